@@ -15,8 +15,8 @@ const foldersThat = (isPure: boolean): string[] =>
   readdirSync('test').flatMap((folder) =>
     PURE.has(folder) === isPure && folder !== REAL_SITES ? `test/${folder}/**/*.test.ts` : [],
   );
-/** Starts processes, and belongs to a folder of pure tests nevertheless. */
-const WITH_PROCESSES = ['test/site/list-stream.test.ts'];
+/** Start processes or use a database, and belong to a folder of pure tests nevertheless. */
+const WITH_PROCESSES = ['test/site/list-stream.test.ts', 'test/config/feed-files.test.ts'];
 /**
  * Take long however large they are, most of them as they wait: for processes that die or stand still, for deadlines of a site, and for
  * what happens then. Those that take longest come first.

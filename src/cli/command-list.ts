@@ -125,7 +125,7 @@ export const COMMANDS: readonly CommandEntry[] = [
     name: 'feeds',
     term: 'feeds',
     description:
-      'rename, resume or stop mirroring feeds, declare them new, renew their jobs, or keep them when keys change',
+      'rename, resume or stop mirroring feeds, declare them new, renew their jobs, keep them when keys change, or show and save their files',
     load: async () => (await import('./commands/feeds.ts')).feedsCommand(),
   },
   {

@@ -45,6 +45,20 @@ export interface Config {
   readonly absences: readonly Complaint[];
   /** The user's own presets: feed formats in the folder `presets` beside the file. */
   readonly ownPresets: readonly { readonly name: string; readonly file: string }[];
+  /** Where feeds have files of their own; `undefined`: nowhere. */
+  readonly include: Include | undefined;
+  /** Absolute path of the file of each feed that has one. */
+  readonly feedFiles: ReadonlyMap<FeedName, string>;
+}
+
+/** Where feeds have files of their own. */
+export interface Include {
+  /** As it is written: `feeds/*.yaml`. */
+  readonly pattern: string;
+  /** Absolute path of the folder, which need not exist. */
+  readonly folder: string;
+  /** `.yaml` or `.yml`. */
+  readonly ending: string;
 }
 
 export interface AlertDestination {

@@ -9,6 +9,7 @@ import type { BrokenFeed, Config } from './config.ts';
 import { type Complaint, ConfigError } from './config-error.ts';
 import { CONFIG_FILE } from './config-file.ts';
 import { type Environment, type FilledSettings, fillFromEnvironment, hideValues } from './environment.ts';
+import { type FeedDraft, readFeedFiles } from './include.ts';
 import { packageRoot } from './package-root.ts';
 import type { AbsentSecret } from './read-secret.ts';
 import { configSchema, type WrittenConfig } from './schema/config-schema.ts';
@@ -16,7 +17,7 @@ import { isSecretCredential } from './schema/credentials-schema.ts';
 import { Secret } from './secret.ts';
 import { fileErrorInWords, readText } from './settings-file.ts';
 import { validate } from './validate.ts';
-import { parseYaml, type SettingPath, sharesSettings, toData, type YamlSource } from './yaml-source.ts';
+import { parseYaml, type SettingPath, sharesSettings, toData, withFeedFiles, type YamlSource } from './yaml-source.ts';
 
 interface LoadOptions {
   /** The file, relative to `cwd`; default: `jobmirror.yaml`. */
@@ -29,14 +30,18 @@ interface LoadOptions {
   readonly absentSecrets?: 'refuse' | 'keep';
   /** Also refuses valid settings that can't work: nothing to mirror, missing feed files. */
   readonly thorough?: boolean;
+  /** A text in place of the settings of a feed, as if its file had it. */
+  readonly draft?: FeedDraft;
 }
 
 /** Reads the configuration. Throws a {@link ConfigError} that lists every mistake. */
 export async function loadConfig(options: LoadOptions): Promise<Config> {
-  const { path, env, cwd, brokenFeeds, thorough, absentSecrets } = options;
+  const { path, env, cwd, brokenFeeds, thorough, absentSecrets, draft } = options;
   const absolutePath = resolve(cwd, path ?? CONFIG_FILE);
   if (path === undefined) await expectFile(absolutePath);
-  const source = parseYaml(shorter(cwd, absolutePath), await readText(absolutePath));
+  const main = parseYaml(shorter(cwd, absolutePath), await readText(absolutePath));
+  const included = await readFeedFiles(main, { path: absolutePath, shown: (file) => shorter(cwd, file), draft });
+  const source = included.sources === undefined ? main : withFeedFiles(main, included.sources);
   const filling = fillFromEnvironment(source, env, isSecretSetting);
   const written = toData(source);
   const folder = dirname(absolutePath);
@@ -64,21 +69,23 @@ export async function loadConfig(options: LoadOptions): Promise<Config> {
   const complaints = tidy(
     [
       ...filling.complaints.filter((complaint) => absentSecrets !== 'keep' || !absences.has(complaint)),
-      ...(top.kind === 'refused' ? top.complaints : []),
+      ...(top.kind === 'refused' ? top.complaints.filter(({ setting }) => !included.unreadable.has(setting)) : []),
       ...parts.complaints,
+      ...included.complaints,
       ...(absentSecrets === 'keep' ? [] : [...absences].filter((absence) => !filling.unset.has(absence))),
       ...(thorough === true ? await findUnusable(data, source, folder) : []),
     ],
     filling,
   );
-  if (top.kind === 'settings' && complaints.length === 0) return makeConfig(absolutePath, top.settings, parts);
+  const made = { ...parts, include: included.include, feedFiles: included.feedFiles };
+  if (top.kind === 'settings' && complaints.length === 0) return makeConfig(absolutePath, top.settings, made);
   if (brokenFeeds !== 'leave_out' || sharesSettings(source)) throw new ConfigError(complaints);
 
   const sorted = sortByFeed(complaints, data);
   const rest = validate(configSchema, withoutFeeds(data, sorted.broken), source);
   if (sorted.general.length > 0 || rest.kind === 'refused') throw new ConfigError(complaints);
   const feeds = new Map([...parts.feeds].filter(([name]) => !sorted.broken.has(name)));
-  return makeConfig(absolutePath, rest.settings, { ...parts, feeds }, sorted.broken);
+  return makeConfig(absolutePath, rest.settings, { ...made, feeds }, sorted.broken);
 }
 
 /** What is said of a setting whose variables are not set. */
@@ -131,10 +138,15 @@ function tidy(
 function makeConfig(
   path: string,
   written: WrittenConfig,
-  parts: SitesAndFeeds & Services & { readonly absentQueue: Secret | undefined; readonly absences: Config['absences'] },
+  parts: SitesAndFeeds &
+    Services &
+    Pick<Config, 'absences' | 'include'> & {
+      readonly absentQueue: Secret | undefined;
+      readonly feedFiles: ReadonlyMap<string, string>;
+    },
   brokenFeeds: Config['brokenFeeds'] = new Map(),
 ): Config {
-  const { sites, feeds, warnings, ownPresets, metricsToken, alerts, web, absentQueue, absences } = parts;
+  const { sites, feeds, warnings, ownPresets, metricsToken, alerts, web, absentQueue, absences, include } = parts;
   const { database, queue, retention } = written;
   const usedQueue: Config['queue'] =
     queue === 'database' ? { kind: 'database' } : { kind: 'redis', url: new Secret(queue) };
@@ -161,6 +173,8 @@ function makeConfig(
     warnings,
     absences,
     ownPresets,
+    include,
+    feedFiles: parts.feedFiles as Config['feedFiles'],
   };
 }
 
@@ -178,9 +192,12 @@ function sortByFeed(complaints: readonly Complaint[], data: unknown): SortedComp
   const general: Complaint[] = [];
   const broken = new Map<FeedName, BrokenFeed & { complaints: Complaint[] }>();
   for (const complaint of complaints) {
-    const name = names.find(
-      (feed) => complaint.setting === `feeds.${feed}` || complaint.setting.startsWith(`feeds.${feed}.`),
-    ) as FeedName | undefined;
+    // Of acme and acme.old, a file's name that no feed can have, the longer one is meant.
+    const name = names
+      .filter((feed) => complaint.setting === `feeds.${feed}` || complaint.setting.startsWith(`feeds.${feed}.`))
+      .reduce<string | undefined>((best, feed) => (feed.length > (best?.length ?? 0) ? feed : best), undefined) as
+      | FeedName
+      | undefined;
     if (name === undefined) {
       general.push(complaint);
       continue;
@@ -213,6 +230,11 @@ async function findUnusable(data: unknown, source: YamlSource, folder: string): 
     const written = settingOf(data, group);
     // The schema reports a missing group.
     if (typeof written !== 'object' || written === null || Object.keys(written).length > 0) continue;
+    if (group === 'feeds' && settingOf(data, 'include') !== undefined) {
+      const message = `names no file yet, and there is no other feed, so there is nothing to mirror; write one there, or add it on the pages of a running start`;
+      complaints.push(source.complain(['include'], message));
+      continue;
+    }
     const message = `has no ${group === 'sites' ? 'site' : 'feed'}, so there is nothing to mirror; add one, as config/jobmirror.example.yaml shows`;
     complaints.push(source.complain([group], message));
   }

@@ -1,4 +1,4 @@
-// Parses YAML into plain data, and finds the line and column of every setting.
+// Parses YAML into plain data, and finds the line and column of every setting, also where feeds have files of their own.
 import {
   type Document,
   isAlias,
@@ -20,9 +20,14 @@ export type SettingPath = readonly PropertyKey[];
 
 export interface YamlSource {
   readonly document: Document.Parsed<ParsedNode>;
+  /** Feeds whose settings are in files of their own, by name. */
+  readonly feedFiles?: ReadonlyMap<string, FeedFileSource>;
   /** A complaint about a setting, with its location; `name` points at the setting's name instead of its value. */
   complain(path: SettingPath, message: string, at?: 'name' | 'value'): Complaint;
 }
+
+/** A feed's file: its settings stand at the top level. `unreadable`: it is not YAML, or can't be read. */
+export type FeedFileSource = YamlSource | { readonly unreadable: readonly Complaint[] };
 
 /** Aliases may repeat this many nodes in total: enough to share settings, too few for a "billion laughs" attack. */
 const MAX_ALIASES = 100;
@@ -77,8 +82,38 @@ function ownMistakes(errors: readonly YAMLError[]): readonly YAMLError[] {
   return errors.filter((error) => error === first || error.code === 'DUPLICATE_KEY');
 }
 
-/** The document as plain data. Throws a {@link ConfigError} if aliases repeat too many nodes. */
+/** The main file with feeds that have files of their own, each of which replaces a feed of that name in the main file. */
+export function withFeedFiles(main: YamlSource, feedFiles: ReadonlyMap<string, FeedFileSource>): YamlSource {
+  return {
+    document: main.document,
+    feedFiles,
+    complain(path, message, at) {
+      const [group, name, ...rest] = path;
+      const own = group === 'feeds' ? readable(feedFiles.get(String(name))) : undefined;
+      if (own === undefined) return main.complain(path, message, at);
+      return { ...own.complain(rest, message, at), setting: path.map(String).join('.') };
+    },
+  };
+}
+
+const readable = (source: FeedFileSource | undefined): YamlSource | undefined =>
+  source === undefined || 'unreadable' in source ? undefined : source;
+
+/** The documents as plain data. Throws a {@link ConfigError} if aliases repeat too many nodes. */
 export function toData(source: YamlSource): unknown {
+  const main = documentData(source);
+  if (source.feedFiles === undefined || !isGroup(main)) return main;
+  const own = [...source.feedFiles].map(([name, file]) => {
+    const written = readable(file);
+    return [name, written === undefined ? null : documentData(written)] as const;
+  });
+  return { ...main, feeds: { ...(isGroup(main.feeds) ? main.feeds : {}), ...Object.fromEntries(own) } };
+}
+
+const isGroup = (data: unknown): data is Readonly<Record<string, unknown>> =>
+  typeof data === 'object' && data !== null && !Array.isArray(data);
+
+function documentData(source: YamlSource): unknown {
   try {
     return source.document.toJS({ maxAliasCount: MAX_ALIASES });
   } catch (cause) {
@@ -87,7 +122,7 @@ export function toData(source: YamlSource): unknown {
   }
 }
 
-/** Whether settings are shared through aliases: a complaint about one then names its first location only. */
+/** Whether settings of the main file are shared through aliases: a complaint about one then names its first location only. */
 export function sharesSettings(source: YamlSource): boolean {
   let shares = false;
   visit(source.document, {
@@ -101,10 +136,22 @@ export function sharesSettings(source: YamlSource): boolean {
 
 /** Calls back for every text value with its path. Texts repeated through aliases come once. */
 export function visitTexts(source: YamlSource, take: (text: TextNode) => void): void {
-  visit(source.document, {
+  const { feedFiles = new Map<string, FeedFileSource>() } = source;
+  visitDocument(source.document, [], (text) => {
+    const [group, name] = text.path;
+    if (group !== 'feeds' || !feedFiles.has(String(name))) take(text);
+  });
+  for (const [name, file] of feedFiles) {
+    if ('document' in file) visitDocument(file.document, ['feeds', name], take);
+  }
+}
+
+function visitDocument(document: Document.Parsed, above: SettingPath, take: (text: TextNode) => void): void {
+  visit(document, {
     Scalar(key, node, ancestors) {
       if (key === 'key' || typeof node.value !== 'string') return;
-      const path = ancestors.flatMap((ancestor, index) => stepInto(ancestor, ancestors[index + 1] ?? node));
+      const inner = ancestors.flatMap((ancestor, index) => stepInto(ancestor, ancestors[index + 1] ?? node));
+      const path = [...above, ...inner];
       const isPlain = node.type === 'PLAIN';
       const replace = (value: unknown) => {
         node.value = value;

@@ -31,7 +31,10 @@ export type Step =
   | 'differences-marked'
   | 'undo-started'
   | 'undo-merged'
-  | 'undo-committed';
+  | 'undo-committed'
+  | 'feed-file-kept'
+  | 'feed-file-written'
+  | 'feed-file-replaced';
 
 const steps = channel('jobmirror:step');
 

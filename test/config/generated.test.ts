@@ -5,12 +5,13 @@ import { expect, test } from 'vitest';
 import { packageRoot } from '../../src/config/package-root.ts';
 import { formatsPage } from './formats-page.ts';
 import { configurationReference } from './reference-page.ts';
-import { configJsonSchemaText } from './schema-file.ts';
+import { configJsonSchemaText, feedJsonSchemaText } from './schema-file.ts';
 
 const HOW = 'is stale; run: UPDATE=1 npx vitest run test/config/generated.test.ts';
 
 test.each([
   ['config/jobmirror.schema.json', configJsonSchemaText],
+  ['config/feed.schema.json', feedJsonSchemaText],
   ['docs/configuration.md', configurationReference],
   ['docs/formats.md', formatsPage],
 ])('%s is up to date', (file, generate) => {

@@ -86,8 +86,8 @@ describe('refused', () => {
     ['no hash', 'web: { users: { anna: { role: viewer } } }', /exactly one of password_hash/],
     [
       'an unknown role',
-      'web: { users: { anna: { password_hash: "${ANNA}", role: admin } } }',
-      /must be one of viewer, reviewer/,
+      'web: { users: { anna: { password_hash: "${ANNA}", role: owner } } }',
+      /must be one of viewer, reviewer, admin/,
     ],
     ['a short token', 'web: { tokens: { hr: { token: "${SHORT}", scopes: [read] } } }', /at least 20 characters/],
     [

@@ -23,6 +23,7 @@ export const TOKENS = {
   reader: randomBytes(20).toString('hex'),
   puller: randomBytes(20).toString('hex'),
   reviewer: randomBytes(20).toString('hex'),
+  admin: randomBytes(20).toString('hex'),
 };
 
 export const WEBHOOK_SECRET = randomBytes(32).toString('base64');
@@ -41,10 +42,12 @@ const PROTECTED = `web:
   users:
     anna: { password_hash_file: anna.hash, role: reviewer }
     ben: { password_hash_file: anna.hash, role: viewer }
+    ada: { password_hash_file: anna.hash, role: admin }
   tokens:
     reader: { token_file: reader.token, scopes: [read] }
     puller: { token_file: puller.token, scopes: [read, pull] }
     reviewer: { token_file: reviewer.token, scopes: [read, pull, review] }
+    admin: { token_file: admin.token, scopes: [read, pull, review, configure] }
   webhooks:
     ats: { secret_file: ats.secret }
     other: { secret_file: ats.secret, feeds: [other] }
@@ -64,6 +67,8 @@ export interface ServeOptions {
   readonly requestsPerMinute?: number;
   /** Without users and tokens. */
   readonly open?: boolean;
+  /** Whether feeds may have files of their own, in `feeds`. */
+  readonly include?: boolean;
   readonly trustedProxies?: readonly string[];
   /** Whether checking a password takes as long as with a hash that `users hash` makes. */
   readonly costlyPassword?: boolean;
@@ -84,7 +89,14 @@ export interface Answer {
 
 export async function serve(
   mirror: Mirror,
-  { sends = false, requestsPerMinute, open = false, trustedProxies = [], costlyPassword = false }: ServeOptions = {},
+  {
+    sends = false,
+    requestsPerMinute,
+    open = false,
+    include = false,
+    trustedProxies = [],
+    costlyPassword = false,
+  }: ServeOptions = {},
 ): Promise<Served> {
   for (const [name, token] of Object.entries(TOKENS)) {
     await writeFile(join(mirror.folder, `${name}.token`), token, { mode: 0o600 });
@@ -93,7 +105,10 @@ export async function serve(
   const hash = costlyPassword ? await hashPassword(PASSWORD) : PASSWORD_HASH;
   await writeFile(join(mirror.folder, 'anna.hash'), hash, { mode: 0o600 });
   const path = join(mirror.folder, 'served.yaml');
-  await writeFile(path, (await readFile(mirror.configPath, 'utf8')) + (open ? '' : PROTECTED));
+  await writeFile(
+    path,
+    (await readFile(mirror.configPath, 'utf8')) + (open ? '' : PROTECTED) + (include ? 'include: feeds/*.yaml\n' : ''),
+  );
   const config = await loadConfig({ path, env: mirror.env, cwd: mirror.folder });
   const limits = requestsPerMinute === undefined ? {} : { requestsPerMinute };
   const app = { ...(await mirror.app()), config: { ...config, web: { ...config.web, ...limits, trustedProxies } } };

@@ -1,5 +1,5 @@
 // `jobmirror feeds`: moves the jobs of a renamed feed to its new name, keeps jobs under new keys, retires a feed, declares one new,
-// resumes one after an undo, or renews postings that expire.
+// resumes one after an undo, renews postings that expire, or shows and saves the files of feeds.
 import { Command } from 'commander';
 import {
   declareFeedNew,
@@ -10,6 +10,7 @@ import {
 } from '../../operations/feeds.ts';
 import { plural } from '../../plan/plural.ts';
 import { ACTOR, singleCommand, withCommon } from '../adapter/operation-command.ts';
+import { feedFileCommands } from './feeds-file.ts';
 import { rekeyCommand } from './feeds-rekey.ts';
 
 const FEED = { feed: 'name of the feed' };
@@ -77,5 +78,6 @@ export function feedsCommand(): Command {
         `The days of ${plural(renewed, 'posting')} begin anew. The next pull creates the jobs that are gone, if the feed has their postings.`,
     }),
   );
+  for (const command of feedFileCommands()) feeds.addCommand(command);
   return feeds;
 }

@@ -1,5 +1,6 @@
 // Builds the settings of pages and API from what is written, reads their secrets, and refuses what would be open to a network.
 import { BlockList, isIP, isIPv6 } from 'node:net';
+import { resolve } from 'node:path';
 import { parsePasswordHash } from '../password-hash.ts';
 import { readSecret, type SecretSettings, signingFault } from '../read-secret.ts';
 import type { ROLES, SCOPES, WrittenWeb } from '../schema/services-schema.ts';
@@ -17,6 +18,10 @@ export interface WebConfig {
   readonly webhooks: ReadonlyMap<string, WebhookSender>;
   readonly trustedProxies: readonly string[];
   readonly requestsPerMinute: number;
+  /** Files of feeds are shown to be committed, not written. */
+  readonly readOnlyConfiguration: boolean;
+  /** Absolute paths of the folders from which feeds may read that are saved over HTTP. */
+  readonly sourceFolders: readonly string[];
 }
 
 export interface WebUser {
@@ -89,6 +94,8 @@ export async function makeWebConfig(written: WrittenWeb | undefined, around: Web
     webhooks,
     trustedProxies: written?.trusted_proxies ?? [],
     requestsPerMinute: written?.requests_per_minute ?? 1_200,
+    readOnlyConfiguration: written?.configuration === 'read-only',
+    sourceFolders: (written?.source_folders ?? []).map((folder) => resolve(around.folder, folder)),
   };
 }
 

@@ -36,6 +36,19 @@ const retentionSchema = z.strictObject({
     .describe('What the site had before each pull changed it: for so long, `undo` can undo a pull.'),
 });
 
+/** What `include` is in the documents, and in the advice to add it. */
+export const USUAL_INCLUDE = 'feeds/*.yaml';
+
+/** A folder, and the ending of the files in it. */
+export const INCLUDE_PATTERN = /^((?:(?!\.{1,2}\/)[^/*?[\]{}\\$]+\/)+)\*(\.ya?ml)$/;
+
+export const includeSchema = z
+  .string()
+  .refine(
+    (text) => INCLUDE_PATTERN.test(text) && !text.startsWith('presets/'),
+    `must name a folder below that of this file, and all files of one ending in it: ${USUAL_INCLUDE}; not .., an absolute path, or the folder presets`,
+  );
+
 export const configSchema = z.strictObject({
   database: databaseSchema
     .default('embedded')
@@ -68,7 +81,12 @@ export const configSchema = z.strictObject({
   web: webSchema.optional().describe('Pages and the HTTP API of `start`, and who may use them; see docs/http.md.'),
   retention: retentionSchema.prefault({}).describe('How many days the database keeps history.'),
   sites: z.record(nameSchema, siteSchema).describe('The job sites, by name.'),
-  feeds: z.record(nameSchema, feedSchema).describe('The feeds, by name.'),
+  feeds: z.record(nameSchema, feedSchema).describe('The feeds, by name. With `include` it may be left out.'),
+  include: includeSchema
+    .optional()
+    .describe(
+      'Feeds in files of their own, one each: `feeds/*.yaml`, relative to this file. The file `feeds/acme.yaml` has the settings of feed `acme` at its top level. Paths in it are relative to this file, too; see docs/feeds.md.',
+    ),
 });
 
 export type WrittenConfig = z.output<typeof configSchema>;

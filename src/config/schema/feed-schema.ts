@@ -88,11 +88,13 @@ function refuseUnsupported(schedule: string): void {
 const HEADER_NAME = /^[A-Za-z0-9!#$%&'*+.^_`|~-]+$/;
 const SECRET_HEADER = /auth|cookie|token|key|secret|password/i;
 
+export const isSecretHeader = (name: string): boolean => SECRET_HEADER.test(name);
+
 const headersSchema = z
   .record(z.string().regex(HEADER_NAME, 'is not a name that an HTTP header can have'), z.string().min(1))
   .superRefine((headers, context) => {
     for (const [name, value] of Object.entries(headers)) {
-      if (!SECRET_HEADER.test(name) || value.includes(`\${`)) continue;
+      if (!isSecretHeader(name) || value.includes(`\${`)) continue;
       context.addIssue({
         code: 'custom',
         path: [name],

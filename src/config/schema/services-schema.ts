@@ -4,8 +4,8 @@ import { z } from 'zod';
 import { ALERT_KINDS, POSTING_EVENTS } from '../../telemetry/alerts/alert-message.ts';
 import { fileSchema, nameSchema, needsOneSecret, percentSchema, positiveSchema, secretSchema } from './scalars.ts';
 
-export const ROLES = ['viewer', 'reviewer'] as const;
-export const SCOPES = ['read', 'pull', 'review'] as const;
+export const ROLES = ['viewer', 'reviewer', 'admin'] as const;
+export const SCOPES = ['read', 'pull', 'review', 'configure'] as const;
 
 const ADDRESS = /^(\[[0-9a-f:.]+\]|[^\s:/[\]]+):(\d{1,5})$/i;
 
@@ -31,7 +31,9 @@ const userSchema = z
       .describe('Instead of `password_hash`: a file that holds it, relative to this file.'),
     role: z
       .enum(ROLES)
-      .describe('`viewer` sees everything and changes nothing; `reviewer` may also start pulls and act on review.'),
+      .describe(
+        '`viewer` sees everything and changes nothing; `reviewer` may also start pulls and act on review; `admin` may also change feeds, and so use every variable and file that jobmirror can read for them.',
+      ),
   })
   .refine(
     ({ password_hash, password_hash_file }) => (password_hash === undefined) !== (password_hash_file === undefined),
@@ -45,7 +47,9 @@ const tokenSchema = z
     scopes: z
       .array(z.enum(SCOPES))
       .min(1)
-      .describe('What a request with this token may do: `read`, `pull` (start pulls), `review` (act on review).'),
+      .describe(
+        'What a request with this token may do: `read`, `pull` (start pulls), `review` (act on review), `configure` (change feeds, reload).',
+      ),
   })
   .refine(({ token, token_file }) => (token === undefined) !== (token_file === undefined), needsOneSecret('token'));
 
@@ -80,7 +84,9 @@ export const webSchema = z.strictObject({
   users: z
     .record(nameSchema, userSchema)
     .default({})
-    .describe('Who may sign in, by name. Without users and tokens, everyone on this machine may do everything.'),
+    .describe(
+      'Who may sign in, by name. Without users and tokens, everyone on this machine may do everything but change the configuration.',
+    ),
   tokens: z.record(nameSchema, tokenSchema).default({}).describe('Tokens of programs that use the API, by name.'),
   webhooks: z
     .record(nameSchema, webhookSchema)
@@ -91,6 +97,18 @@ export const webSchema = z.strictObject({
     .default([])
     .describe(
       'Addresses of reverse proxies, whose `X-Forwarded-For`, `-Proto`, `-Host` and `-Prefix` headers are believed. Those of others are ignored.',
+    ),
+  configuration: z
+    .enum(['editable', 'read-only'])
+    .default('editable')
+    .describe(
+      '`read-only`: pages and API show the file that has to be committed instead of writing it, for configurations that are kept in version control.',
+    ),
+  source_folders: z
+    .array(fileSchema)
+    .default([])
+    .describe(
+      'Folders, relative to this file, whose files feeds may read that are saved on pages or by the API. Without it those read no files of the server, only web addresses and the like.',
     ),
   requests_per_minute: positiveSchema
     .default(1_200)

@@ -103,6 +103,8 @@ export const LEFT_OUT: readonly string[] = [
   'rekey_line',
   'rekey_total',
   'rekey_touched',
+  'reload',
+  'reload_report',
 ];
 
 /** Texts must not depend on settings of the server, the database or the user. */

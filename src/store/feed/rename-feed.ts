@@ -4,6 +4,7 @@ import { auditAction } from '../access/audit.ts';
 import { type HeldLock, lockOutcomes } from '../locks/advisory-locks.ts';
 import { lockFeed } from '../locks/feed-locks.ts';
 import type { Database, Queryable } from '../postgres/database.ts';
+import { MOST_VERSIONS } from './feed-file-versions.ts';
 
 export type RenameEnd =
   | { readonly kind: 'renamed'; readonly mappings: number; readonly changes: number }
@@ -54,6 +55,7 @@ export const FEED_TABLES = [
   'pull',
   'former_document',
   'pause',
+  'feed_file_version',
 ] as const;
 
 /** Renames a feed for which nobody pulls or sends. The new name must have no mappings and no open changes. */
@@ -77,6 +79,7 @@ export async function renameFeed(
       for (const table of KEYED_TABLES) await tx.query(`delete from ${table} where feed = $1`, [to.feed]);
       // Whichever of them a person has paused, the feed stays paused.
       await tx.query('delete from pause p using pause other where p.feed = $2 and other.feed = $1', [from, to.feed]);
+      await moveVersionsBehind(tx, from, to.feed);
       for (const table of FEED_TABLES) await tx.query(`update ${table} set feed = $2 where feed = $1`, [from, to.feed]);
       // The address of the source may have changed.
       await tx.query('update feed_state set source_version = null, retired_at = null where feed = $1', [to.feed]);
@@ -98,6 +101,16 @@ export async function renameFeed(
   } finally {
     for (const lock of locks) await lock.release();
   }
+}
+
+/** Texts that the file of the new name has had become later versions than those of the former name. */
+async function moveVersionsBehind(tx: Queryable, from: FeedName, to: FeedName): Promise<void> {
+  // Further than the most versions of a feed, so that no number is taken meanwhile.
+  await tx.query(
+    `update feed_file_version set version = version + $3 +
+       (select coalesce(max(version), 0) from feed_file_version where feed = $1) where feed = $2`,
+    [from, to, MOST_VERSIONS],
+  );
 }
 
 async function whyNotRename(

@@ -18,6 +18,7 @@ export interface Visitor {
 const SCOPES_OF: Readonly<Record<Role, readonly Scope[]>> = {
   viewer: ['read'],
   reviewer: ['read', 'pull', 'review'],
+  admin: ['read', 'pull', 'review', 'configure'],
 };
 
 /** Whether nobody has to sign in: no users and tokens are configured, so the address is on loopback. */
@@ -74,6 +75,7 @@ function expectLocal(request: IncomingMessage, { host }: Client): void {
   });
 }
 
+/** Any user of this machine, who must not read files or variables of jobmirror's user by a feed. */
 const LOCAL: Visitor = {
   actor: 'local',
   scopes: new Set(SCOPES_OF.reviewer),

@@ -15,6 +15,14 @@ import {
   setPostingFields,
   settleEntry,
 } from '../../operations/decisions.ts';
+import {
+  checkFeedText,
+  listFeedVersions,
+  restoreFeedVersion,
+  saveFeedText,
+  showFeedText,
+  showFeedVersion,
+} from '../../operations/feed-files.ts';
 import { renewOfFeed, resumeStoppedFeed } from '../../operations/feeds.ts';
 import { noteReviewGroup, removeReviewNote } from '../../operations/notes.ts';
 import type { Operation } from '../../operations/operation.ts';
@@ -43,6 +51,12 @@ const SERVED: readonly Operation[] = [
   startFeedPull,
   resumeStoppedFeed,
   renewOfFeed,
+  showFeedText,
+  saveFeedText,
+  checkFeedText,
+  listFeedVersions,
+  showFeedVersion,
+  restoreFeedVersion,
   showRekey,
   decideAboutRekey,
   showAdoption,

@@ -1,0 +1,143 @@
+// Finds and reads the files that `include` names: one feed for each, with its settings at the top level and the feed's name as the file's.
+import { readdir, realpath, stat } from 'node:fs/promises';
+import { basename, dirname, join, relative, resolve, sep } from 'node:path';
+import { settingOf, settingsIn } from './build/sites-and-feeds.ts';
+import type { Include } from './config.ts';
+import { type Complaint, ConfigError, complaintLine } from './config-error.ts';
+import { INCLUDE_PATTERN, includeSchema } from './schema/config-schema.ts';
+import { nameSchema } from './schema/scalars.ts';
+import { fileErrorInWords, readText } from './settings-file.ts';
+import { type FeedFileSource, parseYaml, toData, type YamlSource } from './yaml-source.ts';
+
+/** A text in place of the settings of a feed. */
+export interface FeedDraft {
+  readonly feed: string;
+  readonly text: string;
+}
+
+export interface ReadFeedFiles {
+  readonly include: Include | undefined;
+  /** Absolute path of the file of each feed that has one, also of one that can't be used. */
+  readonly feedFiles: ReadonlyMap<string, string>;
+  /** `undefined`: no feed has a file of its own. */
+  readonly sources: ReadonlyMap<string, FeedFileSource> | undefined;
+  readonly complaints: readonly Complaint[];
+  /** The full names of the feeds whose files can't be read: `feeds.acme`. */
+  readonly unreadable: ReadonlySet<string>;
+}
+
+/**
+ * Reads the files that the main file includes, sorted by name. A file that can't be used is a complaint about its feed, because the others
+ * can. Throws a {@link ConfigError} if the folder can't be read: what feeds there are would not be known.
+ * @param around.shown a path as complaints name it
+ */
+export async function readFeedFiles(
+  main: YamlSource,
+  around: { readonly path: string; readonly shown: (path: string) => string; readonly draft: FeedDraft | undefined },
+): Promise<ReadFeedFiles> {
+  const { path, shown, draft } = around;
+  const data = toData(main);
+  const include = includeOf(settingOf(data, 'include'), path);
+  const files = include === undefined ? [] : await filesIn(include);
+  const sources = new Map<string, FeedFileSource>();
+  const complaints: Complaint[] = [];
+  const complainOf = (name: string, message: string): readonly Complaint[] => [
+    { file: shown(join(include?.folder ?? '', `${name}${include?.ending}`)), setting: `feeds.${name}`, message },
+  ];
+  const inMain = settingsIn(data, 'feeds');
+  for (const { name, file } of files) {
+    if (name === draft?.feed) continue;
+    const own = await readFeedFile(name, file, shown, include as Include);
+    sources.set(name, own);
+    if ('unreadable' in own) complaints.push(...own.unreadable);
+    if (!Object.hasOwn(inMain, name)) continue;
+    const other = complaintLine({ ...main.complain(['feeds', name], '', 'name'), setting: '' }).replace(/: $/, '');
+    complaints.push(...complainOf(name, `the feed is also in ${other}; remove one of the two`));
+  }
+  if (draft !== undefined) {
+    const file = include === undefined ? `${draft.feed}.yaml` : fileIn(include, draft.feed);
+    sources.set(draft.feed, parseFeedFile(draft.feed, shown(file), draft.text));
+    const own = sources.get(draft.feed);
+    if (own !== undefined && 'unreadable' in own) complaints.push(...own.unreadable);
+  }
+  return {
+    include,
+    feedFiles: new Map(files.map(({ name, file }) => [name, file])),
+    sources: include === undefined && draft === undefined ? undefined : sources,
+    complaints,
+    unreadable: new Set([...sources].flatMap(([name, own]) => ('unreadable' in own ? [`feeds.${name}`] : []))),
+  };
+}
+
+/** The path of a feed's file, whether or not it exists. */
+export const fileIn = ({ folder, ending }: Include, feed: string): string => join(folder, `${feed}${ending}`);
+
+/** `undefined`: nothing is included, or the schema refuses it. */
+function includeOf(written: unknown, path: string): Include | undefined {
+  const pattern = includeSchema.safeParse(written).data;
+  if (pattern === undefined) return undefined;
+  const [, folder = '', ending = ''] = INCLUDE_PATTERN.exec(pattern) ?? [];
+  return { pattern, folder: resolve(dirname(path), folder), ending };
+}
+
+/** Files that begin with a dot are an editor's. */
+async function filesIn({
+  folder,
+  ending,
+}: Include): Promise<readonly { readonly name: string; readonly file: string }[]> {
+  const names = await readdir(folder).catch((error: NodeJS.ErrnoException) => {
+    if (error.code === 'ENOENT') return [];
+    throw new ConfigError([{ file: folder, setting: 'include', message: `can't be read: ${fileErrorInWords(error)}` }]);
+  });
+  return names
+    .filter((name) => name.endsWith(ending) && !name.startsWith('.') && name !== ending)
+    .sort()
+    .map((name) => ({ name: name.slice(0, -ending.length), file: join(folder, name) }));
+}
+
+async function readFeedFile(
+  name: string,
+  file: string,
+  shown: (path: string) => string,
+  { folder }: Include,
+): Promise<FeedFileSource> {
+  const unreadable = (message: string) => ({ unreadable: [{ file: shown(file), setting: `feeds.${name}`, message }] });
+  const named = nameSchema.safeParse(name);
+  if (!named.success) return unreadable(`the file's name is the feed's, which ${named.error.issues[0]?.message}`);
+  try {
+    // A link may lead to another file of the folder, as Kubernetes makes them, but not out of it.
+    const [real, realFolder] = await Promise.all([realpath(file), realpath(folder)]);
+    if (!isWithin(realFolder, real))
+      return unreadable(`is a link out of the folder, to ${real}; put the file there itself`);
+    if (!(await stat(file)).isFile()) return unreadable('is no file');
+    return parseFeedFile(name, shown(file), await readText(file));
+  } catch (error) {
+    if (error instanceof ConfigError) return { unreadable: ofFeed(name, shown(file), error) };
+    return unreadable(`can't be read: ${fileErrorInWords(error as NodeJS.ErrnoException)}`);
+  }
+}
+
+function parseFeedFile(name: string, shownFile: string, text: string): FeedFileSource {
+  try {
+    const source = parseYaml(shownFile, text);
+    toData(source);
+    return source;
+  } catch (error) {
+    if (error instanceof ConfigError) return { unreadable: ofFeed(name, shownFile, error) };
+    throw error;
+  }
+}
+
+/** Mistakes of the whole file concern its feed only. */
+const ofFeed = (name: string, file: string, { complaints }: ConfigError): readonly Complaint[] =>
+  complaints.map((complaint) => ({ ...complaint, file, setting: `feeds.${name}` }));
+
+/** Whether a real path is below a real folder. */
+export const isWithin = (folder: string, path: string): boolean => {
+  const inner = relative(folder, path);
+  return inner !== '' && inner !== '..' && !inner.startsWith(`..${sep}`) && resolve(folder, inner) === path;
+};
+
+/** The path as the main file would write it. */
+export const besideMain = (mainFile: string, path: string): string =>
+  relative(dirname(mainFile), path) || basename(path);

@@ -1,0 +1,79 @@
+// Keeps the texts that a feed's file has had: who saved which, and what was found there before.
+import type { FeedName } from '../../posting/identifiers.ts';
+import { auditAction } from '../access/audit.ts';
+import { lockKey } from '../locks/advisory-locks.ts';
+import type { Database, Queryable } from '../postgres/database.ts';
+
+/** Versions that are kept of each feed; an older one goes when a newer one is added. */
+export const MOST_VERSIONS = 100;
+
+export interface StoredVersion {
+  readonly version: number;
+  readonly at: Date;
+  /** `undefined`: found in the file, written by hand. */
+  readonly actor: string | undefined;
+  readonly text: string;
+}
+
+/** Newest first. */
+export async function readVersions(db: Queryable, feed: FeedName): Promise<StoredVersion[]> {
+  const rows = await db.query<Omit<StoredVersion, 'actor'> & { actor: string | null }>(
+    'select version, at, actor, text from feed_file_version where feed = $1 order by version desc',
+    [feed],
+  );
+  return rows.map(({ actor, ...row }) => ({ ...row, actor: actor ?? undefined }));
+}
+
+/** Runs `work` while nobody else on this database saves the file of the feed. */
+export async function whileNobodySaves<Result>(
+  db: Database,
+  feed: FeedName,
+  work: (tx: Queryable) => Promise<Result>,
+): Promise<Result> {
+  return db.transaction(async (tx) => {
+    await tx.query('select pg_advisory_xact_lock($1)', [lockKey('file', feed)]);
+    return work(tx);
+  });
+}
+
+/** Adds a text found in the file, unless the newest version has it. */
+export async function addFoundVersion(tx: Queryable, feed: FeedName, text: string): Promise<void> {
+  const [newest] = await tx.query<{ text: string }>(
+    'select text from feed_file_version where feed = $1 order by version desc limit 1',
+    [feed],
+  );
+  if (newest?.text !== text) await addVersion(tx, feed, { actor: null, text });
+}
+
+/** Adds a text that somebody saved. Returns its number. */
+export async function addSavedVersion(
+  tx: Queryable,
+  feed: FeedName,
+  saved: {
+    readonly actor: string;
+    readonly text: string;
+    readonly isNew: boolean;
+    readonly restores: number | undefined;
+  },
+): Promise<number> {
+  const { actor, text, isNew, restores } = saved;
+  const version = await addVersion(tx, feed, { actor, text });
+  const detail = { version, ...(isNew ? { new: true } : {}), ...(restores === undefined ? {} : { restores }) };
+  await auditAction(tx, { actor, action: 'save feed file', feed, detail });
+  return version;
+}
+
+async function addVersion(
+  tx: Queryable,
+  feed: FeedName,
+  { actor, text }: { readonly actor: string | null; readonly text: string },
+): Promise<number> {
+  const [row] = await tx.query<{ version: number }>(
+    `insert into feed_file_version (feed, version, actor, text)
+     select $1, coalesce(max(version), 0) + 1, $2, $3 from feed_file_version where feed = $1 returning version`,
+    [feed, actor, text],
+  );
+  const version = row?.version ?? 0;
+  await tx.query('delete from feed_file_version where feed = $1 and version <= $2', [feed, version - MOST_VERSIONS]);
+  return version;
+}

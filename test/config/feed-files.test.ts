@@ -1,0 +1,333 @@
+// biome-ignore-all lint/suspicious/noTemplateCurlyInString: the tests are about ${NAME} in the configuration.
+// Feeds are shown, checked and saved as files: whole or not at all, never over somebody else's change, and without secrets.
+import diagnostics from 'node:diagnostics_channel';
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { complaintLine } from '../../src/config/config-error.ts';
+import {
+  checkFeedFile,
+  listFeedFileVersions,
+  restoreFeedFileVersion,
+  saveFeedFile,
+  showFeedFile,
+} from '../../src/config/feed-files.ts';
+import { loadConfig } from '../../src/config/load-config.ts';
+import { feedName } from '../../src/posting/identifiers.ts';
+import { type Database, openDatabase } from '../../src/store/postgres/database.ts';
+import { createTestDatabase, type TestDatabase } from '../support/database.ts';
+
+let folder: string;
+let database: TestDatabase;
+let db: Database;
+beforeEach(async () => {
+  folder = mkdtempSync(join(tmpdir(), 'jobmirror-feed-files-'));
+  database = await createTestDatabase();
+  db = openDatabase(database.url, { max: 3 });
+  write('jobmirror.yaml', MAIN);
+});
+afterEach(async () => {
+  await db.close();
+  await database.drop();
+  rmSync(folder, { recursive: true });
+});
+
+const MAIN = `include: feeds/*.yaml
+web:
+  source_folders: [drop]
+sites:
+  board:
+    base_url: https://jobs.example.com
+    token: \${BOARD_TOKEN}
+`;
+const FEED =
+  '# Acme sends this nightly.\nsource: https://acme.example/jobs.xml # their list\nformat: indeed\nsite: board\n';
+const acme = feedName('acme');
+const ENV = { BOARD_TOKEN: 'zq-51f0c2d7', KEY: 'zq-key' };
+
+function write(file: string, text: string): string {
+  const path = join(folder, file);
+  mkdirSync(dirname(path), { recursive: true });
+  writeFileSync(path, text);
+  return path;
+}
+
+const around = async () => ({
+  config: await loadConfig({ cwd: folder, env: ENV, brokenFeeds: 'leave_out', absentSecrets: 'keep' }),
+  db,
+  env: ENV,
+});
+const save = async (text: string, seen?: string, feed = 'acme') =>
+  saveFeedFile(await around(), { feed, text, seen, actor: 'anna' });
+const problemsOf = async (text: string, feed = 'acme'): Promise<readonly string[]> => {
+  const checked = await checkFeedFile(await around(), feed, text);
+  return checked.kind === 'wrong' ? checked.problems.map(complaintLine) : [];
+};
+const onDisk = (): string => readFileSync(join(folder, 'feeds/acme.yaml'), 'utf8');
+const filesOnDisk = (): readonly string[] =>
+  existsSync(join(folder, 'feeds')) ? readdirSync(join(folder, 'feeds')).sort() : [];
+
+describe('saving', () => {
+  it('writes a new feed as given, and a changed one over what was seen, with its mode', async () => {
+    const first = await save(FEED.replaceAll('\n', '\r\n'));
+    expect(first).toMatchObject({ kind: 'saved', version: 1, isNew: true, file: join(folder, 'feeds/acme.yaml') });
+    expect(onDisk()).toBe(FEED);
+    chmodSync(join(folder, 'feeds/acme.yaml'), 0o640);
+    const shown = await showFeedFile(await around(), acme);
+    expect(shown).toMatchObject({ text: FEED, readOnly: undefined, seen: first.kind === 'saved' ? first.seen : '' });
+    const changed = await save(`${FEED}schedule: "0 3 * * *"\n`, shown?.seen);
+    expect(changed).toMatchObject({ kind: 'saved', version: 2, isNew: false });
+    expect(onDisk()).toBe(`${FEED}schedule: "0 3 * * *"\n`);
+    expect(statSync(join(folder, 'feeds/acme.yaml')).mode & 0o777).toBe(0o640);
+    expect(filesOnDisk()).toEqual(['acme.yaml']);
+    expect(await save(onDisk(), changed.kind === 'saved' ? changed.seen : '')).toMatchObject({ kind: 'unchanged' });
+    const audited = await db.query('select actor, action, feed, detail from audit order by id');
+    expect(audited).toEqual([
+      { actor: 'anna', action: 'save feed file', feed: 'acme', detail: { version: 1, new: true } },
+      { actor: 'anna', action: 'save feed file', feed: 'acme', detail: { version: 2 } },
+    ]);
+  });
+
+  it('checks the whole configuration first, and says where each mistake is', async () => {
+    write('feeds/beta.yaml', 'source: [torn\n');
+    expect(await problemsOf(`${FEED}shedule: x\nguard: 3\nencoding: klingon\n`)).toEqual([
+      expect.stringMatching(/^feeds\/acme.yaml:5:1 feeds.acme.shedule: is not a setting/),
+      expect.stringMatching(/^feeds\/acme.yaml:6:1 feeds.acme.guard: /),
+    ]);
+    expect(await problemsOf(`${FEED}encoding: klingon\n`)).toEqual([
+      'feeds/acme.yaml feeds.acme.encoding: the encoding "klingon" is unknown; set one such as utf-8 or windows-1252',
+    ]);
+    expect(await problemsOf('source: [x\n')).toEqual([
+      expect.stringMatching(/^feeds\/acme.yaml:\d:\d+ feeds.acme: not valid YAML/),
+    ]);
+    expect(await save(FEED.replace('board', 'bord'))).toMatchObject({ kind: 'wrong' });
+    expect(filesOnDisk()).toEqual(['beta.yaml']);
+    // The mistake of another feed is not this one's.
+    expect(await save(FEED)).toMatchObject({ kind: 'saved' });
+  });
+
+  it('refuses what was changed by hand in between, and keeps that as a version once it is replaced', async () => {
+    write('feeds/acme.yaml', FEED);
+    const seen = (await showFeedFile(await around(), acme))?.seen;
+    write('feeds/acme.yaml', `${FEED}schedule: "0 4 * * *"\n`);
+    const refused = await save(`${FEED}schedule: "0 3 * * *"\n`, seen);
+    expect(refused).toMatchObject({ kind: 'changed', text: `${FEED}schedule: "0 4 * * *"\n` });
+    expect(await save(FEED.replace('indeed', 'rss'))).toMatchObject({ kind: 'changed' });
+    expect(onDisk()).toContain('0 4 * * *');
+    const now = refused.kind === 'changed' ? refused.seen : '';
+    expect(await save(`${FEED}schedule: "0 3 * * *"\n`, now)).toMatchObject({ kind: 'saved', version: 2 });
+    expect(await listFeedFileVersions(await around(), acme)).toMatchObject([
+      { version: 2, actor: 'anna', isPresent: true },
+      { version: 1, actor: undefined, text: `${FEED}schedule: "0 4 * * *"\n`, isPresent: false },
+    ]);
+    rmSync(join(folder, 'feeds/acme.yaml'));
+    expect(await save(FEED, now)).toMatchObject({ kind: 'changed', text: undefined, seen: undefined });
+  });
+
+  it('restores a former version as a new one, also after the file was removed', async () => {
+    const first = await save(FEED);
+    const second = await save(`${FEED}schedule: "0 3 * * *"\n`, first.kind === 'saved' ? first.seen : '');
+    const seen = second.kind === 'saved' ? second.seen : '';
+    const restored = { feed: acme, version: 1, actor: 'bert' };
+    expect(await restoreFeedFileVersion(await around(), { ...restored, seen: 'old' })).toMatchObject({
+      kind: 'changed',
+    });
+    expect(await restoreFeedFileVersion(await around(), { ...restored, seen })).toMatchObject({
+      kind: 'saved',
+      version: 3,
+    });
+    expect(onDisk()).toBe(FEED);
+    rmSync(join(folder, 'feeds/acme.yaml'));
+    expect(await restoreFeedFileVersion(await around(), { ...restored, seen: undefined, version: 2 })).toMatchObject({
+      version: 4,
+    });
+    expect(await restoreFeedFileVersion(await around(), { ...restored, seen: undefined, version: 9 })).toBeUndefined();
+    const [last] = await db.query<{ detail: object }>('select detail from audit order by id desc limit 1');
+    expect(last?.detail).toEqual({ version: 4, new: true, restores: 2 });
+  });
+
+  it('keeps the last 100 versions', async () => {
+    await db.query(
+      `insert into feed_file_version (feed, version, actor, text) select 'acme', n, 'anna', 'text ' || n from generate_series(1, 100) n`,
+    );
+    expect(await save(FEED)).toMatchObject({ kind: 'saved', version: 101 });
+    const versions = await listFeedFileVersions(await around(), acme);
+    expect([versions.length, versions.at(-1)?.version]).toEqual([100, 2]);
+  });
+
+  it.each(['feed-file-kept', 'feed-file-written', 'feed-file-replaced'])(
+    'a process that dies at the step %s leaves the former or the new text, and the next one tells both',
+    async (step) => {
+      write('feeds/acme.yaml', FEED);
+      const seen = (await showFeedFile(await around(), acme))?.seen;
+      const next = `${FEED}schedule: "0 3 * * *"\n`;
+      const steps = diagnostics.channel('jobmirror:step');
+      const die = (crossed: unknown) => {
+        if (crossed === step) throw new Error('died');
+      };
+      const failing = new Promise<void>((resolve) => process.once('uncaughtException', () => resolve()));
+      steps.subscribe(die);
+      try {
+        await save(next, seen);
+      } catch {
+        // Some steps throw where they are crossed.
+      } finally {
+        steps.unsubscribe(die);
+      }
+      await failing;
+      expect([FEED, next]).toContain(onDisk());
+      write('feeds/.acme.yaml.0123456789ab.tmp', 'left by a crash');
+      const present = (await showFeedFile(await around(), acme))?.seen;
+      expect(await save(`${next}enabled: x\n`, present)).toMatchObject({ kind: 'wrong' });
+      expect(await save(FEED.replace('nightly', 'daily'), present)).toMatchObject({ kind: 'saved' });
+      expect(filesOnDisk()).toEqual(['acme.yaml']);
+      const texts = (await listFeedFileVersions(await around(), acme)).map(({ text }) => text);
+      expect(texts).toContain(FEED);
+    },
+  );
+});
+
+describe('where it may not write, it shows the file to commit', () => {
+  const toCommit = async (reason: RegExp) => {
+    expect(await save(FEED.replace('board', 'bord'))).toMatchObject({ kind: 'wrong' });
+    const end = await save(FEED);
+    expect(end).toMatchObject({ kind: 'to_commit', text: FEED, file: join(folder, 'feeds/acme.yaml') });
+    expect(end.kind === 'to_commit' && end.reason).toMatch(reason);
+    expect(await db.query('select from feed_file_version')).toEqual([]);
+  };
+
+  it('without include, with the line to add', async () => {
+    write('jobmirror.yaml', `${MAIN.replace('include: feeds/*.yaml\n', '')}feeds: {}\n`);
+    await toCommit(/includes no files of feeds: add the line include: feeds\/\*.yaml to it$/);
+    expect(await save(FEED)).toMatchObject({ include: 'include: feeds/*.yaml' });
+    expect(filesOnDisk()).toEqual([]);
+  });
+
+  it('read-only, a link, and a feed of the main file, which is shown as its file would be', async () => {
+    write('jobmirror.yaml', MAIN.replace('web:\n', 'web:\n  configuration: read-only\n'));
+    await toCommit(/read-only/);
+    write('elsewhere/acme.yaml', FEED);
+    write('feeds/..data/acme.yaml', FEED);
+    symlinkSync('..data/acme.yaml', join(folder, 'feeds/acme.yaml'));
+    write('jobmirror.yaml', MAIN);
+    expect(
+      await save(FEED.replace('nightly', 'daily'), (await showFeedFile(await around(), acme))?.seen),
+    ).toMatchObject({
+      kind: 'to_commit',
+      reason: expect.stringMatching(/is a link/),
+    });
+    rmSync(join(folder, 'feeds/acme.yaml'));
+    write(
+      'jobmirror.yaml',
+      `${MAIN}feeds:\n  acme:\n    # Acme sends this nightly.\n    source: https://acme.example/jobs.xml\n    format: indeed\n    site: board\n    guard:\n      count: 3\n  # Not acme's.\n  beta: { source: drop/b.xml, format: indeed, site: board }\n`,
+    );
+    expect(await showFeedFile(await around(), acme)).toMatchObject({
+      text: expect.stringContaining(
+        '# Acme sends this nightly.\nsource: https://acme.example/jobs.xml\nformat: indeed\nsite: board\nguard:\n  count: 3\n',
+      ),
+      seen: undefined,
+      file: join(folder, 'jobmirror.yaml'),
+      readOnly: expect.stringMatching(/is in jobmirror.yaml/),
+    });
+    expect((await showFeedFile(await around(), feedName('beta')))?.text).toBe(
+      'source: drop/b.xml\nformat: indeed\nsite: board\n',
+    );
+    await toCommit(/is in jobmirror.yaml/);
+  });
+
+  it('a folder in which nobody may write, also the administrator', async () => {
+    symlinkSync('/sys/kernel', join(folder, 'feeds'));
+    expect(await save(FEED)).toMatchObject({
+      kind: 'to_commit',
+      text: FEED,
+      reason: expect.stringMatching(/may not write in/),
+    });
+  });
+});
+
+describe('attacks', () => {
+  it.each(['../evil', 'a/b', '.hidden', 'Acme', '', 'x\0y', 'a'.repeat(65), '__proto__'])(
+    'refuses the name %j',
+    async (name) => {
+      expect(await problemsOf(FEED, name)).toHaveLength(1);
+      expect(await save(FEED, undefined, name)).toMatchObject({ kind: 'wrong' });
+      expect(filesOnDisk()).toEqual([]);
+    },
+  );
+
+  it.each([
+    ['credentials.basic.password', 'credentials:\n  basic: { user: anna, password: hunter2 }\n'],
+    ['credentials.bearer.token', 'credentials:\n  bearer:\n    token: hunter2\n'],
+    ['credentials.query.value', 'credentials:\n  query: { name: k, value: hunter2 }\n'],
+    ['credentials.bearer.token', 'x: &s hunter2\ncredentials:\n  bearer:\n    token: *s\n'],
+    ['headers.X-Api-Key', 'headers:\n  X-Api-Key: hunter2\n'],
+    ['headers.X-Client', 'headers:\n  X-Client: Bearer hunter2\n'],
+    [
+      'credentials.oauth2.token_url',
+      'credentials:\n  oauth2: { token_url: "https://l.example/t?api_key=hunter2", client_id: c, client_secret: "${KEY}" }\n',
+    ],
+  ])('refuses a secret that is written in %s by its name, and shows none', async (setting, lines) => {
+    const problems = await problemsOf(FEED + lines);
+    expect(problems.join('\n')).toContain(`feeds.acme.${setting}: is a secret`);
+    expect(problems.join('\n')).not.toContain('hunter2');
+    write('feeds/acme.yaml', FEED + lines);
+    const shown = await showFeedFile(await around(), acme);
+    expect(shown?.text).toContain('[secret]');
+    expect(shown?.text).not.toContain('hunter2');
+    expect(await save(shown?.text ?? '', shown?.seen)).toMatchObject({ kind: 'wrong' });
+    expect(await save(FEED, shown?.seen)).toMatchObject({ kind: 'saved' });
+    expect(JSON.stringify(await db.query('select text from feed_file_version'))).not.toContain('hunter2');
+  });
+
+  it('shows no secret of a file that is not YAML, and lets nobody save what stands for it', async () => {
+    write('feeds/acme.yaml', `${FEED}credentials:\n  basic: { user: [a\n    password: hunter2\n`);
+    const shown = await showFeedFile(await around(), acme);
+    expect(shown?.text).not.toContain('hunter2');
+    expect(await problemsOf(FEED.replace('https://acme.example/jobs.xml', '"https://acme.example/[secret]"'))).toEqual([
+      expect.stringContaining('feeds.acme.source: is a secret'),
+    ]);
+  });
+
+  it.each([
+    ['source', FEED.replace('https://acme.example/jobs.xml', '/etc/passwd')],
+    ['source', FEED.replace('https://acme.example/jobs.xml', '../../etc/passwd')],
+    ['source', FEED.replace('https://acme.example/jobs.xml', 'drop/../jobmirror.yaml')],
+    ['source', FEED.replace('https://acme.example/jobs.xml', 'drop/link/passwd')],
+    ['source', FEED.replace('https://acme.example/jobs.xml', '"${KEY}"')],
+    ['source', `x: &p /etc/passwd\n${FEED.replace('https://acme.example/jobs.xml', '*p')}`],
+    ['sources.0', FEED.replace('source: https://acme.example/jobs.xml', 'sources: [/etc/passwd]')],
+    ['credentials.bearer.token_file', `${FEED}credentials:\n  bearer: { token_file: /etc/hostname }\n`],
+    ['credentials.bearer.token_file', `${FEED}credentials:\n  bearer: { token_file: .jobmirror/password }\n`],
+    ['fields.title.map', `${FEED}fields:\n  title: { from: title, map: /etc/passwd }\n`],
+  ])('refuses to read a file of the server by %s', async (setting, text) => {
+    mkdirSync(join(folder, 'drop'));
+    symlinkSync('/etc', join(folder, 'drop/link'));
+    const problems = await problemsOf(text);
+    expect(problems.join('\n')).toMatch(new RegExp(`feeds.acme.${setting}: is a (file|path)`));
+    expect(problems.join('\n')).not.toContain('root:');
+  });
+
+  it('reads files of the folders that are named for that, and those that the feed has had by hand', async () => {
+    write('drop/jobs.xml', '<jobs/>');
+    write('secrets/token', 'zq-token');
+    const text = FEED.replace('https://acme.example/jobs.xml', 'drop/jobs.xml');
+    expect(await problemsOf(text)).toEqual([]);
+    expect(await problemsOf(`${FEED}credentials:\n  bearer: { token_file: secrets/token }\n`)).toEqual([]);
+    const byHand = FEED.replace('https://acme.example/jobs.xml', write('elsewhere/jobs.xml', '<jobs/>'));
+    expect(await problemsOf(byHand)).toHaveLength(1);
+    write('feeds/acme.yaml', byHand);
+    expect(await problemsOf(`${byHand}schedule: "0 3 * * *"\n`)).toEqual([]);
+  });
+});

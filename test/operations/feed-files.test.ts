@@ -1,0 +1,120 @@
+// biome-ignore-all lint/suspicious/noTemplateCurlyInString: the tests are about ${NAME} in the configuration.
+// The files of feeds through API and command line: the same answers, only for those who may configure.
+import { mkdir, readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { afterEach, beforeEach, expect, it, vi } from 'vitest';
+import { runProgram } from '../cli/run-program.ts';
+import { type Mirror, openMirror } from '../support/mirror.ts';
+import { type Served, type ServeOptions, serve, TOKENS } from '../web/served.ts';
+
+let mirror: Mirror;
+let served: Served;
+beforeEach(async () => {
+  mirror = await openMirror();
+  // The process has what its configuration names.
+  for (const [name, value] of Object.entries(mirror.env)) vi.stubEnv(name, value);
+});
+afterEach(async () => {
+  vi.unstubAllEnvs();
+  await served?.close();
+  await mirror.close();
+});
+const start = async (options: ServeOptions = { include: true }) => {
+  served = await serve(mirror, options);
+};
+
+const FEED = '# Theirs.\nsource: https://acme.example/jobs.xml\nformat: indeed\nsite: board\n';
+const as = { as: 'admin' } as const;
+const onDisk = () => readFile(join(mirror.folder, 'feeds/beta.yaml'), 'utf8');
+
+it('saves, shows and restores over the API, and refuses with what is wrong or has changed', async () => {
+  await start();
+  const wrong = await served.api('POST', 'feeds/beta/file', { text: `${FEED}shedule: x\n` }, as);
+  expect([wrong.status, wrong.body.problems]).toEqual([
+    422,
+    [
+      {
+        file: expect.stringMatching(/feeds\/beta\.yaml$/),
+        line: 5,
+        column: 1,
+        setting: 'feeds.beta.shedule',
+        message: 'is not a setting; did you mean schedule?',
+      },
+    ],
+  ]);
+  const checked = await served.api('POST', 'feeds/beta/file/check', { text: FEED }, as);
+  expect(checked.body).toEqual({ feed: 'beta', right: true, problems: [], warnings: [] });
+  const saved = await served.api('POST', 'feeds/beta/file', { text: FEED }, as);
+  expect(saved.body).toMatchObject({ feed: 'beta', result: 'saved', version: 1, new: true, text: null });
+  expect(await onDisk()).toBe(FEED);
+  const again = await served.api('POST', 'feeds/beta/file', { text: `${FEED}schedule: "0 3 * * *"\n` }, as);
+  expect([again.status, again.body.text, again.body.seen]).toEqual([409, FEED, saved.body.seen]);
+  const { seen } = (await served.api('GET', 'feeds/beta/file', undefined, as)).body;
+  const next = await served.api('POST', 'feeds/beta/file', { text: `${FEED}schedule: "0 3 * * *"\n`, seen }, as);
+  expect(next.body).toMatchObject({ result: 'saved', version: 2, new: false });
+  const versions = (await served.api('GET', 'feeds/beta/file/versions?limit=1', undefined, as)).body;
+  expect(versions.items).toMatchObject([{ version: 2, actor: 'token admin', present: true, lines: 5 }]);
+  const older = await served.api('GET', `feeds/beta/file/versions?cursor=${versions.next_cursor}`, undefined, as);
+  expect(older.body.items).toMatchObject([{ version: 1, present: false }]);
+  expect((await served.api('GET', 'feeds/beta/file/versions/1', undefined, as)).body.text).toBe(FEED);
+  const restored = await served.api('POST', 'feeds/beta/file/versions/1/restore', { seen: next.body.seen }, as);
+  expect(restored.body).toMatchObject({ result: 'saved', version: 3 });
+  expect(await onDisk()).toBe(FEED);
+  expect((await served.api('GET', 'feeds/beta/file/versions/9', undefined, as)).status).toBe(404);
+  const activity = (await served.api('GET', 'activity?limit=1')).body.items;
+  expect(activity).toMatchObject([{ actor: 'token admin', action: 'save feed file', feed: 'beta' }]);
+});
+
+it('is for those who may configure: no other token, and nobody where nobody signs in', async () => {
+  await start();
+  for (const name of Object.keys(TOKENS) as (keyof typeof TOKENS)[]) {
+    const status = name === 'admin' ? 200 : 403;
+    expect((await served.api('GET', 'feeds/acme/file', undefined, { as: name })).status, name).toBe(status);
+    const check = await served.api('POST', 'feeds/beta/file/check', { text: FEED }, { as: name });
+    expect(check.status, name).toBe(status);
+    if (name === 'admin') continue;
+    for (const path of ['feeds/beta/file', 'feeds/beta/file/versions/1/restore']) {
+      expect((await served.api('POST', path, { text: FEED }, { as: name })).status, name).toBe(403);
+    }
+  }
+  await served.close();
+  await start({ open: true, include: true });
+  expect((await served.api('GET', 'feeds/acme/file', undefined, { as: null })).status).toBe(403);
+  expect((await served.api('POST', 'feeds/beta/file', { text: FEED }, { as: null })).status).toBe(403);
+  await expect(onDisk()).rejects.toThrow('ENOENT');
+});
+
+it('does the same on the command line', async () => {
+  await mkdir(join(mirror.folder, 'feeds'));
+  const file = join(mirror.folder, 'draft.yaml');
+  await writeFile(file, FEED);
+  const run = (...args: string[]) => runProgram(mirror, 'feeds', ...args);
+  const unwritten = await run('save-file', 'beta', file);
+  expect(unwritten).toMatchObject({ status: 1, out: expect.stringContaining('add the line include: feeds/*.yaml') });
+  expect(unwritten.out).toContain('# Theirs.\nsource:');
+  await writeFile(mirror.configPath, `${await readFile(mirror.configPath, 'utf8')}include: feeds/*.yaml\n`);
+  const [saved] = (await run('save-file', 'beta', file, '--json', '--as', 'ada')).json();
+  expect(saved).toMatchObject({ result: 'saved', version: 1 });
+  expect((await run('show-file', 'beta')).out).toBe(`# ${join(mirror.folder, 'feeds/beta.yaml')}\n${FEED}`);
+  expect((await run('show-file', 'acme')).out).toContain('is in jobmirror.yaml');
+  await writeFile(file, `${FEED}nonsense: 1\n`);
+  expect(await run('check-file', 'beta', file)).toMatchObject({
+    status: 1,
+    out: expect.stringMatching(/problem: .*feeds\/beta\.yaml:5:1 feeds\.beta\.nonsense: is not a setting/),
+  });
+  expect(await run('save-file', 'beta', file)).toMatchObject({ status: 1, errors: expect.stringMatching(/nonsense/) });
+  await writeFile(file, `${FEED}schedule: "0 3 * * *"\n`);
+  expect(await run('save-file', 'beta', file)).toMatchObject({
+    status: 1,
+    errors: expect.stringMatching(/look at it again/),
+  });
+  expect((await run('save-file', 'beta', file, '--seen', String(saved?.seen))).out).toMatch(/saved, as version 2/);
+  expect((await run('versions', 'beta', '--json')).json()).toMatchObject([
+    { version: 2, present: true },
+    { version: 1, actor: 'ada' },
+  ]);
+  expect((await run('show-version', 'beta', '1')).out).toBe(FEED);
+  const [shown] = (await run('show-file', 'beta', '--json')).json();
+  expect((await run('restore-version', 'beta', '1', '--seen', String(shown?.seen))).out).toMatch(/as version 3/);
+  expect(await onDisk()).toBe(FEED);
+});
