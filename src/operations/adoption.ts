@@ -1,11 +1,13 @@
 // Jobs that a site already has: which one may be which posting's, as they were matched or found by a search, and adopting them.
+
 import { z } from 'zod';
 import type { SiteConfig } from '../config/config.ts';
+import { CERTAINTIES } from '../plan/adopt/judge-candidates.ts';
 import type { FeedName } from '../posting/identifiers.ts';
 import { type ShownProposal, shownProposals } from '../review/adopt/proposals.ts';
 import { type FoundJobsOfFeed, readFoundJobs, startAdoptingFound } from '../review/adopt-found.ts';
 import type { App } from '../runtime/app.ts';
-import { type AdoptRun, PROPOSAL_KINDS } from '../store/mapping/adopt-proposals.ts';
+import type { AdoptRun } from '../store/mapping/adopt-proposals.ts';
 import { type FoundOf, foundFingerprint } from '../store/review/found-entries.ts';
 import { bulkAction, bulkOutput } from './bulk-actions.ts';
 import { namedFeed, OperationRefused, operation, pageOperation } from './operation.ts';
@@ -36,7 +38,7 @@ export const showAdoption = pageOperation({
   scope: 'read',
   input: z.strictObject({
     feed: feedNameText,
-    show: z.enum(PROPOSAL_KINDS, `must be one of ${PROPOSAL_KINDS.join(', ')}`).optional(),
+    show: z.enum(CERTAINTIES, `must be one of ${CERTAINTIES.join(', ')}`).optional(),
   }),
   output: z
     .strictObject({
@@ -68,7 +70,7 @@ export const showAdoption = pageOperation({
         z.strictObject({
           key: z.string(),
           title: z.string().nullable(),
-          verdict: z.enum(PROPOSAL_KINDS),
+          verdict: z.enum(CERTAINTIES),
           reasons: z.array(z.string()),
           version: z.string(),
           own_job_id: z.string().nullable().describe('The job that the posting has got since.'),

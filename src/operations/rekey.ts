@@ -1,5 +1,7 @@
 // Changed keys of a feed: which new posting may be which missing one, and what people decide about that.
+
 import { z } from 'zod';
+import { CERTAINTIES } from '../plan/adopt/judge-candidates.ts';
 import { tell } from '../plan/message.ts';
 import { decideRekey, rekeyPolicy } from '../review/rekey/decide-rekey.ts';
 import { type ShownPair, suspectedPairs } from '../review/rekey/suspected-pairs.ts';
@@ -13,7 +15,7 @@ const pairOutput = z.strictObject({
   job_id: z.string().nullable(),
   second_job_id: z.string().nullable().describe('That the new posting has already: deleted once the pair is bound.'),
   title: z.string().nullable(),
-  verdict: z.enum(['sure', 'unsure', 'unmatched']),
+  verdict: z.enum(CERTAINTIES),
   reasons: z.array(z.string()),
   version: z.string(),
 });

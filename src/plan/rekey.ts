@@ -1,5 +1,7 @@
 // Decides whether the keys of a feed seem to have changed: postings are gone while new ones have their content.
+
 import type { FeedName } from '../posting/identifiers.ts';
+import type { Certainty } from './adopt/judge-candidates.ts';
 import { type Advice, type Message, messageOf } from './message.ts';
 import { plural } from './plural.ts';
 
@@ -155,9 +157,6 @@ const wayOn = (feed: FeedName): Advice[] => [
 
 const have = (n: number): string => (n === 1 ? 'has the' : 'have the');
 
-/** How certain it is that a new posting is a missing one under another key. */
-export type RekeyVerdict = 'sure' | 'unsure' | 'unmatched';
-
 /** A new posting beside the missing one that it may be. */
 export interface RekeyEvidence {
   /** Whether the two have the same content, apart from references and addresses; otherwise only the same title and place. */
@@ -186,7 +185,7 @@ export interface RekeyEvidence {
  * | any     | any                                 | any                | no          | unsure  |
  */
 export function judgeRekey(evidence: RekeyEvidence): {
-  readonly verdict: Exclude<RekeyVerdict, 'unmatched'>;
+  readonly verdict: Exclude<Certainty, 'unmatched'>;
   readonly reasons: readonly string[];
 } {
   const { equal, missing, added, proven, edited, differing } = evidence;

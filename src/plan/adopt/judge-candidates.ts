@@ -42,9 +42,13 @@ export interface ReadingFacts {
   readonly blocker?: string | undefined;
 }
 
+/** How certain it is which job is a posting's, or which posting is another one under a changed key. */
+export const CERTAINTIES = ['sure', 'unsure', 'unmatched'] as const;
+export type Certainty = (typeof CERTAINTIES)[number];
+
 export type Verdict =
   | {
-      readonly kind: 'sure' | 'unsure';
+      readonly kind: Exclude<Certainty, 'unmatched'>;
       readonly best: JobCandidate;
       readonly others: readonly string[];
       readonly reasons: readonly string[];

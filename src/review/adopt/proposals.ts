@@ -1,5 +1,7 @@
 // Writes down what a matching found for a posting, and shows what the last one found, page by page, with what has become of it since.
+
 import { hash } from 'node:crypto';
+import type { Certainty } from '../../plan/adopt/judge-candidates.ts';
 import { fieldOf } from '../../plan/same-value.ts';
 import { contentHash } from '../../posting/hash.ts';
 import type { FeedName, PostingKey, SiteJobId, SiteName } from '../../posting/identifiers.ts';
@@ -12,7 +14,6 @@ import {
   type FoundMatch,
   type JobProposal,
   type ListedProposal,
-  type ProposalKind,
   type ProposedJob,
   readAdoptRun,
   readProposals,
@@ -38,7 +39,7 @@ export interface ShownProposals {
 }
 
 export interface ProposalPage {
-  readonly show: ProposalKind;
+  readonly show: Certainty;
   readonly after: number;
   readonly limit: number;
 }

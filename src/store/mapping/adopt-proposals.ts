@@ -1,5 +1,6 @@
 // Stores the last matching of a feed's postings with jobs that a site already had: what became of it, and which job may be which
 // posting's, so that people can decide.
+import type { Certainty } from '../../plan/adopt/judge-candidates.ts';
 import {
   type FeedName,
   type PostingKey,
@@ -17,9 +18,6 @@ import type { Database, Queryable, Session } from '../postgres/database.ts';
 import { toJsonb } from '../postgres/jsonb.ts';
 import { inBatches } from '../postgres/stream-rows.ts';
 
-export const PROPOSAL_KINDS = ['sure', 'unsure', 'unmatched'] as const;
-export type ProposalKind = (typeof PROPOSAL_KINDS)[number];
-
 /** A job that resembles a posting, as the site's list shows it. Its fields are in the form that may be stored. */
 export interface FoundCandidate {
   readonly siteJobId: SiteJobId;
@@ -34,7 +32,7 @@ export interface FoundMatch {
   readonly key: PostingKey;
   readonly fields: Fields;
   readonly recordHash: Buffer;
-  readonly verdict: ProposalKind;
+  readonly verdict: Certainty;
   readonly reasons: readonly string[];
   /** The best one first. */
   readonly candidates: readonly FoundCandidate[];
@@ -54,7 +52,7 @@ export interface ProposedJob {
 
 export interface JobProposal {
   readonly key: PostingKey;
-  readonly verdict: ProposalKind;
+  readonly verdict: Certainty;
   readonly reasons: readonly string[];
   readonly title: string | undefined;
   readonly candidates: readonly ProposedJob[];
@@ -167,7 +165,7 @@ const FOUND = `select p.key, v.verdict, v.reasons, f.fields, f.record_hash,
 
 interface FoundRow {
   readonly key: string;
-  readonly verdict: ProposalKind;
+  readonly verdict: Certainty;
   /** A list in JSON, as those of the candidates. */
   readonly reasons: string;
   readonly fields: Fields;
@@ -225,7 +223,7 @@ export async function removeDecided(db: Database, feed: FeedName): Promise<void>
 /** Removes the proposal of the posting if that has a job by now. */
 export async function removeDecidedOne(db: Database, feed: FeedName, key: PostingKey): Promise<void> {
   await db.transaction(async (tx) => {
-    const [gone] = await tx.query<{ verdict: ProposalKind }>(
+    const [gone] = await tx.query<{ verdict: Certainty }>(
       `delete from adopt_proposal p using mapping m where p.feed = $1 and p.key = $2 and m.feed = p.feed and m.key = p.key
        returning p.verdict`,
       [feed, key],
@@ -264,7 +262,7 @@ export async function proposedPosting(
 export async function readProposals(
   db: Queryable,
   feed: FeedName,
-  { show, after, limit }: { readonly show: ProposalKind; readonly after: number; readonly limit: number },
+  { show, after, limit }: { readonly show: Certainty; readonly after: number; readonly limit: number },
 ): Promise<ListedProposal[]> {
   return db.query<ListedProposal>(
     `select p.n, p.key, p.verdict, p.reasons, p.title, p.candidates, p.version, m.site_job_id as "ownJobId",

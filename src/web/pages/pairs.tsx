@@ -1,5 +1,7 @@
 // A table of pairs: a posting beside the job, or the other posting, that it may be, with the evidence, what differs, and the decision.
+
 import type { Child } from 'hono/jsx';
+import type { Certainty } from '../../plan/adopt/judge-candidates.ts';
 import type { SiteJobId } from '../../posting/identifiers.ts';
 import type { PulledDifference } from '../../review/pulled-changes.ts';
 import { ShownDifference } from './difference.tsx';
@@ -17,7 +19,7 @@ export interface Pair {
   readonly cells: readonly Child[];
   /** How many pairs the first side covers. */
   readonly rows?: number;
-  readonly verdict: 'sure' | 'unsure' | 'unmatched';
+  readonly verdict: Certainty;
   readonly score?: number;
   readonly reasons: readonly string[];
   /** `undefined`: not known. */

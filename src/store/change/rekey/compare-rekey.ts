@@ -2,7 +2,8 @@
 // found other postings, otherwise those that depend on a posting which has changed since.
 import { hash } from 'node:crypto';
 import pg from 'pg';
-import { judgeRekey, type RekeyVerdict } from '../../../plan/rekey.ts';
+import type { Certainty } from '../../../plan/adopt/judge-candidates.ts';
+import { judgeRekey } from '../../../plan/rekey.ts';
 import type { FeedName, PostingKey, SiteJobId } from '../../../posting/identifiers.ts';
 import { lockKey } from '../../locks/advisory-locks.ts';
 import { type Database, IS_WRITABLE, type Session } from '../../postgres/database.ts';
@@ -164,7 +165,7 @@ export interface RekeyLine {
   /** That the new posting got beside it: deleted once the pair is bound. */
   readonly secondJobId: SiteJobId | undefined;
   readonly title: string | undefined;
-  readonly verdict: RekeyVerdict;
+  readonly verdict: Certainty;
   readonly reasons: readonly string[];
   /** Another text if the content of one of the two postings is another one. */
   readonly contents: string;

@@ -1,10 +1,12 @@
 // The pages of existing jobs: all feeds, and what was found for one, with the decisions.
+
 import { Hono } from 'hono';
 import { showAdoption, startAdoption } from '../../../operations/adoption.ts';
 import { namedFeed } from '../../../operations/operation.ts';
+import { CERTAINTIES, type Certainty } from '../../../plan/adopt/judge-candidates.ts';
 import type { FeedName } from '../../../posting/identifiers.ts';
 import { shownProposals } from '../../../review/adopt/proposals.ts';
-import { listAdoptRuns, PROPOSAL_KINDS, type ProposalKind } from '../../../store/mapping/adopt-proposals.ts';
+import { listAdoptRuns } from '../../../store/mapping/adopt-proposals.ts';
 import { decodeCursor } from '../../cursor.ts';
 import type { WebEnv } from '../../web-env.ts';
 import { pageAddress } from '../addresses.ts';
@@ -13,23 +15,23 @@ import { operationForm, type PageContext, readInput, showPage } from '../page.ts
 import { AdoptFeeds, AdoptPage } from './adopt.tsx';
 
 /** An unsure match may have several jobs, each with the fields that differ. */
-const SHOWN: Readonly<Record<ProposalKind, number>> = { sure: 50, unsure: 15, unmatched: 50 };
+const SHOWN: Readonly<Record<Certainty, number>> = { sure: 50, unsure: 15, unmatched: 50 };
 
 export function adoptPages(context: PageContext): Hono<WebEnv> {
   const { app } = context;
   const { db, config } = app;
   const pages = new Hono<WebEnv>();
   interface Asked {
-    readonly show: ProposalKind | undefined;
+    readonly show: Certainty | undefined;
     readonly after?: number | undefined;
     readonly alert?: string;
   }
   async function pageOf(visit: Visit, feed: FeedName, { show: asked, after, alert }: Asked) {
-    const read = (show: ProposalKind) => shownProposals(db, feed, { show, after: after ?? -1, limit: SHOWN[show] });
+    const read = (show: Certainty) => shownProposals(db, feed, { show, after: after ?? -1, limit: SHOWN[show] });
     const shown = await read(asked ?? 'sure');
     const { run } = shown;
     // With no sure match, the first page shows what there is.
-    const first = run && PROPOSAL_KINDS.find((kind) => run[kind] !== 0);
+    const first = run && CERTAINTIES.find((kind) => run[kind] !== 0);
     const show = asked ?? first ?? 'sure';
     const props = { visit, feed, show, after, ...(alert === undefined ? {} : { alert }) };
     return <AdoptPage {...props} shown={show === (asked ?? 'sure') ? shown : await read(show)} />;

@@ -1,8 +1,9 @@
 // Existing jobs of a feed's site: each posting beside the jobs that may be its own, and what to do about them.
+import { CERTAINTIES, type Certainty } from '../../../plan/adopt/judge-candidates.ts';
 import { plural } from '../../../plan/plural.ts';
 import type { FeedName, PostingKey } from '../../../posting/identifiers.ts';
 import type { ShownCandidateJob, ShownProposal, ShownProposals } from '../../../review/adopt/proposals.ts';
-import { type AdoptRun, PROPOSAL_KINDS, type ProposalKind } from '../../../store/mapping/adopt-proposals.ts';
+import type { AdoptRun } from '../../../store/mapping/adopt-proposals.ts';
 import { encodeCursor } from '../../cursor.ts';
 import { pageAddress } from '../addresses.ts';
 import { Csrf, Layout, mayReview, type Visit } from '../layout.tsx';
@@ -13,7 +14,7 @@ interface AdoptProps {
   readonly visit: Visit;
   readonly feed: FeedName;
   readonly shown: ShownProposals;
-  readonly show: ProposalKind;
+  readonly show: Certainty;
   readonly after: number | undefined;
   /** Why a decision was refused. */
   readonly alert?: string;
@@ -138,7 +139,7 @@ const LastRun = ({ run }: { run: AdoptRun }) => {
   );
 };
 
-const TABS: Readonly<Record<ProposalKind, readonly [one: string, many: string]>> = {
+const TABS: Readonly<Record<Certainty, readonly [one: string, many: string]>> = {
   sure: ['sure match', 'sure matches'],
   unsure: ['unsure match', 'unsure matches'],
   unmatched: ['posting without a job', 'postings without a job'],
@@ -160,7 +161,7 @@ const Found = (props: MatchedProps) => {
         {`, on site ${run.matchedSite}. ${plural(run.otherJobs, 'other job')} of the site ${run.otherJobs === 1 ? 'resembles' : 'resemble'} no posting.`}
       </p>
       <ul class="tabs" aria-label="Kinds of matches">
-        {PROPOSAL_KINDS.map((kind) => (
+        {CERTAINTIES.map((kind) => (
           <li>
             <a
               href={`${prefix}${pageAddress.adopt(feed, { show: kind })}#matches`}
