@@ -16,7 +16,7 @@ import { SELECTED_ACTIONS, type SelectedAction } from '../store/review/bulk-acti
 import { readEntry } from '../store/review/review-entry.ts';
 import { bulkAction, bulkOutput } from './bulk-actions.ts';
 import { openSiteOfEntry } from './candidates.ts';
-import { editInput, withoutAbsent } from './edit-input.ts';
+import { editInput, whyNoEdit, withoutAbsent } from './edit-input.ts';
 import { namedFeed, type OperationContext, OperationRefused, operation } from './operation.ts';
 import { postingOf, postingOutput, unknownPosting } from './postings.ts';
 import { entryJson, entryOutput, entryQuery, filterSchema, requireEntry } from './review.ts';
@@ -77,6 +77,11 @@ const MISSING = 'is missing: send what was shown';
 const hasSeen = ({ seen, version, mark }: SeenNames): boolean =>
   [seen, version, mark].some((each) => each !== undefined);
 
+const anyway = z
+  .boolean()
+  .optional()
+  .describe('Set the fields even if rules of the site would still be broken; otherwise nothing is done then.');
+
 /** Decisions about one entry that need nothing more. */
 export const entryDecisions = BULK_ACTIONS.map((action) => {
   const members = z.strictObject({ id: idNumber, reason: text(1_000).trim().optional(), ...seenMembers });
@@ -131,17 +136,31 @@ export const editReviewEntry = operation({
   input: z.strictObject({
     id: idNumber,
     fields: fieldsSchema.describe('An empty text removes the field.'),
+    anyway,
     ...seenMembers,
   }),
   output: actedOutput,
-  async run({ id, fields, ...bound }, { app, actor, control }) {
+  async run({ id, fields, anyway: insists, ...bound }, { app, actor, control }) {
     await requireEntry(app.db, id);
-    const report = await editEntry(app.db, app.config, id, fields, { actor, seen: seenOf(bound) });
+    const options = { actor, seen: seenOf(bound), onlyIfValid: insists !== true };
+    const report = await editEntry(app.db, app.config, id, fields, options);
+    if (report.kind === 'invalid') throw invalidEdit(report, `entry ${id}`, true);
     if (report.kind === 'refused') throw await refusal(id, report, app, { fields, ...bound });
     if (report.remaining === undefined) control.wake();
     return edited(report, app);
   },
 });
+
+/** @param mayInsist it can be saved as it is */
+function invalidEdit(
+  { message, problems }: Extract<EditReport, { kind: 'invalid' }>,
+  subject: string,
+  mayInsist: boolean,
+): OperationRefused {
+  const told = problems.map(({ field, message: said }) => ({ field: field ?? null, message: said }));
+  const may = mayInsist ? { may_insist: true } : {};
+  return new OperationRefused('invalid', message, { problems: told, ...may }, { subject });
+}
 
 export const setPostingFields = operation({
   id: 'editPosting',
@@ -156,33 +175,28 @@ export const setPostingFields = operation({
     only_valid: z
       .boolean()
       .optional()
-      .describe('Set nothing if the posting would still break rules of the site, as one may that was rejected.'),
+      .describe('Set nothing if the posting would still break rules of the site: as without `anyway`.'),
+    anyway: anyway.describe('Set the fields of a rejected posting even if it would still break rules of the site.'),
     ...seenMembers,
   }),
   output: actedOutput,
-  async run({ feed: name, key: written, fields, only_valid, ...bound }, { app, actor, control }) {
+  async run({ feed: name, key: written, fields, only_valid, anyway: insists, ...bound }, { app, actor, control }) {
     const feed = await namedFeed(app, name);
     const key = postingKey(written.trim());
     const found = () => findPosting(app.db, feed, key);
     if ((await found()) === undefined) throw unknownPosting(feed, key);
-    const options = { actor, seen: seenOf(bound), ...(only_valid === true ? { onlyIfValid: true as const } : {}) };
+    const options = { actor, seen: seenOf(bound), onlyIfValid: only_valid === true || insists !== true };
     const report = await editPosting(app.db, app.config, { feed, key }, fields, options);
     if (report.kind === 'edited') {
       if (report.remaining === undefined) control.wake();
       return edited(report, app);
     }
     const about = { subject: `posting ${key}` };
-    if (report.kind === 'invalid') {
-      const problems = report.problems.map(({ field, message }) => ({ field: field ?? null, message }));
-      const said = report.problems.map(({ message }) => message).join('; ');
-      throw new OperationRefused(
-        'invalid',
-        `nothing was saved, as the site would refuse it: ${said}`,
-        { problems },
-        about,
-      );
-    }
     const now = await found();
+    if (report.kind === 'invalid') {
+      const state = now?.story.change?.state;
+      throw invalidEdit(report, about.subject, state === 'rejected' || state === 'failed');
+    }
     const here = await readHere(app.db, app.config);
     const current = now === undefined ? null : z.encode(postingOutput, postingOf(now, app, here));
     const seen = current?.seen ?? null;
@@ -323,7 +337,20 @@ const actionInput = (action: SelectedAction) =>
       expected,
       seen: seenOfMany,
       mark: token.describe('A former name of `seen`.'),
-      ...(action === 'edit' ? { edit: editInput } : {}),
+      ...(action === 'edit'
+        ? {
+            edit: editInput,
+            anyway: anyway.describe(
+              'Edit also if some of the entries would still be rejected; otherwise nothing is done then, and the problem has a `preview`.',
+            ),
+            all_feeds: z
+              .boolean()
+              .optional()
+              .describe(
+                'Edit the entries of all feeds; otherwise nothing is done if the filter selects entries of several, and the problem has their `feeds`.',
+              ),
+          }
+        : {}),
       ...(action === 'discard' ? { reason: text(1_000).optional() } : {}),
       ...(mayBeRule(action)
         ? {
@@ -346,6 +373,8 @@ export interface ActInput extends Pick<SeenNames, 'seen' | 'mark'> {
   readonly filter: z.output<typeof filterSchema>;
   readonly expected?: number;
   readonly edit?: z.output<typeof editInput>;
+  readonly anyway?: boolean;
+  readonly all_feeds?: boolean;
   readonly reason?: string;
   readonly also_new?: boolean;
 }
@@ -377,7 +406,7 @@ export const actOnReview = operation({
  * @throws {OperationRefused}
  */
 export async function startAction(
-  { action, filter, edit, reason, also_new: alsoNew, expected: n, ...bound }: ActInput,
+  { action, filter, edit, anyway: insists, all_feeds, reason, also_new: alsoNew, expected: n, ...bound }: ActInput,
   { app, actor }: Pick<OperationContext, 'app' | 'actor'>,
   unattended = false,
 ): Promise<Exclude<BulkStart, { kind: 'refused' }>> {
@@ -387,8 +416,10 @@ export async function startAction(
     ...(edit === undefined ? {} : { edit: withoutAbsent(edit) }),
     ...(reason === undefined ? {} : { reason }),
   };
-  const request = { action, actor, seen: seenOf({ ...bound, count: n }), alsoNew, detail };
+  const checked = { onlyIfValid: insists !== true, onlyOneFeed: all_feeds !== true };
+  const request = { action, actor, seen: seenOf({ ...bound, count: n }), alsoNew, detail, ...checked };
   const start = await startBulk(app.db, app.config, request);
-  if (start.kind === 'refused') throw new OperationRefused('conflict', start.message);
+  if (start.kind === 'refused')
+    throw new OperationRefused(start.edit === undefined ? 'conflict' : 'invalid', start.message, whyNoEdit(start.edit));
   return start;
 }

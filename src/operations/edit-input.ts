@@ -1,6 +1,8 @@
 // What an edit of many entries sets: in requests, and in answers.
 import { z } from 'zod';
+import type { Refused } from '../review/act-on-entries.ts';
 import type { BulkEdit } from '../store/review/bulk-actions.ts';
+import type { OperationRefused } from './operation.ts';
 import { fieldName, fieldsSchema, text } from './scalars.ts';
 
 /** More different values than a person would replace. */
@@ -31,3 +33,14 @@ export const editOutput = z.strictObject({
   set: fields.optional(),
   map: z.strictObject({ field: z.string(), values: fields }).optional(),
 });
+
+/** Members of the problem that says why an edit was not made. */
+export function whyNoEdit(edit: Refused['edit']): OperationRefused['now'] {
+  if (edit === undefined) return {};
+  if (edit.kind === 'feeds') return { feeds: edit.feeds };
+  const { tried, ready, rejected, leftAlone, reasons, meant } = edit;
+  return {
+    may_insist: true,
+    preview: { tried, ready, still_rejected: rejected, left_alone: leftAlone, reasons, meant },
+  };
+}

@@ -376,6 +376,15 @@ const offer = z.strictObject({
   count: count.describe('How many entries it would act on.'),
   seen: z.string().nullable().describe(`${BINDS} \`null\`: there are none, or too many to be compared one by one.`),
   left_alone: z.array(leftAlone).describe('Entries of the right kind that it would leave as they are, and why.'),
+  by_feed: z
+    .array(
+      z.strictObject({
+        feed: feedNameOutput,
+        count,
+        seen: z.string().nullable().describe('As above.'),
+      }),
+    )
+    .describe('The same for each feed: an edit is of one feed, unless all are meant.'),
 });
 
 export const shownGroupOutput = groupOutput
@@ -416,10 +425,11 @@ export const showReviewGroup = operation({
 const offersJson = ({ of, inQuestion }: SelectionOffers) => ({
   in_question: [...inQuestion],
   offers: SELECTED_ACTIONS.flatMap((action) => {
-    const { count: n, seen, barred } = of[action];
+    const { count: n, seen, barred, byFeed } = of[action];
     if (n === 0 && barred.length === 0) return [];
     const left_alone = barred.map(({ why, entries }) => ({ message: why, count: sumOf(entries) }));
-    return { action, count: n, seen: seen ?? null, left_alone };
+    const by_feed = byFeed.map((each) => ({ feed: each.feed, count: each.count, seen: each.seen ?? null }));
+    return { action, count: n, seen: seen ?? null, left_alone, by_feed };
   }),
 });
 

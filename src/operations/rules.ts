@@ -4,7 +4,7 @@ import { addRule, endRuleOf, type RuleEnd } from '../review/rules/add-rule.ts';
 import type { BulkEdit } from '../store/review/bulk-actions.ts';
 import { ENTRY_KINDS } from '../store/review/review-entries.ts';
 import { type ListedRule, listRules, RULE_ACTIONS } from '../store/review/rules.ts';
-import { editInput, editOutput, withoutAbsent } from './edit-input.ts';
+import { editInput, editOutput, whyNoEdit, withoutAbsent } from './edit-input.ts';
 import { listOperation, namedFeed, OperationRefused, operation } from './operation.ts';
 import { count, feedNameText, groupSchema, idNumber, text, time } from './scalars.ts';
 
@@ -53,7 +53,21 @@ export const addReviewRule = operation({
   input: z.discriminatedUnion('action', [
     z.strictObject({ action: z.literal('retry'), ...common }),
     z.strictObject({ action: z.literal('discard'), ...common, reason: text(1_000).optional() }),
-    z.strictObject({ action: z.literal('edit'), ...common, edit: editInput }),
+    z.strictObject({
+      action: z.literal('edit'),
+      ...common,
+      edit: editInput,
+      anyway: z
+        .boolean()
+        .optional()
+        .describe(
+          'Add it even if waiting entries of the group would still be rejected; otherwise nothing is done then.',
+        ),
+      all_feeds: z
+        .boolean()
+        .optional()
+        .describe('New entries of all feeds; otherwise of the only feed that the group has entries of.'),
+    }),
   ]),
   output: ruleOutput,
   async run(input, { app, actor }) {
@@ -62,7 +76,14 @@ export const addReviewRule = operation({
       ...(input.action === 'edit' ? { edit: withoutAbsent(input.edit) } : {}),
       ...(input.action === 'discard' && input.reason !== undefined ? { reason: input.reason } : {}),
     };
-    return ruleOf(await addRule(app.db, { group: input.group, action: input.action, feed, detail, actor }));
+    const { group, action } = input;
+    const insists = input.action === 'edit' ? input : undefined;
+    const check = {
+      config: app.config,
+      onlyIfValid: insists?.anyway !== true,
+      onlyOneFeed: insists?.all_feeds !== true,
+    };
+    return ruleOf(await addRule(app.db, { group, action, feed, detail, actor }, check));
   },
 });
 
@@ -78,7 +99,8 @@ export const endReviewRule = operation({
 
 function ruleOf(end: RuleEnd) {
   if (end.kind === 'done') return ruleJson(end.rule);
-  throw new OperationRefused(end.kind === 'unknown' ? 'unknown' : 'conflict', end.message);
+  const kind = end.edit === undefined ? 'conflict' : 'invalid';
+  throw new OperationRefused(end.kind === 'unknown' ? 'unknown' : kind, end.message, whyNoEdit(end.edit));
 }
 
 export function ruleJson(rule: ListedRule) {

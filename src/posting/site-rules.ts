@@ -52,6 +52,10 @@ const GROUP_NAMES: Readonly<Record<StateGroup, string>> = {
   territories: 'the U.S. territories',
 };
 
+/** The states that the site accepts, as it has them. */
+export const stateValues = ({ stateField, states }: Pick<FieldMapping, 'stateField' | 'states'>): string[] =>
+  states.states.filter(({ group }) => stateField.allow.includes(group)).map((state) => state[stateField.values]);
+
 /** Compiles the rule "a job must carry a valid U.S. state" (site-interface.md, section 2). */
 export function compileStateField(field: StateField, table: StateTable): ReadState {
   const findState = compileStates(table);

@@ -44,9 +44,10 @@ import { entryEditor } from './edit-posting.ts';
 import { factsOfEntry, whyNot } from './entry-facts.ts';
 import { resolveEntries } from './resolve-entry.ts';
 import { CHANGED, type Present, type Seen, STALE, sumOf, tokenOfChange, whyNotSeen } from './seen.ts';
+import type { EditOfFeeds, EditTrial } from './try-edit.ts';
 
 /** What is done to entries. */
-export interface EntryAct {
+interface EntryAct {
   readonly action: SelectedAction;
   /** What an edit sets. */
   readonly edit?: BulkEdit | undefined;
@@ -68,12 +69,12 @@ export interface EntriesActed {
  * pulls out, if the action needs it. What an edit needs of a feed is compiled once for all calls.
  */
 export function entryActor(config: Config) {
-  const edit = entryEditor(config);
+  const editor = entryEditor(config);
   return async (tx: Queryable, act: EntryAct, ids: readonly number[]): Promise<EntriesActed> => {
     const { action } = act;
     switch (action) {
       case 'edit': {
-        const { planned, left } = await edit(tx, ids, act.edit ?? {}, act);
+        const { planned, left } = await editor.edit(tx, ids, act.edit ?? {}, act);
         const acted = planned.map(({ change: { id, feed } }) => ({ id, feed }));
         return { acted, remaining: planned.filter(({ edited }) => edited.reason !== undefined).length, left };
       }
@@ -113,10 +114,15 @@ async function decide(
 }
 
 /** Selects entries that a person names: by their numbers, or all of a feed. */
-export type NamedQuery = Pick<EntryQuery, 'ids' | 'feed' | 'kinds'>;
+export type NamedQuery = Pick<EntryQuery, 'kinds'> &
+  (
+    | { readonly ids: readonly number[]; readonly feed?: undefined }
+    | { readonly feed: FeedName; readonly ids?: undefined }
+  );
 
 /** What several such queries select for an action. */
-interface Named {
+export interface Named {
+  readonly action: BulkAction;
   /** All numbers, of whatever entries. */
   readonly numbers: readonly number[];
   readonly feeds: readonly FeedName[];
@@ -125,7 +131,7 @@ interface Named {
   readonly byFeed: readonly number[];
 }
 
-async function readNamed(db: Queryable, action: BulkAction, queries: readonly NamedQuery[]): Promise<Named> {
+export async function readNamed(db: Queryable, action: BulkAction, queries: readonly NamedQuery[]): Promise<Named> {
   const { states } = conditionsOf(action);
   const isReopen = action === 'reopen';
   const select = async (some: readonly NamedQuery[]): Promise<number[]> => {
@@ -137,8 +143,9 @@ async function readNamed(db: Queryable, action: BulkAction, queries: readonly Na
     return [...ids];
   };
   return {
+    action,
     numbers: queries.flatMap(({ ids }) => ids ?? []),
-    feeds: queries.flatMap(({ ids, feed }) => (ids === undefined && feed !== undefined ? feed : [])),
+    feeds: queries.flatMap(({ feed }) => feed ?? []),
     byNumber: await select(queries.filter(({ ids }) => ids !== undefined)),
     byFeed: await select(queries.filter(({ ids }) => ids === undefined)),
   };
@@ -178,6 +185,8 @@ export interface ActResult {
 export interface Refused {
   readonly kind: 'refused';
   readonly message: Message;
+  /** Of an edit that was tried, or that covers several feeds. */
+  readonly edit?: EditTrial | EditOfFeeds;
   /** What the person saw is not what is there. */
   readonly stale?: true;
 }
@@ -196,9 +205,9 @@ export interface ActionOptions {
 /** Rolls the transaction back. */
 export class RefusedError extends Error {
   readonly refused: Refused;
-  constructor(message: Message, stale?: true) {
+  constructor(message: Message, stale?: true, edit?: Refused['edit']) {
     super('refused');
-    this.refused = { kind: 'refused', message, ...(stale && { stale }) };
+    this.refused = { kind: 'refused', message, ...(stale && { stale }), ...(edit && { edit }) };
   }
 }
 
@@ -248,10 +257,10 @@ async function actWithin(
     const why = whyNotSeen({ count, tokens }, present);
     if (why !== undefined) throw new RefusedError(isOnlyOne(named) ? STALE : why, true);
   };
-  if (isBound && feeds.length === 0) refuseUnseen(await presentOf(tx, config, action, named), seen);
-  const refusal = await whyNone(tx, config, action, named);
+  if (isBound && feeds.length === 0) refuseUnseen(await presentFor(tx, config, named), seen);
+  const refusal = await whyNotAtAll(tx, config, named);
   if (refusal !== undefined) throw new RefusedError(refusal);
-  const present = isBound && feeds.length > 0 ? await presentOf(tx, config, action, named) : undefined;
+  const present = isBound && feeds.length > 0 ? await presentFor(tx, config, named) : undefined;
   const ofFeeds = (present?.selected ?? []).filter(({ feed }) => feeds.includes(feed));
   if (present !== undefined) {
     // A number is about the feeds that are named.
@@ -289,34 +298,19 @@ interface NamedCount extends ChosenCount {
 }
 
 /** Counts exactly the entries that the action would change. */
-export async function countNamed(
-  db: Queryable,
-  config: FeedsConfig,
-  action: BulkAction,
-  queries: readonly NamedQuery[],
-): Promise<NamedCount[]> {
-  const named = await readNamed(db, action, queries);
-  const counted = await countOf(db, config, action, named);
+export async function countNamed(db: Queryable, config: FeedsConfig, named: Named): Promise<NamedCount[]> {
+  const configured = configuredFeeds(config, await feedsOfNamed(db, named));
+  const counted = await countChosen(db, named.action, allOf(named), configured);
   return counted.map((each) => ({ ...each, byName: named.feeds.includes(each.feed) }));
 }
-
-const countOf = async (db: Queryable, config: FeedsConfig, action: BulkAction, named: Named) =>
-  countChosen(db, action, allOf(named), configuredFeeds(config, await feedsOfNamed(db, named)));
 
 /**
  * What a decision about these entries is bound to. With feeds, what the action would change; otherwise the entries as they are, as one
  * of them may get into a state that the action is for.
  */
-export const presentFor = async (
-  db: Queryable,
-  config: FeedsConfig,
-  action: BulkAction,
-  queries: readonly NamedQuery[],
-): Promise<Present> => presentOf(db, config, action, await readNamed(db, action, queries));
-
-async function presentOf(db: Queryable, config: FeedsConfig, action: BulkAction, named: Named): Promise<Present> {
+export async function presentFor(db: Queryable, config: FeedsConfig, named: Named): Promise<Present> {
   const { numbers: ids, feeds } = named;
-  if (feeds.length > 0) return { selected: await countOf(db, config, action, named) };
+  if (feeds.length > 0) return { selected: await countNamed(db, config, named) };
   await lockChanges(db, ids);
   for (const id of ids) await lockRecord(db, id);
   const entries = await findEntries(db, ids);
@@ -331,19 +325,8 @@ async function presentOf(db: Queryable, config: FeedsConfig, action: BulkAction,
 const WHOLE: readonly Circumstance[] = ['elsewhere', 'kept', 'undecided'];
 
 /** Why nothing is done with the selection: a question comes first, or some of it may not be sent. `undefined`: nothing. */
-export const whyNotAtAll = async (
-  db: Queryable,
-  config: FeedsConfig,
-  action: BulkAction,
-  queries: readonly NamedQuery[],
-): Promise<Message | undefined> => whyNone(db, config, action, await readNamed(db, action, queries));
-
-async function whyNone(
-  db: Queryable,
-  config: FeedsConfig,
-  action: BulkAction,
-  named: Named,
-): Promise<Message | undefined> {
+export async function whyNotAtAll(db: Queryable, config: FeedsConfig, named: Named): Promise<Message | undefined> {
+  const { action } = named;
   const ids = allOf(named);
   const question = isAskedFirst(action) ? answerFirst(concerning(action, await questionedAmong(db, ids))) : undefined;
   if (question !== undefined) return question;

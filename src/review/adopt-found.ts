@@ -1,12 +1,12 @@
 // The site jobs that a search found for a feed: which of them certainly belong to a posting, and the action that adopts those.
 import { createHash } from 'node:crypto';
+import type { Config } from '../config/config.ts';
 import type { PostingKey, SiteJobId } from '../posting/identifiers.ts';
 import { type Database, inSnapshot, type Queryable } from '../store/postgres/database.ts';
 import { unfinishedBulk } from '../store/review/bulk-actions.ts';
 import { type FoundEntry, type FoundOf, foundEntries } from '../store/review/found-entries.ts';
 import { readMarks } from '../store/review/selected-counts.ts';
 import { type BulkStart, startBulk } from './bulk/start-bulk.ts';
-import type { FeedsConfig } from './configured-policy.ts';
 import { tokenOfOne } from './seen.ts';
 
 /** An entry that a person must decide, with the reason. */
@@ -48,7 +48,7 @@ export interface AdoptFoundRequest {
 /** Stores the action that adopts the certain jobs. A job that is no longer certain once it is reached is left alone. */
 export async function startAdoptingFound(
   db: Database,
-  config: FeedsConfig,
+  config: Config,
   { of, mark, actor, unattended = false }: AdoptFoundRequest,
 ): Promise<BulkStart> {
   const other = await unfinishedBulk(db, 'adopt', of.feed);

@@ -2,9 +2,12 @@
 // accepted. An edit holds until the source changes the field.
 import type { Config, FeedConfig } from '../config/config.ts';
 import type { Message } from '../plan/message.ts';
+import type { FieldMapping } from '../posting/field-mapping.ts';
 import type { FeedName, PostingKey } from '../posting/identifiers.ts';
+import { nearestName } from '../posting/nearest-name.ts';
 import type { Fields, PostingReader, Problem } from '../posting/posting.ts';
 import { compileReader } from '../posting/reader.ts';
+import { stateValues } from '../posting/site-rules.ts';
 import { excerpt } from '../posting/xml-characters.ts';
 import { auditActions } from '../store/access/audit.ts';
 import { type AuditNote, findEntries } from '../store/change/act-in-review.ts';
@@ -39,7 +42,7 @@ export type EditReport =
       readonly remaining: string | undefined;
     }
   /** Nothing was changed: the site's rules would be broken. */
-  | { readonly kind: 'invalid'; readonly problems: readonly Problem[] }
+  | { readonly kind: 'invalid'; readonly problems: readonly Problem[]; readonly message: string }
   /** Nothing was changed. */
   | { readonly kind: 'refused'; readonly message: Message; readonly stale?: true };
 
@@ -48,7 +51,7 @@ export interface EditOptions {
   /** See {@link tokenOfPosting}. */
   readonly seen?: Seen | undefined;
   /** Edit nothing if the posting would still break rules of the site. */
-  readonly onlyIfValid?: true;
+  readonly onlyIfValid?: boolean;
 }
 
 /** Who edits, and what the audit says besides. */
@@ -57,9 +60,9 @@ interface EditedBy {
   readonly note?: Pick<AuditNote, 'bulk' | 'rule'>;
 }
 
-/** What became of entries that were edited together. */
-export interface EntriesEdited {
-  readonly planned: readonly PlannedEdit[];
+/** What becomes of entries that are edited together. */
+interface EntriesEdited {
+  readonly planned: readonly EditOfChange[];
   readonly left: readonly { readonly entry: number; readonly why: Message }[];
 }
 
@@ -90,8 +93,12 @@ export function entryEditor(config: Config) {
     return plan.kind === 'refused' ? plan : { ...plan, edits };
   };
 
-  /** Edits the changes among these entries, which the transaction has locked; it keeps pulls of their feeds out. */
-  return async (tx: Queryable, ids: readonly number[], edit: BulkEdit, by: EditedBy): Promise<EntriesEdited> => {
+  const plan = async (
+    tx: Queryable,
+    ids: readonly number[],
+    edit: BulkEdit,
+    byRule: boolean,
+  ): Promise<EntriesEdited> => {
     const changes = await readChanges(tx, ids);
     const rows = [...changes.values()];
     const earlier = await editsOfPostings(tx, rows);
@@ -103,12 +110,21 @@ export function entryEditor(config: Config) {
     const left = others.map((entry) => ({ entry: entry.id, why: whyNot('edit', entry, here) }));
     const planned: EditOfChange[] = [];
     for (const [at, change] of rows.entries()) {
-      const plan = planFor(change, earlier[at] ?? [], edit, by.note?.rule !== undefined);
-      if (plan.kind === 'refused') left.push({ entry: change.id, why: plan.message });
-      else planned.push({ change, edited: plan.edited, edits: plan.edits });
+      const own = planFor(change, earlier[at] ?? [], edit, byRule);
+      if (own.kind === 'refused') left.push({ entry: change.id, why: own.message });
+      else planned.push({ change, edited: own.edited, edits: own.edits });
     }
-    await writeToChanges(tx, planned, by);
     return { planned, left };
+  };
+  return {
+    /** What an edit would make of these entries. Writes nothing. */
+    plan,
+    /** Edits the changes among these entries, which the transaction has locked; it keeps pulls of their feeds out. */
+    async edit(tx: Queryable, ids: readonly number[], edit: BulkEdit, by: EditedBy): Promise<EntriesEdited> {
+      const edited = await plan(tx, ids, edit, by.note?.rule !== undefined);
+      await writeToChanges(tx, edited.planned, by);
+      return edited;
+    },
   };
 }
 
@@ -141,17 +157,21 @@ export async function editEntry(
   config: Config,
   entry: number,
   edits: Fields,
-  { actor, seen }: Omit<EditOptions, 'onlyIfValid'>,
-): Promise<Exclude<EditReport, { kind: 'invalid' }>> {
+  { actor, seen, onlyIfValid }: EditOptions,
+): Promise<EditReport> {
   const found = await findChange(db, entry);
   if (found === undefined) return refuseMissing(db, config, entry);
-  return inFeed<Exclude<EditReport, { kind: 'invalid' }>>(db, config, found.feed, async (tx) => {
+  return inFeed<EditReport>(db, config, found.feed, async (tx, feed) => {
     const change = await lockChange(tx, entry);
     if (change === undefined) return refused('it is already resolved');
     if (isUnseen(seen, tokenOfChange(change))) return { ...refused(STALE), stale: true };
-    const { planned, left } = await entryEditor(config)(tx, [entry], { set: edits }, { actor });
+    const { planned, left } = await entryEditor(config).plan(tx, [entry], { set: edits }, false);
     const [own] = planned;
-    return own === undefined ? refused(left[0]?.why ?? STALE) : reportOf(own);
+    if (own === undefined) return refused(left[0]?.why ?? STALE);
+    if (onlyIfValid === true && own.edited.reason !== undefined)
+      return invalid(feed, own.edited.reason.problems, edits);
+    await writeToChanges(tx, planned, { actor });
+    return reportOf(own);
   });
 }
 
@@ -176,7 +196,7 @@ export async function editPosting(
     const { edited } = plan;
     const isRejected = change !== undefined && change.state !== 'ready';
     if (edited.reason !== undefined && (options.onlyIfValid === true || !isRejected)) {
-      return { kind: 'invalid', problems: edited.reason.problems };
+      return invalid(feed, edited.reason.problems, edits);
     }
     if (change !== undefined) {
       await writeToChanges(tx, [{ change, edited, edits }], options);
@@ -285,6 +305,22 @@ async function refuseMissing(db: Database, config: Config, entry: number): Promi
       ? `there is no open review entry ${entry}`
       : whyNot('edit', record, await readHere(db, config)),
   );
+}
+
+/** Nothing is saved. A state that was mistyped is named with the one that was probably meant. */
+function invalid({ mapping }: FeedConfig, problems: readonly Problem[], edits: Fields): EditReport {
+  const said = problems.map((problem) => {
+    const meant = nearestState(mapping, problem.field, edits);
+    return meant === undefined ? problem : { ...problem, message: `${problem.message}; did you mean ${meant}?` };
+  });
+  const message = `nothing was saved, as the site would refuse it: ${said.map((each) => each.message).join('; ')}`;
+  return { kind: 'invalid', problems: said, message };
+}
+
+/** The state that was probably meant, if the field has one and it is mistyped. */
+export function nearestState(mapping: FieldMapping, field: string | undefined, edits: Fields): string | undefined {
+  const typed = field === mapping.stateField.name && Object.hasOwn(edits, field) ? edits[field] : undefined;
+  return typed === undefined ? undefined : nearestName(typed, stateValues(mapping));
 }
 
 const beingPulled = (feed: FeedName): string => `feed ${feed} is being pulled right now; try again when that has ended`;

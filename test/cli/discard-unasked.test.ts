@@ -1,7 +1,7 @@
 // A discard of few entries needs no confirmation, but covers no entries that a pull adds after they were counted.
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { askAboutSelected, askToDiscard } from '../../src/cli/review/ask-first.ts';
-import { actOnEntries } from '../../src/review/act-on-entries.ts';
+import { actOnEntries, readNamed } from '../../src/review/act-on-entries.ts';
 import { startBulk } from '../../src/review/bulk/start-bulk.ts';
 import { acme, acting, openStage, type Stage } from '../review/stage.ts';
 import { posting } from '../support/indeed-feed.ts';
@@ -44,12 +44,12 @@ it.each(CASES)('of a feed: $name', { tags: 'slow' }, async ({ before, later }) =
   await stage.pull([posting('fine'), ...before]);
   const queries = [{ feed: acme }];
   const held = [{ feed: acme, kinds: ['held' as const] }];
-  const agreed = await askToDiscard(stage.app, queries, write);
+  const agreed = await askToDiscard(stage.app, await readNamed(db, 'discard', queries), write);
   await stage.pull([posting('fine'), ...later]);
   const report = await actOnEntries(db, config, 'discard', queries, { ...acting, seen: agreed });
   expect(report).toMatchObject({ kind: 'refused', message: expect.stringContaining('Nothing was done') });
   expect(await discarded()).toEqual([]);
-  const again = await askToDiscard(stage.app, held, write);
+  const again = await askToDiscard(stage.app, await readNamed(db, 'discard', held), write);
   expect(await actOnEntries(db, config, 'discard', held, { ...acting, seen: again })).toMatchObject({
     kind: 'acted',
     acted: [],
@@ -61,7 +61,7 @@ it('of entries by number covers those that are left', async () => {
   await stage.pull([posting('fine'), ...odd(0, 2)]);
   const ids = [await stage.entry('odd0'), await stage.entry('odd1')];
   const queries = [{ ids }];
-  const agreed = await askToDiscard(stage.app, queries, write);
+  const agreed = await askToDiscard(stage.app, await readNamed(db, 'discard', queries), write);
   await stage.pull([posting('fine'), ...odd(1, 3)]);
   expect(await actOnEntries(db, config, 'discard', [{ ids: ids.slice(1) }], { ...acting, seen: agreed })).toMatchObject(
     {

@@ -51,7 +51,9 @@ it('an invalid posting is listed, shown, edited, and live at once; an edit that 
   const shown = await run('review', 'show', id);
   expect(shown.out).toContain(`review edit ${id} --set FIELD=VALUE --config`);
   expect(shown.out).toMatch(/location-state +"Jalisco"/);
-  const half = await run('review', 'edit', id, '--set', 'location-state=Sonora', '--json');
+  const refused = await run('review', 'edit', id, '--set', 'location-state=Sonora');
+  expect([refused.status, refused.errors]).toEqual([1, expect.stringMatching(/"Sonora" is not .*add --anyway/s)]);
+  const half = await run('review', 'edit', id, '--set', 'location-state=Sonora', '--anyway', '--json');
   const message = expect.stringContaining('still rejected: "Sonora"');
   expect(half.json()).toEqual([expect.objectContaining({ action: 'edit', key: 'odd', result: 'done', message })]);
   // For review.

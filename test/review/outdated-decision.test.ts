@@ -2,7 +2,7 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { textOf } from '../../src/plan/message.ts';
 import { feedName, type SiteName, siteName } from '../../src/posting/identifiers.ts';
-import { actOnEntries, presentFor } from '../../src/review/act-on-entries.ts';
+import { actOnEntries, presentFor, readNamed } from '../../src/review/act-on-entries.ts';
 import { runBulk } from '../../src/review/bulk/run-bulk.ts';
 import { previewBulk, startBulk } from '../../src/review/bulk/start-bulk.ts';
 import { listGroups } from '../../src/review/list-groups.ts';
@@ -195,7 +195,7 @@ it('agreeing to named deletes covers none that was not held when it was shown', 
   const queries = [{ ids: [await stage.entry('p2'), await stage.entry('p3')] }];
   // Its attempt is under way, and it is held again once that ends.
   await db.query(`update change set state = 'ready' where key = 'p3'`);
-  const seen = seenIn(await presentFor(db, config, 'approve', queries));
+  const seen = seenIn(await presentFor(db, config, await readNamed(db, 'approve', queries)));
   await db.query(`update change set state = 'held', since = now() where key = 'p3'`);
   expect(await actOnEntries(db, config, 'approve', queries, { actor: 'ann', seen })).toMatchObject({
     kind: 'refused',

@@ -3,7 +3,7 @@ import { Command, InvalidArgumentError, Option } from 'commander';
 import { decideNamed } from '../../operations/decisions.ts';
 import { BULK_ACTIONS, type BulkAction } from '../../plan/action.ts';
 import { asksToConfirm, effectOn, mayBeRule, needsSeen, sendsAnything, summaryOf } from '../../plan/allowed.ts';
-import { type NamedQuery, whyNotAtAll } from '../../review/act-on-entries.ts';
+import { type Named, readNamed, whyNotAtAll } from '../../review/act-on-entries.ts';
 import { type Seen, seenOf } from '../../review/seen.ts';
 import type { App } from '../../runtime/app.ts';
 import { type ExitStatus, UserError } from '../../runtime/exit-status.ts';
@@ -101,16 +101,17 @@ async function actOnNamed(
   if (options.alsoNew === true) throw new UserError('--also-new needs a group: --group GROUP');
   const queries = (await namedQueries(app, names)).map((query) => ({ ...query, kinds: options.kind }));
   const write = commandWriter(options.config);
-  const numbers = queries.flatMap(({ ids = [] }) => ids);
+  const named = await readNamed(app.db, action, queries);
   // Nobody is asked about what can't be done.
-  const refusal = await whyNotAtAll(app.db, app.config, action, queries);
+  const refusal = await whyNotAtAll(app.db, app.config, named);
   if (refusal !== undefined) throw new UserError(say(refusal, write));
   const { reason, count, json = false, send = false } = options;
   const bound = seenOf({ ...options, version: options.ifVersion });
-  if (options.ifVersion !== undefined && (numbers.length !== 1 || queries.length > 1)) throw new UserError(NOT_ONE);
+  if (options.ifVersion !== undefined && (named.numbers.length !== 1 || named.feeds.length > 0))
+    throw new UserError(NOT_ONE);
   // A number binds the deletes of feeds only.
-  const isBound = bound.tokens !== undefined || (count !== undefined && numbers.length === 0);
-  const agreed = isBound || options.yes === true ? undefined : await askAbout(app, action, queries, write);
+  const isBound = bound.tokens !== undefined || (count !== undefined && named.numbers.length === 0);
+  const agreed = isBound || options.yes === true ? undefined : await askAbout(app, named, write);
   const seen = { count, tokens: agreed?.tokens ?? bound.tokens };
   const done = await runWithin(decideNamed, { action, queries, reason, seen }, app, options);
   const status = await sendAndTell(app, { action, ...done }, { json, send, write });
@@ -118,14 +119,9 @@ async function actOnNamed(
   return status;
 }
 
-async function askAbout(
-  app: App,
-  action: BulkAction,
-  queries: readonly NamedQuery[],
-  write: WriteCommand,
-): Promise<Seen | undefined> {
-  if (!asksToConfirm(action)) return undefined;
-  return sendsAnything(action) ? askToApprove(app, queries, write) : askToDiscard(app, queries, write);
+async function askAbout(app: App, named: Named, write: WriteCommand): Promise<Seen | undefined> {
+  if (!asksToConfirm(named.action)) return undefined;
+  return sendsAnything(named.action) ? askToApprove(app, named, write) : askToDiscard(app, named, write);
 }
 
 /** Notices to print after a discard: its effect, and how to undo it. */

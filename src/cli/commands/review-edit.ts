@@ -9,7 +9,16 @@ import { commandWriter } from '../adapter/command-line.ts';
 import { ACTOR, type GivenOptions, printing, runSingle, withCommon } from '../adapter/operation-command.ts';
 import { NOT_ONE, SEEN, wholeNumber } from '../adapter/option-values.ts';
 import { withApp } from '../adapter/with-app.ts';
-import { addField, type EditValues, editOf, tableOption } from '../review/edit-values.ts';
+import {
+  ALL_FEEDS,
+  ANYWAY,
+  addField,
+  type EditValues,
+  editOf,
+  hinted,
+  hinting,
+  tableOption,
+} from '../review/edit-values.ts';
 import { type EntryFilter, namedQueries, narrowed, narrowing, ofFeed } from '../review/narrow-entries.ts';
 import { ALSO_NEW, PRINTED_DECISIONS, startBulkCommand } from '../review/run-bulk-command.ts';
 import { sendAndTell } from '../review/send-and-tell.ts';
@@ -22,6 +31,8 @@ interface EditOptions extends GivenOptions, EditValues {
   readonly seen?: string;
   readonly ifVersion?: string;
   readonly alsoNew?: boolean;
+  readonly anyway?: boolean;
+  readonly allFeeds?: boolean;
   readonly send: boolean;
 }
 
@@ -42,6 +53,8 @@ export function reviewEditCommand(): Command {
     )
     .option('--count <n>', 'only if exactly this many entries are selected', wholeNumber)
     .option('--also-new', ALSO_NEW)
+    .option(...ANYWAY)
+    .option(...ALL_FEEDS)
     .option('--seen <seen>', SEEN)
     .option(
       '--if-version <version>',
@@ -89,7 +102,13 @@ function editOne([name, key, more]: readonly string[], options: EditOptions): Pr
         : '--set-map, --count and --also-new need a selection, such as --group GROUP',
     );
   }
-  const edit = { fields: Object.fromEntries(set), seen: options.seen, version: options.ifVersion };
+  if (options.allFeeds === true) throw new UserError('--all-feeds needs a selection, such as --group GROUP');
+  const edit = {
+    fields: Object.fromEntries(set),
+    seen: options.seen,
+    version: options.ifVersion,
+    anyway: options.anyway,
+  };
   const told: Told = {
     async follow(acted, app) {
       const act = { action: 'edit', entries: [acted], feeds: [], acted: [{ id: acted.entry, feed: acted.feed }] };
@@ -100,8 +119,8 @@ function editOne([name, key, more]: readonly string[], options: EditOptions): Pr
     },
   };
   return isEntry
-    ? runSingle(editReviewEntry, { id: Number(name), ...edit }, told, options)
-    : runSingle(setPostingFields, { feed: String(name), key: String(key), ...edit }, told, options);
+    ? runSingle(hinting(editReviewEntry), { id: Number(name), ...edit }, told, options)
+    : runSingle(hinting(setPostingFields), { feed: String(name), key: String(key), ...edit }, told, options);
 }
 
 type Told = Parameters<typeof runSingle<typeof editReviewEntry.input, typeof editReviewEntry.output>>[2];
@@ -113,11 +132,12 @@ async function editSelected(
   options: EditOptions,
   signal: AbortSignal,
 ): Promise<ExitStatus> {
-  const { count, seen, alsoNew, as, json = false, send, config } = options;
+  const { count, seen, alsoNew, anyway, allFeeds, as, json = false, send, config } = options;
   if (options.ifVersion !== undefined) throw new UserError(NOT_ONE);
   const edit = await editOf(options);
   if (edit === undefined) throw new UserError('say what to set: --set FIELD=VALUE, or --set-map FIELD=FILE');
   const bound = { expected: count ?? filter.ids?.length, seen };
-  const request = { action: 'edit', filter, edit, also_new: alsoNew, ...bound } as const;
-  return startBulkCommand(app, request, { json, send, write: commandWriter(config), signal, actor: actorName(as) });
+  const request = { action: 'edit', filter, edit, anyway, all_feeds: allFeeds, also_new: alsoNew, ...bound } as const;
+  const told = { json, send, write: commandWriter(config), signal, actor: actorName(as) };
+  return startBulkCommand(app, request, told).catch(hinted);
 }

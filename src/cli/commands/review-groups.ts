@@ -58,8 +58,18 @@ const COLUMNS = [
   { title: 'MESSAGE' },
 ] as const;
 
+const SHOWN_FEEDS = 3;
+
+/** Of several feeds, how many entries each has. */
+function feedsOf({ feeds }: z.output<typeof groupOutput>): string {
+  const shown = feeds
+    .slice(0, SHOWN_FEEDS)
+    .map(({ feed, count }) => (feeds.length === 1 ? feed : `${feed} (${count})`));
+  const more = feeds.length - shown.length;
+  return `${shown.join(', ') || '-'}${more > 0 ? ` and ${more} more` : ''}`;
+}
+
 const rowOf = (group: z.output<typeof groupOutput>): string[] => {
-  const [feed, ...others] = group.feeds;
   return [
     group.group,
     String(group.count),
@@ -67,7 +77,7 @@ const rowOf = (group: z.output<typeof groupOutput>): string[] => {
     TREND_WORDS[group.trend],
     formatTime(group.first_seen),
     formatTime(group.last_seen),
-    `${feed?.feed ?? '-'}${others.length === 0 ? '' : ` and ${others.length} more`}`,
+    feedsOf(group),
     group.rules.map(({ rule }) => rule).join(', ') || '-',
     group.notes.length === 0 ? '-' : String(group.notes.length),
     oneLine(

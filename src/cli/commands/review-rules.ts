@@ -15,7 +15,7 @@ import { formatTime } from '../../telemetry/times.ts';
 import { type GivenOptions, listCommand, singleCommand } from '../adapter/operation-command.ts';
 import { groupId } from '../adapter/option-values.ts';
 import { formatTable } from '../output/table.ts';
-import { addField, type EditValues, editOf, tableOption } from '../review/edit-values.ts';
+import { ALL_FEEDS, ANYWAY, addField, type EditValues, editOf, hinting, tableOption } from '../review/edit-values.ts';
 
 export function reviewRulesCommand(): Command {
   const rules = new Command('rules').description('list, add and end rules: what is done with new entries of groups');
@@ -35,7 +35,7 @@ export function reviewRulesCommand(): Command {
     { isDefault: true },
   );
   rules.addCommand(
-    singleCommand(addReviewRule, {
+    singleCommand(hinting(addReviewRule), {
       name: 'add',
       extend: (command) =>
         command
@@ -54,7 +54,9 @@ export function reviewRulesCommand(): Command {
             new Option('--do <action>', 'what else to do').choices(RULE_ACTIONS.filter((one) => one !== 'edit')),
           )
           .option('--reason <text>', 'why entries are discarded, for the audit')
-          .option('--feed <feed>', 'only new entries of this feed'),
+          .option('--feed <feed>', 'only new entries of this feed')
+          .option(...ANYWAY)
+          .option(...ALL_FEEDS),
       read: ([group], options) => decisionOf(String(group), options),
       view: (rule) => `Rule ${rule.rule} decides new entries of group ${rule.group}: ${describeDecision(rule)}.`,
     }),
@@ -78,8 +80,9 @@ async function decisionOf(group: string, options: GivenOptions): Promise<z.outpu
   if (options.reason !== undefined && options.do !== 'discard') {
     throw new UserError('--reason is only for --do discard');
   }
-  const { feed, reason } = options;
-  const action = edit === undefined ? { action: options.do, reason } : { action: 'edit', edit };
+  const { feed, reason, anyway, allFeeds: all_feeds } = options;
+  const said = { anyway, all_feeds };
+  const action = edit === undefined ? { action: options.do, reason, ...said } : { action: 'edit', edit, ...said };
   const read = addReviewRule.input.safeParse(withoutUndefined({ ...action, group, feed }));
   if (read.success) return read.data;
   throw new UserError(read.error.issues.map(({ path, message }) => `${path.join('.')} ${message}`).join('; '));

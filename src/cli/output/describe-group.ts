@@ -58,8 +58,8 @@ export function describeGroup(group: Group, write: WriteCommand): string[] {
 /** The commands that can be run for the group now, and the effect of each. */
 export function groupCommands(group: Group, write: WriteCommand): (readonly [command: string, effect: string])[] {
   const { group: id, kind, feeds, field } = group;
-  const within = kind === 'held' ? feeds.map(({ feed }) => feed) : [];
-  const review = ([verb = '', ...options]: readonly string[], bound: readonly string[]) =>
+  const held = kind === 'held' ? feeds.map(({ feed }) => feed) : [];
+  const review = ([verb = '', ...options]: readonly string[], bound: readonly string[], within = held) =>
     write(['review', verb, ...within, ...options, '--group', id, ...bound]);
   const first = group.in_question.map(
     (feed) =>
@@ -70,7 +70,14 @@ export function groupCommands(group: Group, write: WriteCommand): (readonly [com
   );
   const list = isDiscarded(group) ? [] : [[review(['list'], []), 'lists the entries'] as const];
   const state = isDiscarded(group) ? 'discarded' : kind;
-  const others = group.offers.flatMap(({ action, count, seen }) => {
+  const others = group.offers.flatMap(({ action, count, seen, by_feed }) => {
+    // A value that is right for one feed may be wrong for another.
+    if (action === 'edit' && by_feed.length > 1)
+      return by_feed.flatMap(({ feed, count: n }) =>
+        wordsFor(action, field ?? 'FIELD', effectOn(action, state)?.many ?? '').map(
+          ([words, does]) => [review(words, ['--count', String(n)], [feed]), does] as const,
+        ),
+      );
     if (count === 0 || (needsSeen(action) && seen === null)) return [];
     const bound = ['--count', String(count), ...(needsSeen(action) && seen !== null ? ['--mark', seen] : [])];
     const effect = effectOn(action, state)?.many ?? '';

@@ -7,7 +7,7 @@ import { textOf } from '../../plan/message.ts';
 import { plural } from '../../plan/plural.ts';
 import type { FeedName } from '../../posting/identifiers.ts';
 import { excerpt } from '../../posting/xml-characters.ts';
-import { countNamed, type NamedQuery, presentFor } from '../../review/act-on-entries.ts';
+import { countNamed, type Named, presentFor } from '../../review/act-on-entries.ts';
 import { previewBulk, whyTooMany } from '../../review/bulk/start-bulk.ts';
 import { checkVerdict } from '../../review/check-verdict.ts';
 import { readDoubt, type ShownDoubt } from '../../review/compare-doubt.ts';
@@ -102,16 +102,13 @@ const EXAMPLES = 10;
  */
 export async function askToApprove(
   { db, config }: App,
-  queries: readonly NamedQuery[],
+  selection: Named,
   write: WriteCommand,
 ): Promise<Seen | undefined> {
   // Bound before it is read for showing: what comes in between is refused.
-  const seen = seenIn(await presentFor(db, config, 'approve', queries));
-  const ofFeeds = (await countNamed(db, config, 'approve', queries)).filter(({ byName }) => byName);
-  const named = await readHeldDeletes(
-    db,
-    queries.flatMap(({ ids }) => ids ?? []),
-  );
+  const seen = seenIn(await presentFor(db, config, selection));
+  const ofFeeds = (await countNamed(db, config, selection)).filter(({ byName }) => byName);
+  const named = await readHeldDeletes(db, selection.numbers);
   if (ofFeeds.length === 0 && named.length === 0) return undefined;
   const lines = named.length === 0 ? [] : describeNamed(named);
   for (const { feed, n } of ofFeeds) lines.push(...(await describeHeld(db, feed, n)));
@@ -161,17 +158,17 @@ async function describeHeld(db: App['db'], feed: FeedName, n: number): Promise<s
  */
 export async function askToDiscard(
   { db, config }: Pick<App, 'db' | 'config'>,
-  queries: readonly NamedQuery[],
+  selection: Named,
   write: WriteCommand,
 ): Promise<Seen | undefined> {
-  const seen = seenIn(await presentFor(db, config, 'discard', queries));
-  const chosen = await countNamed(db, config, 'discard', queries);
-  const feeds = queries.flatMap(({ feed }) => feed ?? []);
+  const seen = seenIn(await presentFor(db, config, selection));
+  const chosen = await countNamed(db, config, selection);
+  const { numbers, feeds } = selection;
   // A pull may add entries to a feed before they are discarded, but none to those given by number.
   if (!coversMuch(chosen)) return feeds.length === 0 ? undefined : seen;
   const lines = describeChosen(chosen);
   if (await isAgreed(lines, 'Discard them?', 'Nothing was discarded.')) return seen;
-  const names = [...queries.flatMap(({ ids = [] }) => ids.map(String)), ...feeds];
+  const names = [...numbers.map(String), ...feeds];
   const ways = [
     'Nothing was discarded.',
     `  see them:       ${write(['review', 'list', ...feeds.slice(0, 1)])}`,

@@ -1,10 +1,23 @@
-// Options of commands that edit entries: a field and its text, or a field and a table of texts.
+// Options of commands that edit entries: a field and its text, or a field and a table of texts; and what to add after a refusal.
 import { readFile } from 'node:fs/promises';
 import { InvalidArgumentError } from 'commander';
+import type { z } from 'zod';
+import { OperationRefused, type SingleOperation } from '../../operations/operation.ts';
+import { reword } from '../../plan/message.ts';
 import type { Fields } from '../../posting/posting.ts';
 import { readValueTable } from '../../review/value-table.ts';
 import { UserError } from '../../runtime/exit-status.ts';
 import type { BulkEdit } from '../../store/review/bulk-actions.ts';
+
+/** Options of what edits. */
+export const ANYWAY = [
+  '--anyway',
+  'edit even if postings would still be rejected; otherwise nothing is done then',
+] as const;
+export const ALL_FEEDS = [
+  '--all-feeds',
+  'of all feeds; otherwise nothing is done if the entries are of several',
+] as const;
 
 export interface EditValues {
   readonly set?: ReadonlyMap<string, string>;
@@ -47,4 +60,30 @@ export function addField(text: string, before: ReadonlyMap<string, string> | und
   const name = text.slice(0, at).trim();
   if (before?.has(name)) throw new InvalidArgumentError(`${name} is set twice.`);
   return new Map(before).set(name, text.slice(at + 1));
+}
+
+/** An operation that says in its refusal which option would allow it. */
+export const hinting = <Input extends z.ZodType, Output extends z.ZodType>(
+  operation: SingleOperation<Input, Output>,
+): SingleOperation<Input, Output> => ({
+  ...operation,
+  run: (input, asked) => operation.run(input, asked).catch(hinted),
+});
+
+export function hinted(error: unknown): never {
+  if (!(error instanceof OperationRefused)) throw error;
+  const { kind, reason, now, subject } = error;
+  const hint =
+    now.may_insist === true
+      ? 'To edit nevertheless, add --anyway.'
+      : now.feeds === undefined
+        ? undefined
+        : 'To edit those of one feed, add its name; those of all feeds, add --all-feeds.';
+  if (hint === undefined) throw error;
+  throw new OperationRefused(
+    kind,
+    reword(reason, (text) => `${text}\n${hint}`),
+    now,
+    subject === undefined ? {} : { subject },
+  );
 }

@@ -3,7 +3,7 @@ import type { FeedName } from '../../posting/identifiers.ts';
 import type { Database } from '../../store/postgres/database.ts';
 import { SELECTED_ACTIONS, type SelectedAction } from '../../store/review/bulk-actions.ts';
 import { type EntryQuery, isCounted, isCut } from '../../store/review/entry-query.ts';
-import { countSelected, questionedSelected } from '../../store/review/selected-counts.ts';
+import { countSelected, questionedSelected, type SelectedCount } from '../../store/review/selected-counts.ts';
 import { concerning } from '../answer-first.ts';
 import { type FeedsConfig, readHere } from '../configured-policy.ts';
 import type { LeftAlone } from '../describe-selected.ts';
@@ -18,6 +18,8 @@ export interface SelectionOffer {
   readonly seen: string | undefined;
   /** Entries of the right kind that it would leave as they are, with the reason. */
   readonly barred: readonly LeftAlone[];
+  /** The same for the entries of each feed. */
+  readonly byFeed: readonly (Pick<SelectionOffer, 'count' | 'seen'> & { readonly feed: FeedName })[];
 }
 
 export interface SelectionOffers {
@@ -31,7 +33,7 @@ export interface SelectionOffers {
 
 /** Of more entries than have counts, reading each one's revision would take longer than a page may. */
 const MOST_MARKED = 5_000;
-const NONE: SelectionOffer = { count: 0, seen: undefined, barred: [] };
+const NONE: SelectionOffer = { count: 0, seen: undefined, barred: [], byFeed: [] };
 
 export async function offersFor(
   { db, config }: { readonly db: Database; readonly config: FeedsConfig },
@@ -47,8 +49,12 @@ export async function offersFor(
     // Only discarded entries can be reopened, and nothing else can be done with them.
     if (discarded !== (action === 'reopen') || concerning(action, questioned).length > 0) return NONE;
     const selected = countActedOn(action, counted, where);
-    const seen = isMarked && selected.length > 0 ? tokenOf(selected) : undefined;
-    return { count: sumOf(selected), seen, barred: countBarred(action, counted, where) };
+    const bound = (some: readonly SelectedCount[]) => {
+      return { count: sumOf(some), seen: isMarked && some.length > 0 ? tokenOf(some) : undefined };
+    };
+    const feeds = [...new Set(selected.map(({ feed }) => feed))];
+    const byFeed = feeds.map((feed) => ({ feed, ...bound(selected.filter((each) => each.feed === feed)) }));
+    return { ...bound(selected), barred: countBarred(action, counted, where), byFeed };
   };
   return {
     inQuestion: [...new Set(questioned.map(({ feed }) => feed))],

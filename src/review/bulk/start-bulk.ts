@@ -1,4 +1,5 @@
 // Starts an action on many review entries: what was shown is what it acts on.
+import type { Config } from '../../config/config.ts';
 import type { Here } from '../../plan/allowed.ts';
 import type { Message } from '../../plan/message.ts';
 import { questionedOfBulk } from '../../store/backlog/open-question.ts';
@@ -8,6 +9,7 @@ import {
   type BulkKind,
   type BulkRow,
   createBulk,
+  entriesOfBulk,
   marksOfBulk,
   operationOf,
 } from '../../store/review/bulk-actions.ts';
@@ -27,6 +29,7 @@ import { describeLeftAlone, type LeftAlone } from '../describe-selected.ts';
 import { countActedOn, countLeft, isActedOn } from '../entry-facts.ts';
 import { addRuleWithin } from '../rules/add-rule.ts';
 import { type Seen, sumOf, tokenOfOne, whyNotSeen } from '../seen.ts';
+import { severalFeeds, tryEdit, whyNotEdit, whyOneFeed } from '../try-edit.ts';
 
 export interface BulkRequest {
   readonly action: BulkKind;
@@ -34,6 +37,10 @@ export interface BulkRequest {
   readonly detail: BulkDetail;
   /** What the person saw: with anything else, nothing is done. */
   readonly seen?: Seen | undefined;
+  /** Of an edit: does nothing if some of its entries would still be rejected. */
+  readonly onlyIfValid?: boolean | undefined;
+  /** Of an edit: does nothing if its entries, unless they are named one by one, are of several feeds. */
+  readonly onlyOneFeed?: boolean | undefined;
   /** Makes a rule of it for entries that come later: they are in the selected group, and in the selected feed if one is. */
   readonly alsoNew?: boolean | undefined;
 }
@@ -49,8 +56,8 @@ export type BulkStart =
   | Refused;
 
 /** Stores the action and its entries, as they are now. An entry that changes before it is acted on is left alone. */
-export async function startBulk(db: Database, config: FeedsConfig, request: BulkRequest): Promise<BulkStart> {
-  const { seen = {}, alsoNew, ...asked } = request;
+export async function startBulk(db: Database, config: Config, request: BulkRequest): Promise<BulkStart> {
+  const { seen = {}, alsoNew, onlyIfValid: _, onlyOneFeed: __, ...asked } = request;
   await foldReviewCounts(db);
   return decideWithin(db, async (tx): Promise<BulkStart> => {
     const here = await readHere(tx, config);
@@ -76,13 +83,37 @@ export async function startBulk(db: Database, config: FeedsConfig, request: Bulk
       whyNone(selected, others);
     if (refusal !== undefined) throw new RefusedError(refusal, refusal === whyOthers ? true : undefined);
     if (whyOthers !== undefined) throw new RefusedError(whyOthers, true);
-    const rule = alsoNew === true ? { rule: await addRuleFor(tx, request) } : {};
+    await expectGoodEdit(tx, config, request, made.bulk.id, selected);
+    const rule = alsoNew === true ? { rule: await addRuleFor(tx, request, selected) } : {};
     return { kind: 'started', bulk: made.bulk, others, ...rule };
   });
 }
 
+/** @throws {RefusedError} if the edit is of several feeds that nobody asked for, or leaves entries rejected */
+async function expectGoodEdit(
+  tx: Queryable,
+  config: Config,
+  { action, detail: { query, edit }, onlyIfValid, onlyOneFeed }: BulkRequest,
+  bulk: number,
+  selected: readonly SelectedCount[],
+): Promise<void> {
+  if (action !== 'edit' || edit === undefined) return;
+  const several = onlyOneFeed === true && query.ids === undefined ? severalFeeds(selected) : undefined;
+  if (several !== undefined) throw new RefusedError(whyOneFeed(several), undefined, several);
+  if (onlyIfValid !== true) return;
+  // The entries of other feeds are tried by nobody: the processes that are configured with them edit them.
+  const ids = await entriesOfBulk(tx, bulk, [...config.feeds.keys()]);
+  const trial = await tryEdit(tx, config, ids, edit);
+  const why = whyNotEdit(trial);
+  if (why !== undefined) throw new RefusedError(why, undefined, trial);
+}
+
 /** A rule knows nothing of a text, an age or a site: it would decide more than the person selected. */
-async function addRuleFor(tx: Queryable, { action, actor, detail }: BulkRequest): Promise<number> {
+async function addRuleFor(
+  tx: Queryable,
+  { action, actor, detail, onlyOneFeed }: BulkRequest,
+  selected: readonly SelectedCount[],
+): Promise<number> {
   const { query, edit, reason } = detail;
   const [group, ...others] = query.groups ?? [];
   const rule = RULE_ACTIONS.find((each) => each === action);
@@ -93,8 +124,10 @@ async function addRuleFor(tx: Queryable, { action, actor, detail }: BulkRequest)
       'a rule is about the new entries of one group, or of one group and one feed. Nothing was done.',
     );
   }
+  // Entries of another feed may come into the group later.
+  const feed = query.feed ?? (action === 'edit' && onlyOneFeed === true ? selected[0]?.feed : undefined);
   const said = { ...(edit === undefined ? {} : { edit }), ...(reason === undefined ? {} : { reason }) };
-  const made = await addRuleWithin(tx, { group, feed: query.feed, action: rule, detail: said, actor });
+  const made = await addRuleWithin(tx, { group, feed, action: rule, detail: said, actor });
   if (made.kind !== 'made') throw new RefusedError(`${made.message}. Nothing was done.`);
   return made.id;
 }

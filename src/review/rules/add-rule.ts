@@ -1,4 +1,5 @@
 // Adds and ends rules: what is done with the new entries of a group, without asking a person again.
+import type { Config } from '../../config/config.ts';
 import { whyNoRule } from '../../plan/allowed.ts';
 import type { FeedName } from '../../posting/identifiers.ts';
 import { auditAction } from '../../store/access/audit.ts';
@@ -15,6 +16,9 @@ import {
   type RuleDetail,
   ruleInForce,
 } from '../../store/review/rules.ts';
+import { countSelected, selectedIds } from '../../store/review/selected-counts.ts';
+import type { Refused } from '../act-on-entries.ts';
+import { severalFeeds, tryEdit, whyNotEdit, whyOneFeed } from '../try-edit.ts';
 
 export interface RuleRequest {
   readonly group: string;
@@ -25,19 +29,51 @@ export interface RuleRequest {
   readonly actor: string;
 }
 
+/** Of a rule that edits: what keeps it from being made. */
+interface RuleCheck {
+  readonly config: Config;
+  /** Some waiting entries would still be rejected. */
+  readonly onlyIfValid: boolean;
+  /** The group has entries of several feeds, and none is named. Of one, the rule is only for that one. */
+  readonly onlyOneFeed: boolean;
+}
+
 export type RuleEnd =
   | { readonly kind: 'done'; readonly rule: ListedRule }
   /** Nothing was changed. */
-  | { readonly kind: 'unknown' | 'refused'; readonly message: string };
+  | { readonly kind: 'unknown' | 'refused'; readonly message: string; readonly edit?: Refused['edit'] };
 
 /** The rule takes no entry that the group has now. */
-export async function addRule(db: Database, request: RuleRequest): Promise<RuleEnd> {
+export async function addRule(db: Database, request: RuleRequest, check?: RuleCheck): Promise<RuleEnd> {
   await foldReviewCounts(db);
   return db.transaction(async (tx) => {
-    const made = await addRuleWithin(tx, request);
+    const checked = await checkedRule(tx, request, check);
+    const made = 'group' in checked ? await addRuleWithin(tx, checked) : checked;
     if (made.kind !== 'made') return made;
     return { kind: 'done', rule: (await findRule(tx, made.id)) as ListedRule };
   });
+}
+
+async function checkedRule(
+  tx: Queryable,
+  request: RuleRequest,
+  check: RuleCheck | undefined,
+): Promise<RuleRequest | Exclude<RuleEnd, { kind: 'done' }>> {
+  const { group, detail } = request;
+  if (check === undefined || detail.edit === undefined) return request;
+  const select = (feed: FeedName | undefined, discarded: boolean) =>
+    countSelected(tx, { groups: [group], feed, discarded });
+  const all = [...(await select(request.feed, false)), ...(await select(request.feed, true))];
+  const several = severalFeeds(all);
+  if (check.onlyOneFeed && several !== undefined)
+    return { kind: 'refused', message: whyOneFeed(several), edit: several };
+  const feed = request.feed ?? (check.onlyOneFeed ? all[0]?.feed : undefined);
+  if (check.onlyIfValid) {
+    const trial = await tryEdit(tx, check.config, await selectedIds(tx, { groups: [group], feed }), detail.edit);
+    const message = whyNotEdit(trial);
+    if (message !== undefined) return { kind: 'refused', message, edit: trial };
+  }
+  return { ...request, feed };
 }
 
 /** The same as part of a decision about the entries that the group has now. */

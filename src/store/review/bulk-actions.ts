@@ -197,6 +197,15 @@ export async function nextOfBulk(tx: Queryable, id: number, feed: FeedName, limi
   return rows.map(({ entry }) => entry);
 }
 
+/** The entries of these feeds that it has not reached yet. */
+export async function entriesOfBulk(tx: Queryable, id: number, feeds: readonly FeedName[]): Promise<number[]> {
+  const rows = await tx.query<{ entry: number }>(
+    'select entry from bulk_entry where bulk = $1 and feed = any($2::text[]) and skipped is null order by entry',
+    [id, feeds],
+  );
+  return rows.map(({ entry }) => entry);
+}
+
 /** Whether it has not reached this entry yet; `false` also if the feed was renamed. */
 export async function isToDo(tx: Queryable, id: number, feed: FeedName, entry: number): Promise<boolean> {
   const rows = await tx.query(

@@ -1,4 +1,4 @@
-// The types of the API's client. SHA-256 of the document: a65d021ace7b6a3705a060fc8da4b8da2af9c11136958e9a6039b72ef0d58d2a
+// The types of the API's client. SHA-256 of the document: f99b0a5ca7535e0dfa9f2c947877f4f323afd3b159f8680d22e7f04ae9b653ce
 // biome-ignore-all assist: generated
 // biome-ignore-all format: generated
 // biome-ignore-all lint: generated
@@ -4489,8 +4489,10 @@ export interface operations {
                     fields: {
                         [key: string]: string;
                     };
-                    /** @description Set nothing if the posting would still break rules of the site, as one may that was rejected. */
+                    /** @description Set nothing if the posting would still break rules of the site: as without `anyway`. */
                     only_valid?: boolean;
+                    /** @description Set the fields of a rejected posting even if it would still break rules of the site. */
+                    anyway?: boolean;
                     /** @description The `seen` of what was shown: once anything of it has changed, nothing is done. */
                     seen?: string;
                     /** @description A former name of `seen`. */
@@ -5331,6 +5333,13 @@ export interface operations {
                                 message: string;
                                 count: number;
                             }[];
+                            /** @description The same for each feed: an edit is of one feed, unless all are meant. */
+                            by_feed: {
+                                feed: string;
+                                count: number;
+                                /** @description As above. */
+                                seen: string | null;
+                            }[];
                         }[];
                     };
                 };
@@ -5668,6 +5677,10 @@ export interface operations {
                             };
                         };
                     };
+                    /** @description Edit also if some of the entries would still be rejected; otherwise nothing is done then, and the problem has a `preview`. */
+                    anyway?: boolean;
+                    /** @description Edit the entries of all feeds; otherwise nothing is done if the filter selects entries of several, and the problem has their `feeds`. */
+                    all_feeds?: boolean;
                     /** @description Also make a rule for new entries of the group, or of the group and the feed, that the filter names. */
                     also_new?: boolean;
                 } | {
@@ -6620,6 +6633,10 @@ export interface operations {
                             };
                         };
                     };
+                    /** @description Add it even if waiting entries of the group would still be rejected; otherwise nothing is done then. */
+                    anyway?: boolean;
+                    /** @description New entries of all feeds; otherwise of the only feed that the group has entries of. */
+                    all_feeds?: boolean;
                 };
             };
         };
@@ -8104,6 +8121,8 @@ export interface operations {
                     fields: {
                         [key: string]: string;
                     };
+                    /** @description Set the fields even if rules of the site would still be broken; otherwise nothing is done then. */
+                    anyway?: boolean;
                     /** @description The `seen` of what was shown: once anything of it has changed, nothing is done. */
                     seen?: string;
                     /** @description A former name of `seen`. */

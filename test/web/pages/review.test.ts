@@ -76,9 +76,9 @@ describe.skipIf(!chromium.available)(`The pages of review${chromium.note}`, () =
     const note = await served.api('POST', `review/groups/${group}/notes`, { text: HOSTILE });
     expect(note.status).toBe(200);
     const edit = { set: { 'location-state': HOSTILE } };
-    const rule = await served.api('POST', 'review/rules', { action: 'edit', group, edit });
+    const rule = await served.api('POST', 'review/rules', { action: 'edit', group, edit, anyway: true });
     expect(rule.status, rule.text).toBe(200);
-    const body = { action: 'edit', filter: { group }, expected: 1, edit };
+    const body = { action: 'edit', filter: { group }, expected: 1, edit, anyway: true };
     const { bulk } = (await served.api('POST', 'review/actions', body)).body;
     await expect.poll(async () => (await served.api('GET', `review/actions/${bulk}`)).body.state).toBe('done');
     const later = await groupOf('onerror');

@@ -2,6 +2,7 @@
 import { operationWords } from '../../../plan/allowed.ts';
 import { pageAddress } from '../addresses.ts';
 import { Csrf, type Visit } from '../layout.tsx';
+import { States } from '../review/decision-form.tsx';
 import type { EditableField, Editor, PostingView } from './read-posting.ts';
 import { SubjectFields } from './subject-fields.tsx';
 
@@ -30,15 +31,15 @@ export const EditForm = ({ visit, view, editor, isFolded }: EditFormProps) => {
         </ul>
       )}
       {wrong.map((field) => (
-        <Field field={field} />
+        <Field field={field} states={editor.states.get(field.name)} />
       ))}
       {isFolded === true && wrong.length === 0
-        ? others.map((field) => <Field field={field} />)
+        ? others.map((field) => <Field field={field} states={editor.states.get(field.name)} />)
         : others.length > 0 && (
             <details open={wrong.length === 0}>
               <summary>{wrong.length === 0 ? 'Fields' : 'Other fields'}</summary>
               {others.map((field) => (
-                <Field field={field} />
+                <Field field={field} states={editor.states.get(field.name)} />
               ))}
             </details>
           )}
@@ -75,7 +76,13 @@ export const EditJob = ({ visit, view }: Pick<EditFormProps, 'visit' | 'view'>) 
 
 const LONGEST_LINE = 120;
 
-const Field = ({ field: { name, typed, value, errors } }: { field: EditableField }) => {
+interface FieldProps {
+  readonly field: EditableField;
+  /** Of the field of states. */
+  readonly states: readonly string[] | undefined;
+}
+
+const Field = ({ field: { name, typed, value, errors }, states }: FieldProps) => {
   const id = `field-${name}`;
   const attributes = {
     id,
@@ -94,8 +101,9 @@ const Field = ({ field: { name, typed, value, errors } }: { field: EditableField
           {`\n${typed}`}
         </textarea>
       ) : (
-        <input {...attributes} value={typed} />
+        <input {...attributes} value={typed} list={states === undefined ? undefined : 'states'} />
       )}
+      {!isLong && <States id="states" of={states} />}
       {errors.length > 0 && (
         <div class="error" id={`${id}-error`}>
           {errors.slice(0, 10).map((error) => (

@@ -12,6 +12,7 @@ import { tokenOfPosting } from '../../../review/seen.ts';
 import type { App } from '../../../runtime/app.ts';
 import { groupOfEntry, type Neighbours, neighboursOf } from '../../../store/review/neighbours.ts';
 import { notFound } from '../../problem.ts';
+import { statesOf } from '../review/read-entries.ts';
 import { pageRoom, type Room, type Shown } from './room.ts';
 
 /** Requests and actions in the history. */
@@ -53,6 +54,8 @@ export interface Editor {
   readonly tooLong: readonly string[];
   /** Problems of no field that the form has. */
   readonly problems: readonly string[];
+  /** The states that the site accepts, by the name of their field. */
+  readonly states: ReadonlyMap<string, readonly string[]>;
 }
 
 export interface PostingView extends FoundPosting {
@@ -101,7 +104,10 @@ export async function readPosting(app: App, at: PostingAddress, sent: RefusedEdi
   const problems = change?.reason?.problems ?? [];
   // The editor first: what is not in its form can't be edited here.
   const editable = editableIn(app.config, story);
-  const editor = editable.kind === 'editable' ? editorOf(editable.base, editable.names, room, sent) : undefined;
+  const editor =
+    editable.kind === 'editable'
+      ? { ...editorOf(editable.base, editable.names, room, sent), states: statesOf(app.config, [feed]) }
+      : undefined;
   const own = change === undefined ? undefined : await groupOfEntry(app.db, change.id);
   const group = at.group ?? own?.group;
   const place = { key, entry: group === own?.group ? change?.id : undefined, discarded: own?.discarded ?? false };
@@ -167,7 +173,12 @@ const shownField = (field: FieldDifference, problems: readonly Problem[], room: 
 /** As forms send line breaks. */
 export const withLineFeeds = (text: string): string => text.replace(/\r\n?/g, '\n');
 
-function editorOf(base: EditBase, editable: ReadonlySet<string>, room: Room, { typed, problems }: RefusedEdit): Editor {
+function editorOf(
+  base: EditBase,
+  editable: ReadonlySet<string>,
+  room: Room,
+  { typed, problems }: RefusedEdit,
+): Omit<Editor, 'states'> {
   const said = problems ?? base.reason?.problems ?? [];
   const wrong = new Set(said.map(({ field }) => field));
   // Those that are wrong first: it is them that a person came for.

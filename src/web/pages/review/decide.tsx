@@ -12,6 +12,7 @@ import { askedBy, type PageContext, type PageVisit } from '../page.tsx';
 import type { Form } from '../read-form.ts';
 import { sentence } from '../sentence.ts';
 import { Confirm } from './confirm.tsx';
+import type { Typed } from './decision-form.tsx';
 import { Entries } from './entries.tsx';
 import {
   boundToChosen,
@@ -20,6 +21,7 @@ import {
   readAction,
   readBound,
   readChosen,
+  readEditOfFeed,
   readReason,
   readTyped,
 } from './read-decision.ts';
@@ -34,13 +36,13 @@ export async function startFromForm(
   context: PageContext,
   { actor, goTo }: PageVisit,
   input: ActInput,
-  refused: (why: string) => Promise<Answer>,
+  refused: (why: string, error: OperationRefused) => Promise<Answer>,
 ): Promise<Response> {
   try {
     return goTo(pageAddress.bulkAction((await actOnReview.run(input, askedBy(context, actor))).bulk));
   } catch (error) {
-    if (!(error instanceof OperationRefused) || error.kind !== 'conflict') throw error;
-    return refused(sentence(textOf(error.reason)));
+    if (!(error instanceof OperationRefused) || error.kind === 'unknown') throw error;
+    return refused(sentence(textOf(error.reason)), error);
   }
 }
 
@@ -58,17 +60,24 @@ export async function decide(context: PageContext, sent: Sent) {
   const chosen = readChosen(entries);
   if (asksToConfirm(action)) return sent.goTo(pageAddress.confirmAction(action, selection.texts, entries));
   const typed = readTyped(form);
-  const input = {
-    action,
-    filter: filterOf(selection, idsOf(chosen)),
-    also_new: typed.alsoNew,
-    ...(chosen.length > 0 ? boundToChosen(chosen) : readBound(form, `-${action}`)),
-    ...(action === 'edit' ? { edit: editFrom(typed) } : {}),
-  };
-  return startFromForm(context, sent, input, async (refused) => {
-    const page = await readEntriesPage(context.app, selection);
-    return sent.c.html(<Entries visit={visit} {...page} refused={refused} typed={typed} />, 409);
+  const filter = filterOf(selection, idsOf(chosen));
+  const common = { action, filter, also_new: typed.alsoNew };
+  const input =
+    action === 'edit'
+      ? { ...common, ...boundEdit(form, chosen, typed, filter), edit: editFrom(typed), anyway: typed.anyway }
+      : { ...common, ...(chosen.length > 0 ? boundToChosen(chosen) : readBound(form, `-${action}`)) };
+  return startFromForm(context, sent, input, async (refused, { kind, now }) => {
+    const page = { ...(await readEntriesPage(context.app, selection)), mayInsist: now.may_insist === true };
+    const status = kind === 'invalid' ? 422 : 409;
+    return sent.c.html(<Entries visit={visit} {...page} refused={refused} typed={typed} />, status);
   });
+}
+
+/** Entries that were chosen one by one may be of any feeds. */
+function boundEdit(form: Form, chosen: ReturnType<typeof readChosen>, typed: Typed, filter: ActInput['filter']) {
+  if (chosen.length > 0) return boundToChosen(chosen);
+  const { feed, ...bound } = { feed: undefined, ...readEditOfFeed(form, typed) };
+  return { ...bound, filter: feed === undefined ? filter : { ...filter, feed } };
 }
 
 const idsOf = (chosen: ReturnType<typeof readChosen>): number[] => chosen.map(({ id }) => id);

@@ -4,7 +4,7 @@ import { BULK_ACTIONS } from '../../../plan/action.ts';
 import { asksToConfirm, operationWords } from '../../../plan/allowed.ts';
 import { plural } from '../../../plan/plural.ts';
 import { excerpt } from '../../../posting/xml-characters.ts';
-import type { SelectionOffers } from '../../../review/bulk/selection-offers.ts';
+import type { SelectionOffer, SelectionOffers } from '../../../review/bulk/selection-offers.ts';
 import type { ListedGroup } from '../../../review/list-groups.ts';
 import { sumOf } from '../../../review/seen.ts';
 import type { SelectedAction } from '../../../store/review/bulk-actions.ts';
@@ -23,15 +23,34 @@ export interface Typed {
   readonly values: ReadonlyMap<string, string>;
   readonly table: string;
   readonly alsoNew: boolean;
+  /** The feed whose entries are edited, or {@link EVERY_FEED}; empty: none was chosen. */
+  readonly feed: string;
+  /** Also if entries would still be rejected. */
+  readonly anyway: boolean;
 }
+
+/** No feed has this name. */
+export const EVERY_FEED = '*';
 
 export interface DecisionProps {
   readonly visit: Visit;
   readonly texts: ReviewSelection;
   readonly group: ListedGroup | undefined;
   readonly counts: SelectionOffers;
+  /** What the sites of the feeds accept as states, by the name of the field. */
+  readonly states: ReadonlyMap<string, readonly string[]>;
   readonly typed?: Typed | undefined;
+  /** The edit that was just asked for would leave entries rejected: a person may insist on it. */
+  readonly mayInsist?: boolean | undefined;
 }
+
+/** Binds what is done to what the page counts. */
+const Bound = ({ name, count, seen }: Pick<SelectionOffer, 'count' | 'seen'> & { readonly name: string }) => (
+  <>
+    <input type="hidden" name={`expected-${name}`} value={String(count)} />
+    {seen !== undefined && <input type="hidden" name={`seen-${name}`} value={seen} />}
+  </>
+);
 
 export const DecisionForm = (props: DecisionProps) => {
   const { visit, texts, counts } = props;
@@ -46,13 +65,8 @@ export const DecisionForm = (props: DecisionProps) => {
             ? 'This is about the entry below.'
             : `This is about all ${counts.total} entries, or only about those that you choose below.`}
       </p>
-      {Object.entries(counts.of).map(([action, { count, seen }]) =>
-        count === 0 ? null : (
-          <>
-            <input type="hidden" name={`expected-${action}`} value={String(count)} />
-            {seen !== undefined && <input type="hidden" name={`seen-${action}`} value={seen} />}
-          </>
-        ),
+      {Object.entries(counts.of).map(([action, offer]) =>
+        offer.count === 0 ? null : <Bound name={action} {...offer} />,
       )}
       {counts.inQuestion.map((feed) => (
         <AnswerFirst visit={visit} feed={feed} />
@@ -116,11 +130,48 @@ const Act = ({ action, count, more }: ActProps) => {
 
 const allOf = (count: number, more: boolean): string => (more ? 'the chosen' : count === 1 ? '1' : `all ${count}`);
 
+/** A value that is right for one feed may be wrong for another. */
+const OfFeed = ({ counts, typed }: DecisionProps) => {
+  const feeds = counts.of.edit.byFeed;
+  if (feeds.length < 2) return null;
+  return (
+    <p>
+      <label for="edit-feed">Of feed</label>
+      <select id="edit-feed" name="edit_feed">
+        <option value="">Choose a feed</option>
+        {feeds.map(({ feed, count }) => (
+          <option value={feed} selected={typed?.feed === feed}>
+            {`${feed} (${count})`}
+          </option>
+        ))}
+        <option value={EVERY_FEED} selected={typed?.feed === EVERY_FEED}>
+          All feeds
+        </option>
+      </select>
+      {feeds.map(({ feed, ...bound }) => (
+        <Bound name={`edit.${feed}`} {...bound} />
+      ))}
+    </p>
+  );
+};
+
+/** What a field of states offers. */
+export const States = ({ id, of }: { readonly id: string; readonly of: readonly string[] | undefined }) =>
+  of === undefined ? null : (
+    <datalist id={id}>
+      {of.map((state) => (
+        <option value={state} />
+      ))}
+    </datalist>
+  );
+
 /** A group knows only the beginning of a long value, and forms change line breaks. */
 const LONGEST_VALUE = 99;
 const isWhole = (value: string): boolean => value.length <= LONGEST_VALUE && !/[\r\n]/.test(value);
 
-const EditFields = ({ group, counts, typed, count }: DecisionProps & { readonly count: number }) => {
+const EditFields = (props: DecisionProps & { readonly count: number }) => {
+  const { group, counts, states, typed, count } = props;
+  const field = typed?.field ?? group?.field ?? '';
   const values = (group?.values ?? []).filter(({ of }) => isWhole(of));
   const rest = (group?.valueCount ?? 0) - values.length;
   return (
@@ -128,19 +179,21 @@ const EditFields = ({ group, counts, typed, count }: DecisionProps & { readonly 
       <div class="row">
         <p>
           <label for="field">Field</label>
-          <input
-            id="field"
-            name="field"
-            value={typed?.field ?? group?.field ?? ''}
-            maxlength={100}
-            autocomplete="off"
-            spellcheck={false}
-          />
+          <input id="field" name="field" value={field} maxlength={100} autocomplete="off" spellcheck={false} />
         </p>
         <p>
           <label for="value">New value</label>
-          <input id="value" name="value" value={typed?.value ?? ''} maxlength={10_000} autocomplete="off" />
+          <input
+            id="value"
+            name="value"
+            value={typed?.value ?? ''}
+            maxlength={10_000}
+            autocomplete="off"
+            list={states.has(field) ? 'states' : undefined}
+          />
+          <States id="states" of={states.get(field)} />
         </p>
+        <OfFeed {...props} />
         <p>
           <button type="submit" name="action" value="edit" class="main" data-words={operationWords('edit').button.many}>
             {`${operationWords('edit').button.many} ${allOf(count, counts.more)}`}
@@ -153,7 +206,17 @@ const EditFields = ({ group, counts, typed, count }: DecisionProps & { readonly 
           </label>
         </p>
       </div>
-      <p class="hint">An edit lasts until the source changes that field. What the site accepts then is sent.</p>
+      {props.mayInsist === true && (
+        <p>
+          <label>
+            <input type="checkbox" name="anyway" value="true" /> edit nevertheless: what would still be rejected stays
+            in review
+          </label>
+        </p>
+      )}
+      <p class="hint">
+        An edit is tried first, and lasts until the source changes that field. What the site accepts then is sent.
+      </p>
       <details open={typed !== undefined && (typed.values.size > 0 || typed.table !== '')}>
         <summary>Replace values by a table</summary>
         {values.length > 0 && (
@@ -183,6 +246,7 @@ const EditFields = ({ group, counts, typed, count }: DecisionProps & { readonly 
                       aria-label={`New value for ${excerpt(of, 120)}`}
                       maxlength={10_000}
                       autocomplete="off"
+                      list={states.has(field) ? 'states' : undefined}
                     />
                   </td>
                 </tr>

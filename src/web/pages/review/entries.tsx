@@ -27,12 +27,14 @@ export interface EntriesProps {
   readonly group: ListedGroup | undefined;
   readonly notes: readonly GroupNote[];
   readonly counts: SelectionOffers;
+  readonly states: ReadonlyMap<string, readonly string[]>;
   readonly entries: readonly ReviewEntry[];
   readonly next: string | undefined;
   /** Why the action that was just asked for was not done. */
   readonly refused?: string | undefined;
   /** What was typed for it. */
   readonly typed?: Typed | undefined;
+  readonly mayInsist?: boolean | undefined;
 }
 
 export const Entries = (props: EntriesProps) => {

@@ -2,11 +2,12 @@
 import { z } from 'zod';
 import type { ActInput } from '../../../operations/decisions.ts';
 import { fieldName, text } from '../../../operations/scalars.ts';
+import type { FeedName } from '../../../posting/identifiers.ts';
 import { readValueTable } from '../../../review/value-table.ts';
 import { SELECTED_ACTIONS, type SelectedAction } from '../../../store/review/bulk-actions.ts';
 import { ProblemError } from '../../problem.ts';
 import type { Form } from '../read-form.ts';
-import type { Typed } from './decision-form.tsx';
+import { EVERY_FEED, type Typed } from './decision-form.tsx';
 
 export const malformed = (where: string, message: string): ProblemError =>
   new ProblemError({ status: 400, detail: `${where} ${message}`, faults: [{ where, message }] });
@@ -58,6 +59,12 @@ export function readBound(form: Form, suffix = ''): Pick<ActInput, 'expected' | 
   return { expected: count.data, seen: form.one(`seen${suffix}`) };
 }
 
+/** The feed whose entries are edited, and how many the page counted: of all that are selected, if it has no choice or all are meant. */
+export function readEditOfFeed(form: Form, { feed }: Pick<Typed, 'feed'>) {
+  if (feed === '' || feed === EVERY_FEED) return { ...readBound(form, '-edit'), all_feeds: feed === EVERY_FEED };
+  return { ...readBound(form, `-edit.${feed}`), feed: feed as FeedName };
+}
+
 /** Why it is decided, for the record. */
 export function readReason(form: Form): string | undefined {
   const reason = (form.one('reason') ?? '').trim();
@@ -78,6 +85,8 @@ export function readTyped(form: Form): Typed {
     values,
     table: (form.one('table') ?? '').trim(),
     alsoNew: form.one('also_new') === 'true',
+    feed: form.one('edit_feed') ?? '',
+    anyway: form.one('anyway') === 'true',
   };
 }
 

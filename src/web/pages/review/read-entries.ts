@@ -1,6 +1,8 @@
 // Reads what a list of entries shows, and binds what can be decided to it.
 
 import { entryPlace } from '../../../operations/review.ts';
+import type { FeedName } from '../../../posting/identifiers.ts';
+import { stateValues } from '../../../posting/site-rules.ts';
 import { offersFor } from '../../../review/bulk/selection-offers.ts';
 import { listGroups } from '../../../review/list-groups.ts';
 import type { App } from '../../../runtime/app.ts';
@@ -14,7 +16,10 @@ import type { ReadSelection } from './selection.tsx';
 const SHOWN = 50;
 const SHOWN_VALUES = 20;
 
-type Read = Pick<EntriesProps, 'texts' | 'feeds' | 'sites' | 'group' | 'notes' | 'counts' | 'entries' | 'next'>;
+type Read = Pick<
+  EntriesProps,
+  'texts' | 'feeds' | 'sites' | 'group' | 'notes' | 'counts' | 'states' | 'entries' | 'next'
+>;
 
 export async function readEntriesPage(app: App, { texts, query }: ReadSelection): Promise<Read> {
   const { db, config } = app;
@@ -30,9 +35,28 @@ export async function readEntriesPage(app: App, { texts, query }: ReadSelection)
     group,
     notes: id === undefined ? [] : (group?.notes ?? (await readGroupNotes(db, [id]))),
     counts,
+    states: statesOf(
+      config,
+      counts.of.edit.byFeed.map(({ feed }) => feed),
+    ),
     entries,
     next: encodeCursor(next) ?? undefined,
   };
+}
+
+/** The states that the sites of these feeds accept, by the name of the field. */
+export function statesOf(
+  { feeds }: Pick<App['config'], 'feeds'>,
+  names: readonly FeedName[],
+): ReadonlyMap<string, readonly string[]> {
+  const states = new Map<string, readonly string[]>();
+  for (const name of names) {
+    const mapping = feeds.get(name)?.mapping;
+    if (mapping === undefined) continue;
+    const field = mapping.stateField.name;
+    states.set(field, [...new Set([...(states.get(field) ?? []), ...stateValues(mapping)])]);
+  }
+  return states;
 }
 
 /** What a filter offers. */
