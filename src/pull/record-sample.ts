@@ -22,12 +22,15 @@ export class RecordSample {
   readonly #placeholders: PlaceholderCensus;
   readonly #isSkipped: ReturnType<typeof compileConditions> | undefined;
   readonly #clock: ReadingClock;
+  readonly #onRecord: ((record: RecordTree) => void) | undefined;
   #batches = 0;
   #every = 1;
   #taken = 0;
 
-  constructor(rules: RecordRules) {
+  /** @param onRecord called with each record that is taken and not skipped */
+  constructor(rules: RecordRules, onRecord?: (record: RecordTree) => void) {
     this.#rules = rules;
+    this.#onRecord = onRecord;
     this.#parse = compileParser(rules);
     this.#census = new PathCensus(rules.mapping);
     this.#placeholders = new PlaceholderCensus(rules.mapping);
@@ -66,6 +69,7 @@ export class RecordSample {
     const dates = new RecordDates(this.#clock.time);
     if (this.#isSkipped?.(parsed.tree, dates) === true) return;
     this.#census.add(parsed.tree);
+    this.#onRecord?.(parsed.tree);
     const posting = this.#postingOf(parsed.tree, dates);
     if (posting !== undefined) this.#placeholders.add(parsed.tree, posting.posting.fields);
   }

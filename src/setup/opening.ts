@@ -3,7 +3,7 @@ import { toUtf8 } from '../feed/decode/charset.ts';
 import { decompress } from '../feed/decode/gunzip.ts';
 import { unzipDocuments } from '../feed/decode/unzip-documents.ts';
 import { BrokenOff } from '../feed/source/source.ts';
-import { openSource, type SourceConfig } from '../feed/source/sources.ts';
+import { type Network, openSource, type SourceConfig } from '../feed/source/sources.ts';
 
 /** Enough for hundreds of records. */
 const MOST_BYTES = 4 * 1024 * 1024;
@@ -25,11 +25,12 @@ export async function readOpening(
   source: SourceConfig,
   encoding: string | undefined,
   signal: AbortSignal,
+  network?: Network,
 ): Promise<Opening> {
   const ended = new AbortController();
   const both = AbortSignal.any([signal, ended.signal]);
   try {
-    const opened = await openSource(source, { signal: both });
+    const opened = await openSource(source, { signal: both, network });
     if (opened.kind === 'failed') return opened;
     if (opened.kind === 'not_modified') return { kind: 'failed', message: 'the source answered "not modified"' };
     for await (const document of unzipDocuments(opened.documents, LIMITS, both)) {

@@ -34,13 +34,6 @@ export interface ConfigParts {
 const NAMED_PATHS = 40;
 
 export function writeConfig({ heading, site, feed, proposal }: ConfigParts): string {
-  const { preset } = proposal;
-  const settings = {
-    source: feed.source,
-    ...feed.access,
-    ...(feed.encoding === undefined ? {} : { encoding: feed.encoding }),
-    ...(proposal.lenient ? { lenient: true } : {}),
-  };
   const lines = [
     ...heading.map((line) => `# ${oneLineOf(line)}`),
     '',
@@ -55,16 +48,39 @@ export function writeConfig({ heading, site, feed, proposal }: ConfigParts): str
     '',
     'feeds:',
     `  ${feed.name}:`,
-    ...entries(settings, '    '),
+    ...feedLines({ site: site.name, feed, proposal }),
+  ];
+  return `${lines.join('\n')}\n`;
+}
+
+type FeedParts = Pick<ConfigParts, 'feed' | 'proposal'> & { readonly site: string };
+
+/** The same feed alone, as a file that has its settings at the top level. */
+export function writeFeed({ heading, ...parts }: FeedParts & Pick<ConfigParts, 'heading'>): string {
+  const lines = feedLines(parts).map((line) => line.slice(INDENT.length));
+  return `${[...heading.map((line) => `# ${oneLineOf(line)}`), ...lines].join('\n')}\n`;
+}
+
+const INDENT = '    ';
+
+function feedLines({ site, feed, proposal }: FeedParts): string[] {
+  const { preset } = proposal;
+  const settings = {
+    source: feed.source,
+    ...feed.access,
+    ...(feed.encoding === undefined ? {} : { encoding: feed.encoding }),
+    ...(proposal.lenient ? { lenient: true } : {}),
+  };
+  return [
+    ...entries(settings, INDENT),
     ...(preset === undefined
       ? []
       : [`    format: ${preset.name} # ${oneLineOf(preset.description ?? 'a preset')}; docs/formats.md describes it`]),
-    `    site: ${site.name}`,
+    `    site: ${site}`,
     ...scheduleLines(feed),
     ...proposal.notes.map((note) => `    # Note: ${oneLineOf(note)}`),
     ...(preset === undefined ? ownFormat(proposal) : presetFields(proposal)),
   ];
-  return `${lines.join('\n')}\n`;
 }
 
 const scheduleLines = ({ schedule, timeZone }: ConfigParts['feed']): string[] =>

@@ -8,15 +8,15 @@ import { ConfigError } from '../../config/config-error.ts';
 import { CONFIG_FILE } from '../../config/config-file.ts';
 import type { Environment } from '../../config/environment.ts';
 import { loadConfig } from '../../config/load-config.ts';
-import { findPresets } from '../../config/presets.ts';
 import { SCHEME_SOURCES, SCHEMES } from '../../config/scheme-sources/scheme-sources.ts';
 import { plural } from '../../plan/plural.ts';
 import { type Trial, tryFeed } from '../../pull/preview/try-feed.ts';
 import { ExitStatus, UserError } from '../../runtime/exit-status.ts';
 import { chooseFeeds } from '../../runtime/feed-setups.ts';
 import { stopSignal } from '../../runtime/stop-signal.ts';
-import { type Opening, readOpening } from '../../setup/opening.ts';
-import { type Proposal, proposeFormat, type RunnerUp } from '../../setup/propose.ts';
+import { AccessRefused, type FeedAccess, readFeedAccess } from '../../setup/feed-access.ts';
+import type { Proposal, RunnerUp } from '../../setup/propose.ts';
+import { type Recognition, recogniseFeed } from '../../setup/recognise.ts';
 import {
   addToConfig,
   type ExistingConfig,
@@ -28,7 +28,7 @@ import { oneLine, printJson, printLines, printNotice, stopPrintingOn } from '../
 import { formatBytes, startProgressLine } from '../../telemetry/progress-line.ts';
 import { commandWriter, pathFromHere } from '../adapter/command-line.ts';
 import { askForMissing, columnLines, givenOrAsked, type InitOptions } from '../init/answers.ts';
-import { type FeedAccess, readFeedAccess } from '../init/feed-access.ts';
+import { type KeptInput, keepInput } from '../init/kept-input.ts';
 import { describeSample, describeTrial, sampleJson, trialJson } from '../output/describe-trial.ts';
 
 const SHOWN_POSTINGS = 3;
@@ -86,17 +86,33 @@ async function init(source: string | undefined, options: InitOptions, signal: Ab
       `${pathFromHere(path)} has a feed ${name} already; choose another name with --name, or replace the whole file with --force`,
     );
   }
-  const access = await readFeedAccess(address, {
-    options: { ...options },
-    headers: options.header ?? [],
-    name,
-    folder,
-    signal,
-  });
+  const access = await accessTo(address, name, folder, options, signal);
   try {
     return await writeAndShow(access, { address, name, path, folder, existing }, options, signal);
   } finally {
     await access.input?.remove();
+  }
+}
+
+/** How the feed is reached, and standard input, which can be read only once otherwise. */
+type InitAccess = FeedAccess & { readonly input?: KeptInput };
+
+/** Whoever calls it removes the kept `input`. */
+async function accessTo(
+  address: string,
+  name: string,
+  folder: string,
+  options: InitOptions,
+  signal: AbortSignal,
+): Promise<InitAccess> {
+  if (address === '-') {
+    const input = await keepInput(process.stdin, signal);
+    return { source: '-', settings: {}, secrets: {}, from: { kind: 'file', path: input.path }, input };
+  }
+  try {
+    return await readFeedAccess(address, { options: { ...options }, headers: options.header ?? [], name, folder });
+  } catch (error) {
+    throw error instanceof AccessRefused ? new UserError(error.message) : error;
   }
 }
 
@@ -121,13 +137,12 @@ async function openExisting(path: string): Promise<ExistingConfig> {
 }
 
 async function writeAndShow(
-  access: FeedAccess,
+  access: InitAccess,
   { address, name, path, folder, existing }: Target,
   options: InitOptions,
   signal: AbortSignal,
 ): Promise<ExitStatus> {
-  const { opening, encoding } = await open(access, signal);
-  const recognised = await recognise(opening, address, options, folder);
+  const { opening, encoding, proposal: recognised } = await recognise(access, address, options, folder, signal);
   const { proposal, site } = await askForMissing(recognised, options, existing);
   const usual = opening.isWhole ? '*/15 * * * *' : '7 * * * *';
   const schedule = options.schedule ?? (access.input === undefined ? usual : undefined);
@@ -224,40 +239,16 @@ const headingFor = (name: string): readonly string[] => [
   'Settings and their defaults: docs/configuration.md. Fields and transforms: docs/mapping.md.',
 ];
 
-type Whole = Extract<Opening, { kind: 'opening' }>;
-
-/** Tries the usual encoding of old Windows programs if the bytes are no UTF-8. */
-async function open(
-  access: FeedAccess,
+async function recognise(
+  { from }: FeedAccess,
+  address: string,
+  { format, records }: InitOptions,
+  folder: string,
   signal: AbortSignal,
-): Promise<{ readonly opening: Whole; readonly encoding: string | undefined }> {
-  for (const encoding of [undefined, 'windows-1252']) {
-    const opening = await readOpening(access.from, encoding, signal);
-    if (opening.kind === 'failed') throw new UserError(`the feed cannot be read: ${opening.message}`);
-    if (!opening.isBroken || encoding !== undefined) return { opening, encoding };
-  }
-  throw new UserError('the feed cannot be read');
-}
-
-async function recognise(opening: Whole, address: string, options: InitOptions, folder: string): Promise<Proposal> {
-  const { byName } = await findPresets(folder);
-  const { format } = options;
-  const chosen = format === undefined || format === 'own' ? [...byName.values()] : [byName.get(format)];
-  if (chosen.includes(undefined)) {
-    throw new UserError(`there is no preset ${format}; docs/formats.md lists them: ${[...byName.keys()].join(', ')}`);
-  }
-  const presets = chosen.flatMap((preset) => preset ?? []);
-  const isOwn = format === 'own';
-  const isChosen = format !== undefined && !isOwn;
-  const request = { ...opening, address, presets, records: options.records, isOwn, isChosen };
-  const result = await proposeFormat(request);
-  if (result.kind === 'refused') throw new UserError(`the feed is not recognised: ${result.message}`);
-  if (isChosen && result.proposal.preset === undefined) {
-    throw new UserError(
-      `the feed has no records with a key and a title for the preset ${format}; try without --format`,
-    );
-  }
-  return result.proposal;
+): Promise<Extract<Recognition, { kind: 'recognised' }>> {
+  const recognition = await recogniseFeed({ from, address, folder, format, records, signal });
+  if (recognition.kind === 'refused') throw new UserError(recognition.message);
+  return recognition;
 }
 
 function describeProposal(
@@ -289,7 +280,7 @@ function describeSecond({ format, postings, records, gains, losses }: RunnerUp):
 
 async function show(
   { setups, broken }: ReturnType<typeof chooseFeeds>,
-  { input }: FeedAccess,
+  { input }: InitAccess,
   proposal: Proposal,
   {
     options,
@@ -365,7 +356,7 @@ function nextSteps(
     remedy,
   }: {
     readonly unset: readonly string[];
-    readonly access: FeedAccess;
+    readonly access: InitAccess;
     readonly copy: string | undefined;
     readonly remedy: readonly string[];
   },

@@ -58,6 +58,8 @@ export interface SourceContext {
 export interface Network {
   readonly lookup: LookupFunction;
   isPrivate(address: string): boolean;
+  /** Connects to no private address, whoever names it; by default only redirects from public ones don't lead there. */
+  readonly publicOnly?: boolean;
 }
 
 /** The result of opening a source, before its content is checked. */

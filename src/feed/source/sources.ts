@@ -18,6 +18,7 @@ import {
 } from './file/file-source.ts';
 import type { Authorization, HttpConfig, HttpCredentials } from './http/http-config.ts';
 import { httpSource } from './http/http-source.ts';
+import { isPrivateAddress, publicNetwork } from './http/redirects.ts';
 import { isSecretParameter, publicAddress, sentSecrets } from './http/request-secrets.ts';
 import { parseJsonPath } from './pages/next-address.ts';
 import { outerParameter } from './pages/page-request.ts';
@@ -26,7 +27,7 @@ import { type S3Config, s3Place } from './s3/s3-config.ts';
 import { REMOVED_SECRET, type SecretMask, type SentSecret, secretMask } from './secret-mask.ts';
 import { type SeveralConfig, severalSource } from './several-source.ts';
 import { type SftpConfig, sftpPlace } from './sftp/sftp-config.ts';
-import type { OpenedSource, SourceContext, SourceKind } from './source.ts';
+import type { Network, OpenedSource, SourceContext, SourceKind } from './source.ts';
 
 export {
   type Authorization,
@@ -36,13 +37,16 @@ export {
   detailRequestIdentity,
   type FetchedDetail,
   type HttpCredentials,
+  isPrivateAddress,
   isRelativeTemplate,
   isSecretParameter,
+  type Network,
   outerParameter,
   PAGING_METHODS,
   type Paging,
   pathsInTemplate,
   publicAddress,
+  publicNetwork,
   REMOVED_SECRET,
   type Redirected,
   type SecretMask,

@@ -22,6 +22,8 @@ export interface TriedPosting extends TriedRecord {
   readonly problems: readonly Problem[];
   /** What was changed while reading. */
   readonly notes: readonly Problem[];
+  /** What the record has at each path, if that was asked for. */
+  readonly record?: readonly { readonly path: string; readonly value: string }[] | undefined;
 }
 
 /** A record that a rule skips. */
@@ -107,8 +109,8 @@ export class TrialCounts {
     this.#mostSamples = samples;
   }
 
-  /** Counts the first posting of its key. */
-  add(record: TriedRecord, read: ReadPosting): void {
+  /** Counts the first posting of its key. @param valuesOf what its record has at each path */
+  add(record: TriedRecord, read: ReadPosting, valuesOf?: () => TriedPosting['record']): void {
     const { key, fields, notes, unescaped = [], named = [] } = read.posting;
     const problems = read.kind === 'invalid' ? read.problems : [];
     this.#counts.postings++;
@@ -123,7 +125,8 @@ export class TrialCounts {
     this.#unescaped.add(unescaped);
     this.#named.add(named);
     for (const problem of problems) this.#rejections.add(problem, record, key);
-    if (this.#samples.length < this.#mostSamples) this.#samples.push({ ...record, key, fields, problems, notes });
+    if (this.#samples.length < this.#mostSamples)
+      this.#samples.push({ ...record, key, fields, problems, notes, ...(valuesOf && { record: valuesOf() }) });
     if (this.#firstOf.size < MAX_KEYS) this.#firstOf.set(key, record);
   }
 

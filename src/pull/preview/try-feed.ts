@@ -7,21 +7,28 @@ import type { RecordSink } from '../../feed/feed-reading.ts';
 import type { FeedProgress, RecordPlace } from '../../feed/read-documents.ts';
 import { readFeed } from '../../feed/read-feed.ts';
 import { startClock } from '../../feed/reading-clock.ts';
-import { httpOf, openDetailFetcher } from '../../feed/source/sources.ts';
+import { httpOf, type Network, openDetailFetcher } from '../../feed/source/sources.ts';
 import { rateLimiterFor } from '../../flow/rate-limiter.ts';
 import { keyHash, recordHash } from '../../posting/hash.ts';
 import type { PostingKey } from '../../posting/identifiers.ts';
 import { pathsInto } from '../../posting/mapping-paths.ts';
+import { type PathFill, PathValues, valuesIn } from '../../posting/path-values.ts';
 import { hasPlaces } from '../../posting/places.ts';
 import type { Posting, Problem, ReadPosting } from '../../posting/posting.ts';
 import { NO_EDITS } from '../../store/change/override.ts';
 import { setupAtTime } from '../dated-records.ts';
 import type { FeedSetup } from '../feed-setup.ts';
 import { PullLedger, type SeenRecord } from '../pull-ledger.ts';
-import { compileRecordReader, type ListedRecord, type ReadRecord, type RecordReader } from '../read-record.ts';
+import {
+  compileParser,
+  compileRecordReader,
+  type ListedRecord,
+  type ReadRecord,
+  type RecordReader,
+} from '../read-record.ts';
 import { shortfallsOf, uncertainShortfall } from '../reading-shortfalls.ts';
 import { RecordSample } from '../record-sample.ts';
-import { TrialCounts, type TrialSums, type TriedRecord } from './trial-counts.ts';
+import { TrialCounts, type TrialSums, type TriedPosting, type TriedRecord } from './trial-counts.ts';
 
 /** What a trial of a feed found. */
 export type Trial =
@@ -38,6 +45,10 @@ export type Trial =
       readonly weak?: string;
       /** Likely mistakes of the mapping, one sentence each. */
       readonly mistakes: readonly string[];
+      /** The reading was ended early, as it had reached `mostBytes`. */
+      readonly isPartial: boolean;
+      /** The paths of the sampled records, if that was asked for. */
+      readonly paths: { readonly sampled: number; readonly found: readonly PathFill[] } | undefined;
     } & TrialSums);
 
 interface TrialContext {
@@ -47,20 +58,38 @@ interface TrialContext {
   readonly onProgress?: (progress: FeedProgress) => void;
   /** By default the standard input of the process. */
   readonly stdin?: Readable;
+  /** By default the system's. */
+  readonly network?: Network | undefined;
+  /** Returns what records have at their paths. */
+  readonly showsRecords?: boolean;
+  /** Ends the reading after about so many decompressed bytes; by default, the whole feed is read. */
+  readonly mostBytes?: number;
 }
 
 /** Throws only the reason of the signal. */
 export async function tryFeed(
   configured: FeedSetup,
-  { signal, samples, onProgress, stdin }: TrialContext,
+  { signal, samples, onProgress, stdin, network, showsRecords, mostBytes = Number.POSITIVE_INFINITY }: TrialContext,
 ): Promise<Trial> {
   // A trial has no database, whose clock a pull would read.
   const clock = startClock();
   const setup = setupAtTime(configured, clock);
-  const sink = new TrialSink(setup, samples, await openTrialDetails(setup, signal));
+  const sink = new TrialSink(setup, samples, await openTrialDetails(setup, signal, network), showsRecords === true);
   const onRecord = (place: RecordPlace) => sink.places.push(place);
-  const reading = await readFeed(setup.source, sink, { signal, onProgress, onRecord, stdin, clock });
+  const enough = new AbortController();
+  const watch = (progress: FeedProgress) => {
+    onProgress?.(progress);
+    sink.bytes = progress.bytes;
+    if (progress.bytes > mostBytes) enough.abort(ENOUGH);
+  };
+  const both = AbortSignal.any([signal, enough.signal]);
+  const context = { signal: both, onProgress: watch, onRecord, stdin, clock, network };
+  const reading = await readFeed(setup.source, sink, context).catch((error: unknown): 'ended' => {
+    if (error === ENOUGH) return 'ended';
+    throw error;
+  });
   signal.throwIfAborted();
+  if (reading === 'ended') return partialTrial(sink);
   if (reading.kind === 'failed') return reading;
   if (reading.kind === 'not_modified')
     return { kind: 'failed', message: 'the source answered "not modified" to an unconditional request' };
@@ -78,7 +107,27 @@ export async function tryFeed(
     ],
     ...(reading.weak === undefined ? {} : { weak: reading.weak.reason }),
     mistakes: [...(reading.advice === undefined ? [] : [reading.advice]), ...sink.sample.mistakes()],
+    isPartial: false,
+    paths: sink.paths(),
     ...counts.sums(),
+  };
+}
+
+/** The reason by which a reading is ended early. */
+const ENOUGH = new Error('enough was read');
+
+async function partialTrial(sink: TrialSink): Promise<Trial> {
+  await sink.finish();
+  return {
+    kind: 'read',
+    seen: sink.ledger.seen,
+    bytes: sink.bytes,
+    documents: sink.documents,
+    shortfalls: ['only its beginning was read, as it is large'],
+    mistakes: sink.sample.mistakes(),
+    isPartial: true,
+    paths: sink.paths(),
+    ...sink.counts.sums(),
   };
 }
 
@@ -99,6 +148,7 @@ class TrialSink implements RecordSink {
   readonly ledger: PullLedger;
   readonly sample: RecordSample;
   readonly counts: TrialCounts;
+  bytes = 0;
   documents = 0;
   /** Records of which the clocks say different things. */
   uncertain = 0;
@@ -107,14 +157,20 @@ class TrialSink implements RecordSink {
   readonly #requestDetail: RequestDetail | undefined;
   readonly #readList: ReturnType<RecordReader['compileList']>;
   readonly #hasPlaces: boolean;
+  /** Only if what records have is to be shown. */
+  readonly #values: PathValues | undefined;
+  readonly #parse: ReturnType<typeof compileParser>;
   /** Details to request. */
   #detailsLeft: number;
   #waiting: WaitingRecord[] = [];
   #waitingBytes = 0;
 
-  constructor(setup: FeedSetup, samples: number, requestDetail: RequestDetail | undefined) {
+  constructor(setup: FeedSetup, samples: number, requestDetail: RequestDetail | undefined, showsRecords: boolean) {
+    const values = showsRecords ? new PathValues() : undefined;
+    this.#values = values;
+    this.#parse = compileParser(setup);
     this.ledger = new PullLedger(new RecordIndex(), setup.interpretation, { isPaged: setup.isPaged });
-    this.sample = new RecordSample(setup);
+    this.sample = new RecordSample(setup, values && ((record) => values.add(record)));
     this.counts = new TrialCounts(Object.keys(setup.mapping.fields), samples);
     // A trial has no database.
     this.#reader = compileRecordReader(setup, NO_EDITS);
@@ -145,6 +201,10 @@ class TrialSink implements RecordSink {
 
   drain(): Promise<void> | undefined {
     return this.#waitingBytes >= BATCH_BYTES ? this.finish() : undefined;
+  }
+
+  paths(): Extract<Trial, { kind: 'read' }>['paths'] {
+    return this.#values && { sampled: this.#values.records, found: this.#values.all() };
   }
 
   /** Reads the records that are waiting. */
@@ -221,8 +281,13 @@ class TrialSink implements RecordSink {
     if (sighting.kind === 'identical' || sighting.kind === 'conflicting') {
       this.counts.noteRepeat(record, key, sighting.kind);
     } else {
-      this.counts.add(record, read);
+      this.counts.add(record, read, this.#values && (() => this.#valuesIn(waiting.bytes)));
     }
+  }
+
+  #valuesIn(bytes: Buffer): TriedPosting['record'] {
+    const parsed = this.#parse(bytes);
+    return parsed.kind === 'tree' ? valuesIn(parsed.tree, SHOWN_CHARACTERS) : undefined;
   }
 
   #noteOversized(batch: RecordBatch, record: number, place: RecordPlace): void {
@@ -235,6 +300,9 @@ class TrialSink implements RecordSink {
   }
 }
 
+/** Of a value of a record that is shown. */
+const SHOWN_CHARACTERS = 300;
+
 /** The database knows no key. */
 const UNKNOWN = { mapping: undefined, open: undefined };
 
@@ -245,11 +313,12 @@ type RequestDetail = (listed: Pick<ListedRecord, 'tree' | 'asSent'>) => Promise<
 async function openTrialDetails(
   { source: { from, details }, mapping, mask }: Pick<FeedSetup, 'source' | 'mapping' | 'mask'>,
   signal: AbortSignal,
+  network: Network | undefined,
 ): Promise<RequestDetail | undefined> {
   const http = httpOf(from);
   if (details === undefined || http === undefined) return undefined;
   const limiter = rateLimiterFor(details.requestsPerSecond);
-  const fetcher = await openDetailFetcher(http, details, { limiter, mask });
+  const fetcher = await openDetailFetcher(http, details, { limiter, mask, network });
   const read = compileDetailReader(details, pathsInto(details.name, mapping));
   return async ({ tree, asSent }) => {
     const fetched = await fetcher.fetch(asSent, signal);

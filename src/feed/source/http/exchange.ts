@@ -3,7 +3,7 @@ import { type ClientRequestArgs, type IncomingMessage, request as requestHttp } 
 import { request as requestHttps } from 'node:https';
 import { BrokenOff, type Network, reasonOf } from '../source.ts';
 import type { TlsFiles } from './http-config.ts';
-import { guardLookup, hostAddress } from './redirects.ts';
+import { guardLookup, hostAddress, refusedPlace } from './redirects.ts';
 
 export type Headers = Record<string, string>;
 
@@ -37,7 +37,9 @@ export interface HttpConditions {
 export async function send(request: HttpRequest, { signal, network }: HttpConditions): Promise<HttpExchange> {
   const { url, method, headers, body, tls, mustBePublic = false } = request;
   const host = hostAddress(url);
-  if (mustBePublic && host !== undefined && network.isPrivate(host)) throw refusedAddress();
+  const refusal = network.publicOnly === true ? refusedPlace : refusedAddress;
+  const isGuarded = mustBePublic || network.publicOnly === true;
+  if (isGuarded && host !== undefined && network.isPrivate(host)) throw refusal();
   const options: ClientRequestArgs = {
     method,
     headers: {
@@ -46,7 +48,7 @@ export async function send(request: HttpRequest, { signal, network }: HttpCondit
       ...(body === undefined ? {} : { 'content-length': `${Buffer.byteLength(body)}` }),
     },
     agent: false,
-    lookup: mustBePublic ? guardLookup(network, refusedAddress) : network.lookup,
+    lookup: isGuarded ? guardLookup(network, refusal) : network.lookup,
     signal,
   };
   const bare = new URL(url);

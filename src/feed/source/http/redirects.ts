@@ -2,7 +2,7 @@
 // and none to another posting.
 import { lookup as systemLookup } from 'node:dns';
 import { BlockList, isIP, isIPv6, type LookupFunction } from 'node:net';
-import type { Network } from '../source.ts';
+import { BrokenOff, type Network } from '../source.ts';
 
 /** All ranges that are not globally reachable, from IANA's special-purpose registries (RFC 6890 and its updates). */
 const SUBNETS: readonly (readonly [string, number])[] = [
@@ -58,6 +58,14 @@ export function isPrivateAddress(address: string): boolean {
 }
 
 export const systemNetwork: Network = { lookup: systemLookup as LookupFunction, isPrivate: isPrivateAddress };
+
+/** For addresses that somebody names who may not reach what this machine can reach. */
+export const publicNetwork: Network = { ...systemNetwork, publicOnly: true };
+
+export const refusedPlace = (): BrokenOff =>
+  new BrokenOff(
+    'it is not a public address, and feeds from pages and the API may come only from public ones; to allow others, set web.private_sources',
+  );
 
 /** The IP address that a URL contains literally, for which there is no lookup; `undefined` for a name. */
 export function hostAddress(url: URL): string | undefined {

@@ -1,10 +1,13 @@
 // Reads a file, or the files of a folder, from an SFTP server, and verifies that they did not change meanwhile.
 import { hash } from 'node:crypto';
+import { connect as connectTcp, isIP, type Socket } from 'node:net';
 import { posix } from 'node:path';
 import { Client, type FileEntryWithStats, type SFTPWrapper, type Stats } from 'ssh2';
 import { type Folder, type FolderFile, MAX_FOLDER_FILES, openFolder } from '../file/folder.ts';
+import { guardLookup, refusedPlace } from '../http/redirects.ts';
 import {
   BrokenOff,
+  type Network,
   type OpenedSource,
   oneDocument,
   reasonOf,
@@ -13,8 +16,8 @@ import {
 } from '../source.ts';
 import { type SftpConfig, sftpPlace } from './sftp-config.ts';
 
-export async function openSftp(config: SftpConfig, { signal }: SourceContext): Promise<OpenedSource> {
-  const session = await connectSftp(config, signal);
+export async function openSftp(config: SftpConfig, { signal, network }: SourceContext): Promise<OpenedSource> {
+  const session = await connectSftp(config, signal, network);
   // The reading aborts its signal at its end, however it ends.
   signal.addEventListener('abort', session.end, { once: true });
   try {
@@ -170,7 +173,11 @@ interface SftpSession {
 }
 
 /** Throws {@link BrokenOff}, and the reason of the signal. */
-async function connectSftp({ host, port, login }: SftpConfig, signal: AbortSignal): Promise<SftpSession> {
+async function connectSftp(
+  { host, port, login }: SftpConfig,
+  signal: AbortSignal,
+  network: Network | undefined,
+): Promise<SftpSession> {
   const client = new Client();
   const server = `the SFTP server ${host}:${port}`;
   let otherKey: string | undefined;
@@ -191,8 +198,7 @@ async function connectSftp({ host, port, login }: SftpConfig, signal: AbortSigna
         answer(prompts.map(() => login.password?.reveal() ?? '')),
       );
       client.connect({
-        host,
-        port,
+        ...(network?.publicOnly === true ? { sock: publicSocket(host, port, network) } : { host, port }),
         username: login.user,
         password: login.password?.reveal(),
         privateKey: login.key?.reveal(),
@@ -225,6 +231,12 @@ async function connectSftp({ host, port, login }: SftpConfig, signal: AbortSigna
     }
     throw new BrokenOff(explain(server, error));
   }
+}
+
+/** Fails unless every address of the host is public. */
+function publicSocket(host: string, port: number, network: Network): Socket {
+  if (isIP(host) !== 0 && network.isPrivate(host)) throw refusedPlace();
+  return connectTcp({ host, port, lookup: guardLookup(network, refusedPlace) });
 }
 
 const fingerprintOf = (key: Buffer): string => `SHA256:${hash('sha256', key, 'base64').replace(/=+$/, '')}`;

@@ -1,21 +1,15 @@
 // Separates an address from the secrets in it and in headers: the configuration names environment variables instead.
-import { createReadStream, createWriteStream } from 'node:fs';
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join, relative, resolve } from 'node:path';
-import type { Readable } from 'node:stream';
-import { pipeline } from 'node:stream/promises';
-import { makeCredentials } from '../../config/build/credentials.ts';
-import { makeSingleConfig } from '../../config/build/source-config.ts';
-import { fillText } from '../../config/environment.ts';
-import type { SecretSettings } from '../../config/read-secret.ts';
-import { feedSchema } from '../../config/schema/feed-schema.ts';
-import type { InitAnswer, InitContext, SchemeSource } from '../../config/scheme-sources/scheme-source.ts';
-import { SCHEMES, schemeSourceOf } from '../../config/scheme-sources/scheme-sources.ts';
-import { Secret } from '../../config/secret.ts';
-import { isSecretParameter, publicAddress, type SingleConfig } from '../../feed/source/sources.ts';
-import { UserError } from '../../runtime/exit-status.ts';
-import { formatFrom } from '../../setup/preset-fit.ts';
+import { relative, resolve } from 'node:path';
+import { makeCredentials } from '../config/build/credentials.ts';
+import { makeSingleConfig } from '../config/build/source-config.ts';
+import { fillText } from '../config/environment.ts';
+import type { SecretSettings } from '../config/read-secret.ts';
+import { feedSchema } from '../config/schema/feed-schema.ts';
+import type { InitAnswer, InitContext, SchemeSource } from '../config/scheme-sources/scheme-source.ts';
+import { SCHEMES, schemeSourceOf } from '../config/scheme-sources/scheme-sources.ts';
+import { Secret } from '../config/secret.ts';
+import { isSecretParameter, publicAddress, type SingleConfig } from '../feed/source/sources.ts';
+import { formatFrom } from './preset-fit.ts';
 
 /** How a source is reached: in the configuration, and now. */
 export interface FeedAccess {
@@ -27,9 +21,10 @@ export interface FeedAccess {
   readonly secrets: Readonly<Record<string, string>>;
   /** For reading it now. */
   readonly from: SingleConfig;
-  /** Standard input, which can be read only once otherwise. */
-  readonly input?: KeptInput;
 }
+
+/** The address cannot be read: the message says why, and what is missing. */
+export class AccessRefused extends Error {}
 
 interface AccessOptions {
   readonly headers: readonly string[];
@@ -37,20 +32,15 @@ interface AccessOptions {
   readonly name: string;
   /** Of the configuration file. */
   readonly folder: string;
-  readonly signal: AbortSignal;
   /** Those of `init`, for sources with a scheme of their own. */
   readonly options: Readonly<Record<string, unknown>>;
 }
 
-/** Throws a `UserError` if the address cannot be read. Whoever calls it removes the kept `input`. */
+/** @throws {AccessRefused} */
 export async function readFeedAccess(
   address: string,
-  { headers, name, folder, signal, options }: AccessOptions,
+  { headers, name, folder, options }: AccessOptions,
 ): Promise<FeedAccess> {
-  if (address === '-') {
-    const input = await keepInput(process.stdin, signal);
-    return { source: '-', settings: {}, secrets: {}, from: { kind: 'file', path: input.path }, input };
-  }
   const prefix = name.toUpperCase().replaceAll('-', '_');
   const own = schemeSourceOf(address);
   if (own !== undefined) return schemeAccess(own, address, options, { prefix, folder, env: process.env });
@@ -60,17 +50,17 @@ export async function readFeedAccess(
   return { source: short.startsWith('..') ? path : short, settings: {}, secrets: {}, from: { kind: 'file', path } };
 }
 
-/** Throws a `UserError` that names everything that is missing. */
+/** Throws an `AccessRefused` that names everything that is missing. */
 async function schemeAccess(
   { scheme, init }: SchemeSource,
   address: string,
   options: Readonly<Record<string, unknown>>,
   context: InitContext,
 ): Promise<FeedAccess> {
-  if (!URL.canParse(address)) throw new UserError(`${withoutSecrets(address)} is no address that can be read`);
+  if (!URL.canParse(address)) throw new AccessRefused(`${withoutSecrets(address)} is no address that can be read`);
   const answer = init.propose(address, options, context);
   const missing = answer.missing.filter((each) => each !== false);
-  if (missing.length > 0) throw new UserError(`init needs ${missing.join('; and ')}`);
+  if (missing.length > 0) throw new AccessRefused(`init needs ${missing.join('; and ')}`);
   const { source, secrets, written } = answer;
   return {
     source,
@@ -110,12 +100,12 @@ async function openNow(
     if (complaints.length === 0)
       return makeSingleConfig(source, { ...around, feed: parsed.data, format, credentials: made, env });
   }
-  throw new UserError(`the feed cannot be read: ${complaints.join('; ')}`);
+  throw new AccessRefused(`the feed cannot be read: ${complaints.join('; ')}`);
 }
 
 function webAccess(address: string, headers: readonly string[], prefix: string): FeedAccess {
   if (!/^https?:/i.test(address) || !URL.canParse(address)) {
-    throw new UserError(
+    throw new AccessRefused(
       `${withoutSecrets(address)} is no address or file that init can read; it takes http, https, ${SCHEMES.join(' and ')} addresses, files, and - for standard input`,
     );
   }
@@ -205,48 +195,11 @@ const withoutSecrets = (address: string): string => (address.split('?')[0] ?? ''
 
 function readHeader(text: string): readonly [string, string] {
   const [, header = '', value = ''] = /^([^:\s]+):\s*(.+)$/.exec(text) ?? [];
-  if (header === '') throw new UserError(`"${text}" is not a header; write 'Name: value'`);
+  if (header === '') throw new AccessRefused(`"${text}" is not a header; write 'Name: value'`);
   if (/auth|cookie|token|key|secret|password/i.test(header) && !value.includes(`\${`)) {
-    throw new UserError(
+    throw new AccessRefused(
       `the header ${header} is a secret, which does not belong into a configuration: put it into an environment variable, and write --header '${header}: \${NAME}'`,
     );
   }
   return [header, value];
 }
-
-// Keeps standard input in a temporary file, because `init` reads its feed several times.
-
-interface KeptInput {
-  readonly path: string;
-  /** The input, from its beginning. */
-  read(): Readable;
-  remove(): Promise<void>;
-}
-
-/** As much as a feed may have by default. */
-const MOST_BYTES = 64 * 1024 ** 3;
-
-/** @param most bytes. Throws a `UserError` if there is more, and the reason of the signal. */
-export async function keepInput(input: Readable, signal: AbortSignal, most = MOST_BYTES): Promise<KeptInput> {
-  const folder = await mkdtemp(join(tmpdir(), 'jobmirror-input-'));
-  const path = join(folder, 'input');
-  const remove = () => rm(folder, { recursive: true, force: true });
-  try {
-    await pipeline(input, bounded(most), createWriteStream(path, { mode: 0o600 }), { signal });
-  } catch (error) {
-    await remove();
-    signal.throwIfAborted();
-    throw error;
-  }
-  return { path, read: () => createReadStream(path), remove };
-}
-
-const bounded = (most: number) =>
-  async function* (chunks: AsyncIterable<Buffer | string>): AsyncGenerator<Buffer | string> {
-    let bytes = 0;
-    for await (const chunk of chunks) {
-      bytes += chunk.length;
-      if (bytes > most) throw new UserError(`standard input has more than ${most} bytes`);
-      yield chunk;
-    }
-  };
