@@ -1,11 +1,14 @@
 // Shows, checks and saves the files of feeds for people who do not edit them by hand, keeps their former texts, and lets nobody read the
 // server's files or write secrets with them.
 import { createHash, randomBytes } from 'node:crypto';
+import { lookup } from 'node:dns/promises';
 import { constants } from 'node:fs';
 import { access, lstat, mkdir, open, readdir, readFile, realpath, rename, rm, stat } from 'node:fs/promises';
+import { isIP } from 'node:net';
 import { basename, dirname, join, resolve } from 'node:path';
 import { isAlias, isMap, isScalar, isSeq, type Pair, parseDocument, type Scalar, stringify } from 'yaml';
 import { isKnownEncoding } from '../feed/decode/charset.ts';
+import { isPrivateAddress } from '../feed/source/sources.ts';
 import { type FeedName, feedName } from '../posting/identifiers.ts';
 import { compileReader } from '../posting/reader.ts';
 import { addFoundVersion, addSavedVersion, readVersions, whileNobodySaves } from '../store/feed/feed-file-versions.ts';
@@ -20,6 +23,7 @@ import { USUAL_INCLUDE } from './schema/config-schema.ts';
 import { isSecretCredential } from './schema/credentials-schema.ts';
 import { isSecretHeader } from './schema/feed-schema.ts';
 import { nameSchema } from './schema/scalars.ts';
+import { isWebAddress, schemeSourceOf } from './scheme-sources/scheme-sources.ts';
 import { fileErrorInWords, readText } from './settings-file.ts';
 import { parseYaml, quoteStandardInput, type SettingPath, toData } from './yaml-source.ts';
 
@@ -439,7 +443,11 @@ async function refusals(config: Config, { feed, text }: FeedDraft, file: string)
     const fault = await faultOfFile(config, value, kind);
     if (fault !== undefined) files.push(complain(path, fault));
   }
-  return [...secrets, ...files];
+  return [
+    ...secrets,
+    ...files,
+    ...(await faultsOfAddresses(config, feed, text)).map(({ path, message }) => complain(path, message)),
+  ];
 }
 
 const WRITTEN_SECRET = `is a secret: write \${NAME}, the name of an environment variable that holds it, or use the setting that names a file`;
@@ -557,9 +565,56 @@ function namedFiles(text: string): readonly NamedFile[] {
 
 /** The paths that the configuration names for the feed anyway: whoever wrote them could read the files. */
 async function keptPaths(config: Config, feed: string): Promise<ReadonlySet<string>> {
-  const own = config.feedFiles.get(feedName(feed));
-  const text = own === undefined ? textInMain(await readText(config.path), feed) : await presentText(own);
+  const text = await configuredText(config, feed);
   return new Set(namedFiles(text ?? '').map(({ path, value }) => `${path.join('.')} ${value}`));
+}
+
+async function configuredText(config: Config, feed: string): Promise<string | undefined> {
+  const own = config.feedFiles.get(feedName(feed));
+  return own === undefined ? textInMain(await readText(config.path), feed) : presentText(own);
+}
+
+// Addresses that a text from a page or the API names.
+
+const addressesIn = (text: string): readonly FoundText[] =>
+  textsOf(quoteStandardInput(text)).filter(({ value }) => /^[a-z][a-z0-9+.-]*:\/\//i.test(value));
+
+/** The addresses that the configuration does not name for the feed already: whoever wrote it could name any. */
+export async function newAddresses(
+  { config }: Pick<FeedFileContext, 'config'>,
+  feed: string,
+  text: string,
+): Promise<readonly Pick<FoundText, 'path' | 'value'>[]> {
+  const known = new Set(addressesIn((await configuredText(config, feed)) ?? '').map(({ value }) => value));
+  return addressesIn(text).filter(({ value }) => !known.has(value));
+}
+
+interface AddressFault {
+  readonly path: SettingPath;
+  readonly message: string;
+}
+
+async function faultsOfAddresses(config: Config, feed: string, text: string): Promise<readonly AddressFault[]> {
+  if (config.web.privateSources) return [];
+  const faults: AddressFault[] = [];
+  const found = await newAddresses({ config }, feed, text);
+  for (const { path, value } of found) if (await isPrivatePlace(value)) faults.push({ path, message: NOT_PUBLIC });
+  const redirects = textsOf(text).find(({ path }) => path.join('.') === 'allow_private_redirects');
+  if (found.length > 0 && redirects?.value === 'true') faults.push({ path: redirects.path, message: NOT_ALLOWED });
+  return faults;
+}
+
+const OTHERS = 'to allow others, set web.private_sources, or write it into the file by hand';
+const NOT_PUBLIC = `is not a public address, and feeds from pages and the API may come only from public ones; ${OTHERS}`;
+const NOT_ALLOWED = `would lead to addresses that are not public, and feeds from pages and the API may come only from public ones; ${OTHERS}`;
+
+/** A name that nobody knows now is not: it is refused when it is read. */
+async function isPrivatePlace(address: string): Promise<boolean> {
+  if (!(isWebAddress(address) || schemeSourceOf(address)?.isHost === true) || !URL.canParse(address)) return false;
+  const host = new URL(address).hostname.replace(/^\[|\]$/g, '');
+  if (isIP(host) !== 0) return isPrivateAddress(host);
+  const found = await lookup(host, { all: true }).catch(() => []);
+  return found.some((each) => isPrivateAddress(each.address));
 }
 
 /** A source may be in the folders that the configuration names for that, a setting's file beside the configuration. */

@@ -73,6 +73,14 @@ export function judgeDeletes(guard: DeleteGuard, load: DeleteLoad): GuardVerdict
   };
 }
 
+/** How many deletes of a day are within the guard, if so many jobs are live: with one more, they are held. */
+export function deletesWithin({ percent, count }: Pick<DeleteGuard, 'percent' | 'count'>, live: number): number {
+  let byShare = Math.min(live, Math.ceil((percent * live) / 100));
+  // By the same arithmetic as above, so that the last digit never differs.
+  while (byShare > 0 && (byShare / live) * 100 > percent) byShare--;
+  return Math.min(live, Math.max(count, byShare));
+}
+
 const expiredOf = ({ added, expired = 0 }: DeleteLoad): string => {
   if (expired === 0) return '';
   return `; ${expired === added ? 'all' : expired} of the new deletes are of postings that have expired`;

@@ -5,7 +5,7 @@ import type { TableLayout } from '../feed/format/format.ts';
 import type { FormatName } from '../feed/format/format-kinds.ts';
 import type { FeedProgress } from '../feed/read-documents.ts';
 import type { ReadingClock } from '../feed/reading-clock.ts';
-import type { SecretMask } from '../feed/source/sources.ts';
+import type { Network, SecretMask } from '../feed/source/sources.ts';
 import type { PlaceRules } from '../plan/adopt/place-likeness.ts';
 import type { DeleteGuard } from '../plan/delete-guard.ts';
 import type { FeedPolicy } from '../plan/policy.ts';
@@ -75,4 +75,6 @@ export interface PullContext {
   readonly onDetails?: (done: number, all: number) => void;
   /** Called with the pull's number as soon as it has one. */
   readonly onPull?: (pull: number) => void;
+  /** Of a plan: by default the system's. */
+  readonly network?: Network | undefined;
 }

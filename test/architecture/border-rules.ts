@@ -39,7 +39,7 @@ export const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   'src/review': SIDES,
   'src/setup': SIDES,
   'src/runtime': [...STEPS, 'src/embedded-postgres'],
-  'src/operations': [...SIDES, 'src/apply', 'src/review', 'src/runtime'],
+  'src/operations': [...SIDES, 'src/apply', 'src/review', 'src/setup', 'src/runtime'],
   'src/web': [...SIDES, 'src/apply', 'src/review', 'src/operations', 'src/runtime'],
   'src/cli': [
     ...STEPS,

@@ -1,5 +1,11 @@
 import { describe, expect, it } from 'vitest';
-import { type DeleteLoad, holdReason, judgeDeletes, unreadableHold } from '../../src/plan/delete-guard.ts';
+import {
+  type DeleteLoad,
+  deletesWithin,
+  holdReason,
+  judgeDeletes,
+  unreadableHold,
+} from '../../src/plan/delete-guard.ts';
 import { messageOfReason } from '../../src/plan/desired-change.ts';
 import { merge, tell } from '../../src/plan/message.ts';
 
@@ -18,6 +24,21 @@ const load = (changes: Partial<DeleteLoad>): DeleteLoad => ({
   emptied: false,
   skipped: 0,
   ...changes,
+});
+
+it.each([
+  [20, 5, 344, 68],
+  [20, 5, 10, 5],
+  [20, 5, 3, 3],
+  [0, 0, 100, 0],
+  [100, 0, 7, 7],
+  [33.3, 2, 1000, 332],
+  [12.5, 0, 80, 10],
+])('within %d %% and %d of %d jobs, %d deletes are done, and one more is held', (percent, count, live, most) => {
+  const asked = { percent, count, missingPulls: 1 };
+  expect(deletesWithin(asked, live)).toBe(most);
+  expect(judgeDeletes(asked, load({ added: most, live })).kind).toBe('within');
+  if (most < live) expect(judgeDeletes(asked, load({ added: most + 1, live })).kind).toBe('hold');
 });
 
 describe('judgeDeletes', () => {

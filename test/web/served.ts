@@ -69,6 +69,8 @@ export interface ServeOptions {
   readonly open?: boolean;
   /** Whether feeds may have files of their own, in `feeds`. */
   readonly include?: boolean;
+  /** Whether feeds that are saved over HTTP may come from this machine. */
+  readonly privateSources?: boolean;
   readonly trustedProxies?: readonly string[];
   /** Whether checking a password takes as long as with a hash that `users hash` makes. */
   readonly costlyPassword?: boolean;
@@ -94,6 +96,7 @@ export async function serve(
     requestsPerMinute,
     open = false,
     include = false,
+    privateSources = false,
     trustedProxies = [],
     costlyPassword = false,
   }: ServeOptions = {},
@@ -111,7 +114,10 @@ export async function serve(
   );
   const config = await loadConfig({ path, env: mirror.env, cwd: mirror.folder });
   const limits = requestsPerMinute === undefined ? {} : { requestsPerMinute };
-  const app = { ...(await mirror.app()), config: { ...config, web: { ...config.web, ...limits, trustedProxies } } };
+  const app = {
+    ...(await mirror.app()),
+    config: { ...config, web: { ...config.web, ...limits, trustedProxies, privateSources } },
+  };
   const control = lateControl();
   const stopping = new AbortController();
   let bulk: BulkRunner | undefined;

@@ -22,6 +22,8 @@ export interface WebConfig {
   readonly readOnlyConfiguration: boolean;
   /** Absolute paths of the folders from which feeds may read that are saved over HTTP. */
   readonly sourceFolders: readonly string[];
+  /** Feeds that are saved over HTTP may come from addresses that are not public. */
+  readonly privateSources: boolean;
 }
 
 export interface WebUser {
@@ -96,6 +98,7 @@ export async function makeWebConfig(written: WrittenWeb | undefined, around: Web
     requestsPerMinute: written?.requests_per_minute ?? 1_200,
     readOnlyConfiguration: written?.configuration === 'read-only',
     sourceFolders: (written?.source_folders ?? []).map((folder) => resolve(around.folder, folder)),
+    privateSources: written?.private_sources ?? false,
   };
 }
 

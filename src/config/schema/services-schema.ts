@@ -110,6 +110,12 @@ export const webSchema = z.strictObject({
     .describe(
       'Folders, relative to this file, whose files feeds may read that are saved on pages or by the API. Without it those read no files of the server, only web addresses and the like.',
     ),
+  private_sources: z
+    .boolean()
+    .default(false)
+    .describe(
+      'Whether feeds that are saved on pages or by the API may come from addresses that are not public, such as those of an internal network and of this machine. Feeds that are written by hand may.',
+    ),
   requests_per_minute: positiveSchema
     .default(1_200)
     .describe('Requests that each token or user, and each address without one, may send; more get status 429.'),

@@ -49,7 +49,7 @@ export async function inDryRun<End>(
   context: PullContext,
   inspect: Inspect<End>,
 ): Promise<End | FailedRun> {
-  const { db, signal, onProgress } = context;
+  const { db, signal, onProgress, network } = context;
   const { source } = setup;
   const refusal = await whyNotPlan(setup, context);
   if (refusal !== undefined) return { kind: 'failed', message: refusal };
@@ -62,7 +62,7 @@ export async function inDryRun<End>(
     const recordPlanner = await RecordPlanner.open(timed, pullTx, db);
     const { prefetchMapping } = recordPlanner;
     const request = requestDigest(source, setup);
-    const reading = await readFeed(source, recordPlanner, { request, signal, clock, onProgress, prefetchMapping });
+    const reading = await readFeed(source, recordPlanner, { request, signal, clock, onProgress, prefetchMapping, network });
     signal.throwIfAborted();
     if (reading.kind !== 'read') return failedReading(reading);
     return merge(timed, pullTx, recordPlanner, reading, inspect);
@@ -81,7 +81,7 @@ export async function withPlannedList<End>(
   const { source } = setup;
   const limiter = source.details && rateLimiterFor(source.details.requestsPerSecond);
   const clock = await pullClock(context.db, setup);
-  const opened = await openFeed(source, { signal: context.signal, limiter, clock });
+  const opened = await openFeed(source, { signal: context.signal, limiter, clock, network: context.network });
   if (opened.kind !== 'opened') return failedReading(opened);
   try {
     const refusal = mayRequest ? undefined : OTHERS_REQUEST;

@@ -23,6 +23,7 @@ import {
   showFeedText,
   showFeedVersion,
 } from '../../operations/feed-files.ts';
+import { keepFeedSample, planFeedText, recogniseSource, tryFeedText } from '../../operations/feed-setup.ts';
 import { renewOfFeed, resumeStoppedFeed } from '../../operations/feeds.ts';
 import { noteReviewGroup, removeReviewNote } from '../../operations/notes.ts';
 import type { Operation } from '../../operations/operation.ts';
@@ -48,6 +49,10 @@ const SERVED: readonly Operation[] = [
   showStatus,
   listFeeds,
   showFeed,
+  keepFeedSample,
+  recogniseSource,
+  tryFeedText,
+  planFeedText,
   startFeedPull,
   resumeStoppedFeed,
   renewOfFeed,

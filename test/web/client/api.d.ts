@@ -1,4 +1,4 @@
-// The types of the API's client. SHA-256 of the document: f99b0a5ca7535e0dfa9f2c947877f4f323afd3b159f8680d22e7f04ae9b653ce
+// The types of the API's client. SHA-256 of the document: 2327df8a01782a1a523950d229d965a7bf3423432dfd3b6f3f508cb57de7bf82
 // biome-ignore-all assist: generated
 // biome-ignore-all format: generated
 // biome-ignore-all lint: generated
@@ -62,6 +62,86 @@ export interface paths {
         get: operations["showFeed"];
         put?: never;
         post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/feeds/samples": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Keep a file of a feed for a while, to recognise it and to try a mapping on it
+         * @description Needs the scope `configure`.
+         */
+        post: operations["keepFeedSample"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/feeds/recognise": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Recognise how a source is read, and draft the settings of a feed for it
+         * @description Needs the scope `configure`.
+         */
+        post: operations["recogniseFeed"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/feeds/{feed}/try": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Try a draft of the settings of a feed: what its records become. Nothing is stored or sent
+         * @description Needs the scope `configure`.
+         */
+        post: operations["tryFeedText"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/feeds/{feed}/plan": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Plan a draft of the settings of a feed: what a sync would send with it. Nothing is stored or sent
+         * @description Needs the scope `configure`.
+         */
+        post: operations["planFeedText"];
         delete?: never;
         options?: never;
         head?: never;
@@ -1720,6 +1800,699 @@ export interface operations {
             };
             /** @description Not Found */
             404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too Many Requests */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Service Unavailable */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    keepFeedSample: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description A text that names this request: repeated within a day, it gets the same answer and does nothing again. */
+                "Idempotency-Key"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    /** @description The name of the file. */
+                    name: string;
+                    /**
+                     * Format: base64
+                     * @description The bytes of the file, in Base64; requests are limited to 1 MiB.
+                     */
+                    content: string;
+                };
+            };
+        };
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @description Its name, for the next requests. It is removed two hours after its last use. */
+                        id: string;
+                        /** @description The name of the file, or the address. */
+                        name: string;
+                        bytes: number;
+                        /** @description Somebody has uploaded it; otherwise it is the beginning of the source. */
+                        upload: boolean;
+                        /** @description It is the whole document. */
+                        whole: boolean;
+                    };
+                };
+            };
+            /** @description Bad Request */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Conflict */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Content Too Large */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unsupported Media Type */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unprocessable Content */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too Many Requests */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Service Unavailable */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    recogniseFeed: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description A text that names this request: repeated within a day, it gets the same answer and does nothing again. */
+                "Idempotency-Key"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    /** @description Its address, or the path of a file, as the configuration has it. */
+                    source?: string;
+                    /** @description Instead, or to be read instead: an uploaded file. */
+                    sample?: string;
+                    /** @description The name of the feed; by default it is made of the source. */
+                    feed?: string;
+                    /** @description The site that it is mirrored to. */
+                    site: string;
+                    /** @description A preset, or `own`; by default the one that fits best. */
+                    format?: string;
+                    /** @description Where the records are, such as source/job. */
+                    records?: string;
+                };
+            };
+        };
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        feed: string;
+                        /** @description The draft: the settings of the feed as YAML. */
+                        text: string;
+                        /** @description To try the draft on; `null`: the source is read each time. */
+                        sample: {
+                            /** @description Its name, for the next requests. It is removed two hours after its last use. */
+                            id: string;
+                            /** @description The name of the file, or the address. */
+                            name: string;
+                            bytes: number;
+                            /** @description Somebody has uploaded it; otherwise it is the beginning of the source. */
+                            upload: boolean;
+                            /** @description It is the whole document. */
+                            whole: boolean;
+                        } | null;
+                        /** @description The preset that fits; `null`: a format of its own. */
+                        format: string | null;
+                        description: string | null;
+                        /** @description The paths that identify a posting. */
+                        key: string[];
+                        /** @description What nothing shows, and is only assumed. */
+                        assumed: string[];
+                        /** @description It is not encoded as UTF-8, nor does it say how. */
+                        encoding: string | null;
+                        /** @description Records in the beginning of the document. */
+                        records: number;
+                        /** @description Site fields that have a value. */
+                        filled: string[];
+                        notes: string[];
+                        /** @description Environment variables that the draft names for secrets of the address, to be set for the process. */
+                        variables: string[];
+                        /** @description The second choice: the postings it would send, and the fields that only it, or only the first choice, fills. */
+                        second: {
+                            format: string;
+                            postings: number;
+                            records: number;
+                            gains: string[];
+                            losses: string[];
+                        } | null;
+                    };
+                };
+            };
+            /** @description Bad Request */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Conflict */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Content Too Large */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unsupported Media Type */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unprocessable Content */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too Many Requests */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Service Unavailable */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    tryFeedText: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description A text that names this request: repeated within a day, it gets the same answer and does nothing again. */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                /** @description The name of the feed, new or configured. */
+                feed: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    /** @description The draft: the settings of the feed as YAML. */
+                    text: string;
+                    /** @description To be read instead of the source, where that is enough. */
+                    sample?: string;
+                    /** @description How many postings to show; 3 by default. */
+                    postings?: number;
+                };
+            };
+        };
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        feed: string;
+                        valid: boolean;
+                        /** @description What is wrong with the text. */
+                        problems: string[];
+                        warnings: string[];
+                        /** @description Why nothing was read. */
+                        message: string | null;
+                        on_sample: boolean;
+                        trial: {
+                            complete: boolean;
+                            /** @description Why it is not proven complete. */
+                            shortfalls: string[];
+                            /** @description Why its completeness is proven only weakly. */
+                            weak: string | null;
+                            /** @description Only the beginning was read. */
+                            partial: boolean;
+                            records: number;
+                            /** @description Postings with different keys. */
+                            postings: number;
+                            /** @description Of the postings: those that would be sent. */
+                            sent: number;
+                            rejected: number;
+                            unreadable: number;
+                            skipped: number;
+                            /** @description Further records with the key of an earlier one. */
+                            repeated: number;
+                            /** @description Of the repeated: with other content. */
+                            conflicting: number;
+                            /** @description Postings whose details were not requested. */
+                            without_detail: number;
+                            rejections: {
+                                field: string | null;
+                                message: string;
+                                count: number;
+                                examples: {
+                                    key: string | null;
+                                    record: number;
+                                    value: string | null;
+                                }[];
+                            }[];
+                            unreadable_records: {
+                                field: string | null;
+                                message: string;
+                                count: number;
+                                examples: {
+                                    key: string | null;
+                                    record: number;
+                                    value: string | null;
+                                }[];
+                            }[];
+                            repeated_keys: {
+                                key: string;
+                                same_content: boolean;
+                            }[];
+                            /** @description Likely mistakes of the mapping. */
+                            mistakes: string[];
+                            samples: {
+                                key: string;
+                                /** @description What the record has at its paths. */
+                                record: {
+                                    path: string;
+                                    value: string;
+                                }[];
+                                /** @description What it becomes. */
+                                fields: {
+                                    [key: string]: string;
+                                };
+                                /** @description Why it is rejected. */
+                                problems: {
+                                    field: string | null;
+                                    message: string;
+                                }[];
+                                /** @description What was changed while reading. */
+                                notes: string[];
+                            }[];
+                        } | null;
+                        fields: {
+                            field: string;
+                            required: boolean;
+                            /** @description Where its value comes from, in words; `null`: nothing fills it. */
+                            from: string | null;
+                            /** @description Postings with a value that nothing refuses. */
+                            filled: number;
+                            /** @description Postings with a value that is refused. */
+                            refused: number;
+                        }[];
+                        key: string[];
+                        /** @description Records of which the paths were collected. */
+                        sampled: number;
+                        paths: {
+                            path: string;
+                            /** @description Sampled records with a text there. */
+                            records: number;
+                            /** @description Different texts. */
+                            distinct: number;
+                            /** @description The first three different texts. */
+                            values: string[];
+                        }[];
+                        settings: {
+                            site: string;
+                            /** @enum {string} */
+                            policy: "mirror" | "upsert_only" | "create_only";
+                            schedule: string | null;
+                            time_zone: string;
+                            /** @description The next three pulls by the schedule. */
+                            next_runs: string[];
+                            delete_guard: {
+                                percent: number;
+                                count: number;
+                                missing_pulls: number;
+                                /** @description Deletes of a day that are done with this number of postings; more wait for approval. */
+                                deletes: number | null;
+                            };
+                        } | null;
+                    };
+                };
+            };
+            /** @description Bad Request */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not Found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Conflict */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Content Too Large */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unsupported Media Type */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unprocessable Content */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too Many Requests */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Service Unavailable */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    planFeedText: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description A text that names this request: repeated within a day, it gets the same answer and does nothing again. */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                /** @description The name of the feed, new or configured. */
+                feed: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    /** @description The draft: the settings of the feed as YAML. */
+                    text: string;
+                };
+            };
+        };
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        feed: string;
+                        planned: boolean;
+                        /** @description Why it can not be planned. */
+                        message: string | null;
+                        create: number;
+                        update: number;
+                        delete: number;
+                        unchanged: number;
+                        rejected: number;
+                        unreadable: number;
+                        /** @description Live jobs of the feed. */
+                        live: number;
+                        /** @description Why its deletes would wait for approval. */
+                        held: string | null;
+                        /** @description Why nothing would be deleted. */
+                        shortfalls: string[];
+                        warnings: string[];
+                        /** @description The first 100 changes. */
+                        changes: {
+                            /** @description Name of the feed. */
+                            feed: string;
+                            /** @description Key of the posting. */
+                            key: string;
+                            /** @enum {string} */
+                            operation: "create" | "update" | "delete";
+                            /** @description The fields that differ: `{name: {"from","to"}}`; `from` is `null` if the site does not have the field, `to` if it loses it. */
+                            fields: {
+                                [key: string]: {
+                                    from: string | null;
+                                    to: string | null;
+                                };
+                            };
+                            /**
+                             * @description The delete would wait for approval; absent otherwise.
+                             * @constant
+                             */
+                            held?: true;
+                            /** @description Why the posting is deleted or the delete is held; absent if the feed simply has changed. */
+                            reason?: string;
+                        }[];
+                    };
+                };
+            };
+            /** @description Bad Request */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not Found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Conflict */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Content Too Large */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unsupported Media Type */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unprocessable Content */
+            422: {
                 headers: {
                     [name: string]: unknown;
                 };

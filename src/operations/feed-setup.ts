@@ -1,0 +1,593 @@
+// Setting up a feed: what a source is recognised as, what a draft of its settings makes of its records, and what a sync would send with it.
+import { basename, dirname, resolve } from 'node:path';
+import { z } from 'zod';
+import { type FeedConfig, namedFeeds, type SiteConfig } from '../config/config.ts';
+import { complaintLine } from '../config/config-error.ts';
+import { editDraft, settingsOfDraft } from '../config/feed-draft.ts';
+import { checkFeedFile, newAddresses } from '../config/feed-files.ts';
+import { isWebAddress } from '../config/scheme-sources/scheme-sources.ts';
+import { publicNetwork } from '../feed/source/sources.ts';
+import { deletesWithin } from '../plan/delete-guard.ts';
+import { tell } from '../plan/message.ts';
+import type { FieldRule } from '../posting/field-mapping.ts';
+import { type FeedName, feedName } from '../posting/identifiers.ts';
+import { type FeedTrial, planDraft, tryDraft } from '../runtime/feed-trial.ts';
+import { findSample, type KeptSample, keepSample, MOST_SAMPLE_BYTES } from '../runtime/kept-samples.ts';
+import { nextRun } from '../runtime/schedule/next-run.ts';
+import { AccessRefused, type FeedAccess, readFeedAccess } from '../setup/feed-access.ts';
+import type { Proposal } from '../setup/propose.ts';
+import { recogniseFeed } from '../setup/recognise.ts';
+import { samplePaths } from '../setup/sample-paths.ts';
+import { proposeFeedName, writeFeed } from '../setup/write-config.ts';
+import { namedSite, type OperationContext, OperationRefused, operation } from './operation.ts';
+import { plannedOutput } from './plan.ts';
+import { count, keyOutput, listIn, nameText, text, time } from './scalars.ts';
+
+const sampleName = z.string().regex(/^[A-Za-z0-9_-]{24}$/, 'must be the name of a sample');
+const sampleOutput = z.strictObject({
+  id: z.string().describe('Its name, for the next requests. It is removed two hours after its last use.'),
+  name: z.string().describe('The name of the file, or the address.'),
+  bytes: count,
+  upload: z.boolean().describe('Somebody has uploaded it; otherwise it is the beginning of the source.'),
+  whole: z.boolean().describe('It is the whole document.'),
+});
+
+const shownSample = ({ id, name, bytes, isUpload, isWhole }: KeptSample) => ({
+  id,
+  name,
+  bytes,
+  upload: isUpload,
+  whole: isWhole,
+});
+
+const SHOWN_NAME = 200;
+
+/** @throws {OperationRefused} */
+export async function keepUpload(file: { readonly name: string; readonly bytes: Buffer }, actor: string) {
+  if (file.bytes.length === 0) throw new OperationRefused('invalid', 'the file is empty');
+  const name = basename(file.name.replaceAll('\\', '/')).slice(0, SHOWN_NAME) || 'file';
+  const kept = await keepSample(file.bytes, { actor, name, isUpload: true, isWhole: true });
+  if (kept !== undefined) return kept;
+  const most = `${MOST_SAMPLE_BYTES / 1024 / 1024} MiB`;
+  throw new OperationRefused('invalid', `the file has more than ${most}; upload a part of it, or name its address`);
+}
+
+export const keepFeedSample = operation({
+  id: 'keepFeedSample',
+  path: '/feeds/samples',
+  summary: 'Keep a file of a feed for a while, to recognise it and to try a mapping on it',
+  scope: 'configure',
+  input: z.strictObject({
+    name: text(SHOWN_NAME).min(1).describe('The name of the file.'),
+    content: z.base64().describe('The bytes of the file, in Base64; requests are limited to 1 MiB.'),
+  }),
+  output: sampleOutput.meta({ title: 'FeedSample' }),
+  async run({ name, content }, { actor }) {
+    return shownSample(await keepUpload({ name, bytes: Buffer.from(content, 'base64') }, actor));
+  },
+});
+
+/** @throws {OperationRefused} */
+async function namedSample(id: string | undefined, actor: string): Promise<KeptSample | undefined> {
+  if (id === undefined) return undefined;
+  const sample = await findSample(id, actor);
+  if (sample !== undefined) return sample;
+  throw new OperationRefused('unknown', 'there is no such sample any more: upload the file, or read the source, again');
+}
+
+const pathOutput = z.strictObject({
+  path: z.string(),
+  records: count.describe('Sampled records with a text there.'),
+  distinct: count.describe('Different texts.'),
+  values: listIn(z.string()).describe('The first three different texts.'),
+});
+
+export const recogniseSource = operation({
+  id: 'recogniseFeed',
+  path: '/feeds/recognise',
+  summary: 'Recognise how a source is read, and draft the settings of a feed for it',
+  scope: 'configure',
+  input: z.strictObject({
+    source: text(2_000).min(1).optional().describe('Its address, or the path of a file, as the configuration has it.'),
+    sample: sampleName.optional().describe('Instead, or to be read instead: an uploaded file.'),
+    feed: nameText.optional().describe('The name of the feed; by default it is made of the source.'),
+    site: text(200).min(1).describe('The site that it is mirrored to.'),
+    format: text(64).min(1).optional().describe('A preset, or `own`; by default the one that fits best.'),
+    records: text(500).min(1).optional().describe('Where the records are, such as source/job.'),
+  }),
+  output: z
+    .strictObject({
+      feed: z.string(),
+      text: z.string().describe('The draft: the settings of the feed as YAML.'),
+      sample: sampleOutput.nullable().describe('To try the draft on; `null`: the source is read each time.'),
+      format: z.string().nullable().describe('The preset that fits; `null`: a format of its own.'),
+      description: z.string().nullable(),
+      key: listIn(z.string()).describe('The paths that identify a posting.'),
+      assumed: listIn(z.string()).describe('What nothing shows, and is only assumed.'),
+      encoding: z.string().nullable().describe('It is not encoded as UTF-8, nor does it say how.'),
+      records: count.describe('Records in the beginning of the document.'),
+      filled: listIn(z.string()).describe('Site fields that have a value.'),
+      notes: listIn(z.string()),
+      variables: listIn(z.string()).describe(
+        'Environment variables that the draft names for secrets of the address, to be set for the process.',
+      ),
+      second: z
+        .strictObject({
+          format: z.string(),
+          postings: count,
+          records: count,
+          gains: listIn(z.string()),
+          losses: listIn(z.string()),
+        })
+        .nullable()
+        .describe(
+          'The second choice: the postings it would send, and the fields that only it, or only the first choice, fills.',
+        ),
+    })
+    .meta({ title: 'RecognisedFeed' }),
+  async run({ source, sample: sampleId, feed: given, site: siteText, format, records }, asked) {
+    const { app, actor, signal = new AbortController().signal } = asked;
+    const site = namedSite(app.config, siteText);
+    const upload = await namedSample(sampleId, actor);
+    if (source === undefined && upload === undefined)
+      throw new OperationRefused('invalid', 'name a source or a sample');
+    const named = source ?? upload?.name ?? '';
+    const name = given ?? proposeFeedName(named);
+    if (namedFeeds(app.config).has(name as FeedName)) {
+      throw new OperationRefused('conflict', `there is a feed ${name} already; choose another name`);
+    }
+    const access =
+      source === undefined ? uploadAccess(upload as KeptSample) : await accessOf(source, name, site, asked);
+    const from = upload === undefined ? access.from : ({ kind: 'file', path: upload.path } as const);
+    const folder = dirname(app.config.path);
+    const network = app.config.web.privateSources ? undefined : publicNetwork;
+    const request = { from, address: named, folder, format, records, network };
+    const recognition = await recogniseFeed({
+      ...request,
+      signal: AbortSignal.any([signal, AbortSignal.timeout(OPENING_MS)]),
+    });
+    if (recognition.kind === 'refused') throw new OperationRefused('invalid', recognition.message);
+    const { opening, encoding, proposal } = recognition;
+    const sample =
+      upload ??
+      (await keepSample(opening.bytes, { actor, name: placeOf(named), isUpload: false, isWhole: opening.isWhole }));
+    const completed = withAssumptions(proposal);
+    const draft = {
+      name,
+      source: access.source,
+      access: access.settings,
+      encoding,
+      schedule: opening.isWhole ? '*/15 * * * *' : '7 * * * *',
+      timeZone: Intl.DateTimeFormat().resolvedOptions().timeZone,
+    };
+    const { preset, runnerUp, notes, filled } = proposal;
+    return {
+      feed: name,
+      text: writeFeed({ heading: [], site: site.name, feed: draft, proposal: completed.proposal }),
+      sample: sample === undefined ? null : shownSample(sample),
+      format: preset?.name ?? null,
+      description: preset?.description ?? null,
+      key: [completed.proposal.key ?? []].flat(),
+      assumed: completed.assumed,
+      encoding: encoding ?? null,
+      records: proposal.records,
+      filled,
+      notes,
+      variables: Object.keys(access.secrets),
+      second: runnerUp ?? null,
+    };
+  },
+});
+
+const OPENING_MS = 30_000;
+
+/** For people: without user, password and query. */
+const placeOf = (address: string): string => (address.split('?')[0] ?? '').replace(/\/\/[^/]*@/, '//');
+
+/** Where the file will be is yet to be said. */
+const uploadAccess = ({ name, path }: KeptSample): FeedAccess => ({
+  source: name,
+  settings: {},
+  secrets: {},
+  from: { kind: 'file', path },
+});
+
+/** @throws {OperationRefused} */
+async function accessOf(
+  source: string,
+  name: string,
+  { name: site }: SiteConfig,
+  asked: OperationContext,
+): Promise<FeedAccess> {
+  const { app } = asked;
+  try {
+    if (isWebAddress(source)) return await readFeedAccess(source, { headers: [], name, folder: '.', options: {} });
+  } catch (error) {
+    if (error instanceof AccessRefused) throw new OperationRefused('invalid', error.message);
+    throw error;
+  }
+  if (/^[a-z][a-z0-9+.-]*:/i.test(source)) {
+    const way = 'upload a file that it has, and write the address and its credentials into the text of the feed';
+    throw new OperationRefused(
+      'invalid',
+      `only http, https and files can be recognised here; for ${placeOf(source)}, ${way}`,
+    );
+  }
+  // Whether the file may be read is decided as for any text that is saved from here.
+  const checked = await checkFeedFile(app, name, JSON.stringify({ source, format: 'indeed', site }));
+  if (checked.kind === 'wrong') {
+    throw new OperationRefused('invalid', checked.problems.map(({ message }) => `${source} ${message}`).join('; '));
+  }
+  const path = resolve(dirname(app.config.path), source);
+  return { source, settings: {}, secrets: {}, from: { kind: 'file', path } };
+}
+
+/** What a draft needs to be tried, although nothing shows it. */
+function withAssumptions(proposal: Proposal): { readonly proposal: Proposal; readonly assumed: readonly string[] } {
+  const { preset, key, keyCandidates, fields } = proposal;
+  const [candidate] = keyCandidates ?? [];
+  const lacksKey = key === undefined && (preset === undefined || keyCandidates !== undefined);
+  const used = lacksKey ? candidate?.path : key;
+  const number: Proposal['fields'] =
+    preset === undefined && !('number' in fields) && typeof used === 'string' ? { number: used } : {};
+  return {
+    proposal: { ...proposal, key: used, fields: { ...number, ...fields } },
+    assumed:
+      lacksKey && candidate !== undefined
+        ? [
+            `No path identifies the records: "${candidate.path}" has ${candidate.distinct} different texts in ${candidate.records} records. Choose what differs in every record and never changes.`,
+          ]
+        : [],
+  };
+}
+
+const draftInput = {
+  feed: nameText.describe('The name of the feed, new or configured.'),
+  text: text(256 * 1024)
+    .min(1)
+    .describe('The draft: the settings of the feed as YAML.'),
+};
+
+const problemKind = z.strictObject({
+  field: z.string().nullable(),
+  message: z.string(),
+  count,
+  examples: listIn(z.strictObject({ key: z.string().nullable(), record: count, value: z.string().nullable() })),
+});
+
+const trialOutput = z.strictObject({
+  complete: z.boolean(),
+  shortfalls: listIn(z.string()).describe('Why it is not proven complete.'),
+  weak: z.string().nullable().describe('Why its completeness is proven only weakly.'),
+  partial: z.boolean().describe('Only the beginning was read.'),
+  records: count,
+  postings: count.describe('Postings with different keys.'),
+  sent: count.describe('Of the postings: those that would be sent.'),
+  rejected: count,
+  unreadable: count,
+  skipped: count,
+  repeated: count.describe('Further records with the key of an earlier one.'),
+  conflicting: count.describe('Of the repeated: with other content.'),
+  without_detail: count.describe('Postings whose details were not requested.'),
+  rejections: listIn(problemKind),
+  unreadable_records: listIn(problemKind),
+  repeated_keys: listIn(z.strictObject({ key: keyOutput, same_content: z.boolean() })),
+  mistakes: listIn(z.string()).describe('Likely mistakes of the mapping.'),
+  samples: listIn(
+    z.strictObject({
+      key: keyOutput,
+      record: listIn(z.strictObject({ path: z.string(), value: z.string() })).describe(
+        'What the record has at its paths.',
+      ),
+      fields: z.record(z.string(), z.string()).describe('What it becomes.'),
+      problems: listIn(z.strictObject({ field: z.string().nullable(), message: z.string() })).describe(
+        'Why it is rejected.',
+      ),
+      notes: listIn(z.string()).describe('What was changed while reading.'),
+    }),
+  ),
+});
+
+const fieldOutput = z.strictObject({
+  field: z.string(),
+  required: z.boolean(),
+  from: z.string().nullable().describe('Where its value comes from, in words; `null`: nothing fills it.'),
+  filled: count.describe('Postings with a value that nothing refuses.'),
+  refused: count.describe('Postings with a value that is refused.'),
+});
+
+const policyOutput = z.strictObject({
+  site: z.string(),
+  policy: z.enum(['mirror', 'upsert_only', 'create_only']),
+  schedule: z.string().nullable(),
+  time_zone: z.string(),
+  next_runs: listIn(time).describe('The next three pulls by the schedule.'),
+  delete_guard: z.strictObject({
+    percent: z.number(),
+    count,
+    missing_pulls: count,
+    deletes: count
+      .nullable()
+      .describe('Deletes of a day that are done with this number of postings; more wait for approval.'),
+  }),
+});
+
+export const tryFeedText = operation({
+  id: 'tryFeedText',
+  path: '/feeds/{feed}/try',
+  summary: 'Try a draft of the settings of a feed: what its records become. Nothing is stored or sent',
+  scope: 'configure',
+  input: z.strictObject({
+    ...draftInput,
+    sample: sampleName.optional().describe('To be read instead of the source, where that is enough.'),
+    postings: z.int().min(1).max(20).optional().describe('How many postings to show; 3 by default.'),
+  }),
+  output: z
+    .strictObject({
+      feed: z.string(),
+      valid: z.boolean(),
+      problems: listIn(z.string()).describe('What is wrong with the text.'),
+      warnings: listIn(z.string()),
+      message: z.string().nullable().describe('Why nothing was read.'),
+      on_sample: z.boolean(),
+      trial: trialOutput.nullable(),
+      fields: listIn(fieldOutput),
+      key: listIn(z.string()),
+      sampled: count.describe('Records of which the paths were collected.'),
+      paths: listIn(pathOutput),
+      settings: policyOutput.nullable(),
+    })
+    .meta({ title: 'TriedFeed' }),
+  async run({ feed: name, text: draft, sample: sampleId, postings = 3 }, asked) {
+    const { app, actor, signal } = asked;
+    const feed = feedName(name);
+    const sample = await namedSample(sampleId, actor);
+    const unset = sample === undefined ? [] : unsetVariablesIn(draft);
+    const env = { ...process.env, ...Object.fromEntries(unset.map((variable) => [variable, 'not-set-yet'])) };
+    const tested = sample?.isUpload === true ? withPlace(draft) : draft;
+    const checked = await checkFeedFile({ ...app, env }, name, tested);
+    const nothing = {
+      trial: null,
+      on_sample: false,
+      fields: [],
+      key: [],
+      sampled: 0,
+      paths: [],
+      settings: null,
+      message: null,
+    };
+    if (checked.kind === 'wrong') {
+      const paths = sample === undefined ? [] : await samplePaths(sample, draft, dirname(app.config.path));
+      return {
+        ...nothing,
+        feed,
+        valid: false,
+        problems: checked.problems.map(complaintLine),
+        warnings: [],
+        sampled: Math.max(0, ...paths.map((path) => path.records)),
+        paths,
+      };
+    }
+    const configured = checked.config.feeds.get(feed) as FeedConfig;
+    const onlySample = unset.length === 0 ? undefined : notSet(unset);
+    const warnings = [...checked.warnings, ...(onlySample === undefined ? [] : [onlySample])];
+    const about = { feed, valid: true, problems: [], warnings, key: configured.mapping.key.paths };
+    const publicOnly = await mustBePublic(asked, feed, draft);
+    const request = { config: checked.config, feed, sample, samples: postings, onlySample };
+    const tried = await tryDraft({ ...request, publicOnly, signal });
+    const settings = settingsOf(configured, typeof tried === 'string' ? undefined : tried.trial);
+    if (typeof tried === 'string')
+      return { ...nothing, ...about, message: tried, settings, fields: fieldsOf(configured) };
+    const { trial, onSample } = tried;
+    const read = { ...about, settings, on_sample: onSample, fields: fieldsOf(configured, trial) };
+    if (trial.kind === 'failed') return { ...nothing, ...read, message: trial.message };
+    return {
+      ...read,
+      message: null,
+      trial: shownTrial(trial),
+      sampled: trial.paths?.sampled ?? 0,
+      paths: trial.paths?.found ?? [],
+    };
+  },
+});
+
+/** A sample can be tried before anybody sets them. */
+const unsetVariablesIn = (draft: string): string[] => [
+  ...new Set(
+    [...draft.matchAll(/\$\{([A-Za-z_]\w*)\}/g)].flatMap(([, name = '']) => (process.env[name] ? [] : [name])),
+  ),
+];
+
+const notSet = (variables: readonly string[]): string =>
+  `the source can't be read until ${variables.join(' and ')} ${variables.length === 1 ? 'is' : 'are'} set in the environment of jobmirror`;
+
+/** A feed that was uploaded can be tried before anybody says where it will be read. */
+function withPlace(draft: string): string {
+  const { source } = settingsOfDraft(draft);
+  const isPath = typeof source === 'string' && !/^(?:-$|[a-z][a-z0-9+.-]*:)/i.test(source);
+  return isPath ? editDraft(draft, { settings: { source: 'https://feeds.invalid/upload' } }) : draft;
+}
+
+/** Whether the source may be only at a public address: whoever wrote the present text could name any. */
+async function mustBePublic({ app }: OperationContext, feed: FeedName, draft: string): Promise<boolean> {
+  if (app.config.web.privateSources) return false;
+  return (await newAddresses(app, feed, draft)).length > 0;
+}
+
+type ReadTrial = Extract<FeedTrial['trial'], { kind: 'read' }>;
+
+function shownTrial(trial: ReadTrial): z.output<typeof trialOutput> {
+  const { seen, postings, rejected, unreadable, skipped, repeated, conflicting, shortfalls, mistakes } = trial;
+  const kind = ({ field, message, count: n, examples }: ReadTrial['rejections'][number]) => ({
+    field: field ?? null,
+    message,
+    count: n,
+    examples: examples.map(({ key, ordinal, value }) => ({
+      key: key ?? null,
+      record: ordinal + 1,
+      value: value ?? null,
+    })),
+  });
+  return {
+    complete: shortfalls.length === 0,
+    shortfalls,
+    weak: trial.weak ?? null,
+    partial: trial.isPartial,
+    records: seen,
+    postings,
+    sent: postings - rejected,
+    rejected,
+    unreadable,
+    skipped,
+    repeated,
+    conflicting,
+    without_detail: trial.withoutDetail,
+    rejections: trial.rejections.map(kind),
+    unreadable_records: trial.unreadableKinds.map(kind),
+    repeated_keys: trial.repeatedKeys.map(({ key, isSame }) => ({ key, same_content: isSame })),
+    mistakes,
+    samples: trial.samples.map(({ key, fields, problems, notes, record = [] }) => ({
+      key,
+      record,
+      fields: { ...fields },
+      problems: problems.map(({ field, message }) => ({ field: field ?? null, message })),
+      notes: notes.map(({ field, message }) => (field === undefined ? message : `${field}: ${message}`)),
+    })),
+  };
+}
+
+/** The mapped fields, and those that the site requires. */
+function fieldsOf({ mapping }: FeedConfig, trial?: FeedTrial['trial']): z.output<typeof fieldOutput>[] {
+  const required = new Set([...mapping.requiredFields, mapping.stateField.name]);
+  const counts = new Map(
+    (trial?.kind === 'read' ? trial.fields : []).map(({ field, ...found }) => [field, found] as const),
+  );
+  return [...new Set([...Object.keys(mapping.fields), ...required])].map((field) => {
+    const rules = mapping.fields[field];
+    const { filled, refused } = counts.get(field) ?? { filled: 0, refused: 0 };
+    const from = rules === undefined ? null : [rules].flat().map(inWords).join('; otherwise ');
+    return { field, required: required.has(field), from, filled, refused };
+  });
+}
+
+function inWords({ source, as, when }: FieldRule): string {
+  const steps = as.map((step) => (typeof step === 'string' ? step : step.kind === 'us_place' ? step.part : step.kind));
+  const what = [sourceInWords(source), ...steps].join(' → ');
+  return when === undefined ? what : `${what} (under a condition)`;
+}
+
+function sourceInWords(source: FieldRule['source']): string {
+  switch (source.kind) {
+    case 'paths':
+      return source.paths.join(' or ');
+    case 'template':
+      return source.template;
+    case 'sections':
+      return 'several sections';
+    case 'constant':
+      return `"${source.value}"`;
+    case 'jsonata':
+      return 'an expression';
+    default:
+      return source satisfies never;
+  }
+}
+
+function settingsOf(feed: FeedConfig, trial: FeedTrial['trial'] | undefined): z.output<typeof policyOutput> {
+  const { schedule, timeZone, guard, policy = 'mirror', siteName } = feed;
+  const postings = trial?.kind === 'read' && !trial.isPartial ? trial.postings - trial.rejected : undefined;
+  return {
+    site: siteName,
+    policy,
+    schedule: schedule ?? null,
+    time_zone: timeZone,
+    next_runs: schedule === undefined ? [] : nextRuns({ pattern: schedule, timeZone }, 3),
+    delete_guard: {
+      percent: guard.percent,
+      count: guard.count,
+      missing_pulls: guard.missingPulls,
+      deletes: postings === undefined ? null : deletesWithin(guard, postings),
+    },
+  };
+}
+
+function nextRuns(cron: { readonly pattern: string; readonly timeZone: string }, n: number): Date[] {
+  const runs: Date[] = [];
+  for (let after = new Date(); runs.length < n; runs.push(after)) after = nextRun(cron, after);
+  return runs;
+}
+
+const SHOWN_CHANGES = 100;
+
+export const planFeedText = operation({
+  id: 'planFeedText',
+  path: '/feeds/{feed}/plan',
+  summary: 'Plan a draft of the settings of a feed: what a sync would send with it. Nothing is stored or sent',
+  scope: 'configure',
+  input: z.strictObject(draftInput),
+  output: z
+    .strictObject({
+      feed: z.string(),
+      planned: z.boolean(),
+      message: z.string().nullable().describe('Why it can not be planned.'),
+      create: count,
+      update: count,
+      delete: count,
+      unchanged: count,
+      rejected: count,
+      unreadable: count,
+      live: count.describe('Live jobs of the feed.'),
+      held: z.string().nullable().describe('Why its deletes would wait for approval.'),
+      shortfalls: listIn(z.string()).describe('Why nothing would be deleted.'),
+      warnings: listIn(z.string()),
+      changes: listIn(plannedOutput).describe(`The first ${SHOWN_CHANGES} changes.`),
+    })
+    .meta({ title: 'PlannedFeed' }),
+  async run({ feed: name, text: draft }, asked) {
+    const { app, signal } = asked;
+    const feed = feedName(name);
+    const checked = await checkFeedFile(app, name, draft);
+    const nothing = { create: 0, update: 0, delete: 0, unchanged: 0, rejected: 0, unreadable: 0, live: 0 };
+    const unplanned = (message: string) => ({
+      ...nothing,
+      feed,
+      planned: false,
+      message,
+      held: null,
+      shortfalls: [],
+      warnings: [],
+      changes: [],
+    });
+    if (checked.kind === 'wrong') return unplanned(checked.problems.map(complaintLine).join('; '));
+    const publicOnly = await mustBePublic(asked, feed, draft);
+    const plan = await planDraft(app, { config: checked.config, feed, publicOnly, signal, mostChanges: SHOWN_CHANGES });
+    const say = (message: Parameters<typeof tell>[0]): string => tell(message, app.writeAction);
+    if ('kind' in plan) {
+      return unplanned(
+        plan.kind === 'busy' ? 'the feed is being pulled right now; try again later' : say(plan.message),
+      );
+    }
+    const { end, changes, counts } = plan;
+    return {
+      feed,
+      planned: true,
+      message: null,
+      ...counts,
+      unchanged: end.unchanged,
+      rejected: end.rejected,
+      unreadable: end.unreadable,
+      live: end.live,
+      held: end.holdReason === undefined ? null : say(end.holdReason),
+      shortfalls: end.shortfalls.map(say),
+      warnings: end.warnings,
+      changes: changes.map(({ reason, ...change }) => ({
+        ...change,
+        ...(reason === undefined ? {} : { reason: say(reason) }),
+      })) as z.output<typeof plannedOutput>[],
+    };
+  },
+});
+
+export type TriedFeed = z.output<typeof tryFeedText.output>;
+export type RecognisedFeed = z.output<typeof recogniseSource.output>;
+export type PlannedFeed = z.output<typeof planFeedText.output>;
