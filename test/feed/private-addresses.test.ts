@@ -1,6 +1,8 @@
-// Addresses that a redirect must not lead to.
-import { expect, it } from 'vitest';
+// Addresses that a redirect must not lead to, and that a network of public addresses does not connect to.
+import { createServer, type Server } from 'node:net';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { isPrivateAddress } from '../../src/feed/source/http/redirects.ts';
+import { openSource, publicNetwork, type SingleConfig } from '../../src/feed/source/sources.ts';
 
 it.each([
   '127.0.0.1',
@@ -51,4 +53,37 @@ it.each([
   '64:ff9b::808:808',
 ])('%s is public', (address) => {
   expect(isPrivateAddress(address)).toBe(false);
+});
+
+describe('a network of public addresses', () => {
+  let connections = 0;
+  let server: Server;
+  let port = 0;
+  beforeAll(async () => {
+    server = createServer((socket) => {
+      connections++;
+      socket.destroy();
+    });
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    port = (server.address() as { port: number }).port;
+  });
+  afterAll(() => new Promise<void>((resolve) => void server.close(() => resolve())));
+
+  const http = { headers: {}, accept: '*/*', maxRedirects: 5, allowPrivateRedirects: true } as const;
+  const secret = { reveal: () => 'secret' };
+  const login = { user: 'anna', password: secret, key: undefined, passphrase: undefined, hostKeys: [] };
+  it.each<[string, () => SingleConfig]>([
+    ['http', () => ({ kind: 'http', url: `http://127.0.0.1:${port}/`, ...http })],
+    ['a name', () => ({ kind: 'http', url: `http://localhost:${port}/`, ...http })],
+    ['sftp', () => ({ kind: 'sftp', host: '127.0.0.1', port, path: '/x', pick: undefined, login })],
+    ['sftp by name', () => ({ kind: 'sftp', host: 'localhost', port, path: '/x', pick: undefined, login })],
+  ])('connects to no other one by %s', async (_, config) => {
+    const { signal } = new AbortController();
+    const opened = openSource(config(), { signal, network: publicNetwork }).then(
+      (end) => (end.kind === 'failed' ? end.message : end.kind),
+      (error: Error) => error.message,
+    );
+    expect(await opened).toContain('not a public address');
+    expect(connections).toBe(0);
+  });
 });

@@ -4,18 +4,26 @@ import { type Answer, PASSWORD, rawRequest, type Served } from './served.ts';
 /** Values of fields; a list is a field that is sent several times. */
 export type Fields = Readonly<Record<string, string | readonly string[]>>;
 
+interface UploadedFile {
+  readonly field: string;
+  readonly name: string;
+  readonly bytes: Buffer;
+}
+
 export interface FormVisitor {
   /** Asks for a page of ours; a redirect is followed. */
   get(path: string): Promise<Answer>;
   /** Presses a button of the page, with these fields instead of the values that the form has; a redirect is followed. */
   press(page: Answer, button: string | RegExp, fields?: Fields): Promise<Answer>;
+  /** Sends a form with a file, as a browser does. */
+  upload(path: string, fields: Readonly<Record<string, string>>, file: UploadedFile): Promise<Answer>;
   /** Sends any form, with the CSRF token unless it is given. */
   post(path: string, fields: Fields): Promise<Answer>;
 }
 
 const FORM = { 'Content-Type': 'application/x-www-form-urlencoded' };
 
-export async function visitorOf({ url }: Served, name: 'anna' | 'ben'): Promise<FormVisitor> {
+export async function visitorOf({ url }: Served, name: 'anna' | 'ben' | 'ada'): Promise<FormVisitor> {
   const entry = await rawRequest(url, {
     method: 'POST',
     path: '/sign-in',
@@ -36,6 +44,16 @@ export async function visitorOf({ url }: Served, name: 'anna' | 'ben'): Promise<
 
   return {
     get,
+    async upload(path, fields, { field, name: fileName, bytes }) {
+      const form = new FormData();
+      for (const [key, value] of Object.entries({ csrf, ...fields })) form.append(key, value);
+      form.append(field, new Blob([new Uint8Array(bytes)]), fileName);
+      const sent = new Response(form);
+      const type = sent.headers.get('content-type') ?? '';
+      const body = Buffer.from(await sent.arrayBuffer());
+      const all = { ...headers, 'Content-Type': type, Origin: url };
+      return rawRequest(url, { method: 'POST', path, headers: all, body });
+    },
     post: (path, fields) => send(path, listOf({ csrf, ...fields })),
     async press(page, button, fields = {}) {
       for (const [form = '', attributes = '', inside = ''] of page.text.matchAll(/<form([^>]*)>(.*?)<\/form>/gs)) {
@@ -60,10 +78,20 @@ const fieldsOf = (form: string): [string, string][] => [
     const isBox = /type="(?:checkbox|radio)"/.test(attributes);
     return isBox && !/\bchecked\b/.test(attributes) ? [] : named(attributes);
   }),
+  ...selectsOf(form),
   ...[...form.matchAll(/<textarea([^>]*)>(.*?)<\/textarea>/gs)].map(
     ([, attributes = '', text = '']): [string, string] => [attribute(attributes, /.*/s, 'name'), decoded(text)],
   ),
 ];
+
+/** The chosen option of each select, or its first. */
+const selectsOf = (form: string): [string, string][] =>
+  [...form.matchAll(/<select([^>]*)>(.*?)<\/select>/gs)].map(([, attributes = '', inside = '']): [string, string] => {
+    const options = [...inside.matchAll(/<option([^>]*)>(.*?)<\/option>/gs)];
+    const [, own = '', words = ''] = options.find(([, each = '']) => /\bselected\b/.test(each)) ?? options[0] ?? [];
+    const value = /\bvalue="/.test(own) ? attribute(own, /.*/s, 'value') : words;
+    return [attribute(attributes, /.*/s, 'name'), decoded(value)];
+  });
 
 const named = (attributes: string): [string, string][] => {
   const name = attribute(attributes, /.*/s, 'name');

@@ -62,7 +62,14 @@ export async function inDryRun<End>(
     const recordPlanner = await RecordPlanner.open(timed, pullTx, db);
     const { prefetchMapping } = recordPlanner;
     const request = requestDigest(source, setup);
-    const reading = await readFeed(source, recordPlanner, { request, signal, clock, onProgress, prefetchMapping, network });
+    const reading = await readFeed(source, recordPlanner, {
+      request,
+      signal,
+      clock,
+      onProgress,
+      prefetchMapping,
+      network,
+    });
     signal.throwIfAborted();
     if (reading.kind !== 'read') return failedReading(reading);
     return merge(timed, pullTx, recordPlanner, reading, inspect);

@@ -26,6 +26,10 @@ export const pageAddress = {
   overview: () => '/',
   feed: (feed: string) => `/feed${query({ feed })}`,
   startPull: () => '/feed/pull',
+  newFeed: () => '/feeds/new',
+  changeFeed: (feed?: string) => `/feeds/change${query({ feed })}`,
+  setupMapping: () => '/feeds/setup/fields',
+  setupSettings: () => '/feeds/setup/settings',
   resumeFeed: () => '/feed/resume',
   /** Groups of entries. */
   review: (selection: Omit<ReviewSelection, 'group' | 'cursor'> & { readonly page?: number | undefined } = {}) =>

@@ -95,4 +95,5 @@ export const Csrf = ({ visit }: { visit: Visit }) =>
 
 /** Whether the visitor may act, so that pages offer only what they may do. */
 export const mayReview = ({ visitor }: Visit): boolean => visitor?.scopes.has('review') === true;
+export const mayConfigure = ({ visitor }: Visit): boolean => visitor?.scopes.has('configure') === true;
 export const mayPull = ({ visitor }: Visit): boolean => visitor?.scopes.has('pull') === true;

@@ -17,6 +17,7 @@ import { pullPages } from './pulls/pulls.tsx';
 import { queuePages } from './queues/queues.tsx';
 import { rekeyPages } from './rekey/rekey-pages.tsx';
 import { reviewPages } from './review/review-pages.tsx';
+import { setupPages } from './setup/setup-pages.tsx';
 import { signInRoutes } from './sign-in.tsx';
 import { sitePages } from './sites/sites.tsx';
 
@@ -32,6 +33,7 @@ const PAGES: readonly ((context: PageContext) => Hono<WebEnv>)[] = [
   reviewPages,
   postingPages,
   feedPages,
+  setupPages,
   pullPages,
   sitePages,
   queuePages,

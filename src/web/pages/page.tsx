@@ -31,25 +31,31 @@ export interface PageVisit {
 
 type Page = ReturnType<typeof Layout> | Response;
 
-/** A page, for all who may read. Others are sent to sign in, and come back afterwards. */
-export function showPage(show: (asked: PageVisit) => Promise<Page>): Handler<WebEnv> {
+/** A page, for all who may read, or have another scope. Others are sent to sign in, and come back afterwards. */
+export function showPage(show: (asked: PageVisit) => Promise<Page>, scope: Scope = 'read'): Handler<WebEnv> {
   return async (c) => {
     const visitor = await c.get('visitor')();
     if (visitor === undefined) return c.redirect(c.get('client').prefix + signInAddress(c), 303);
-    expectScope(visitor, 'read');
+    expectScope(visitor, scope);
     return answer(c, await show(pageVisit(c, visitor)));
   };
 }
 
-/** A form that changes something: only from our own page, and only by those who may. */
+/**
+ * A form that changes something: only from our own page, and only by those who may.
+ * @param mostUploaded bytes of files, if it takes any
+ */
 export function actOnForm(
   scope: Scope,
   act: (asked: PageVisit & { readonly form: Form }) => Promise<Page>,
+  mostUploaded?: number,
 ): Handler<WebEnv> {
   return async (c) => {
     const visitor = await c.get('visitor')();
     if (visitor === undefined) throw new ProblemError({ status: 401, detail: SIGNED_OUT });
-    const form = await readForm(c.req);
+    // Others upload nothing.
+    if (mostUploaded !== undefined) expectScope(visitor, scope);
+    const form = await readForm(c.req, mostUploaded);
     expectOwnPage(c.env.incoming, c.get('client'), visitor, form.one('csrf'));
     expectScope(visitor, scope);
     return answer(c, await act({ ...pageVisit(c, visitor), form }));

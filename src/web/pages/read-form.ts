@@ -7,6 +7,12 @@ import { receiveBody } from '../read-body.ts';
 const MOST_BYTES = 1024 * 1024;
 const MOST_FIELDS = 20_000;
 
+export interface UploadedFile {
+  /** As the browser names it. */
+  readonly name: string;
+  readonly bytes: Buffer;
+}
+
 export interface Form {
   /** @throws {ProblemError} if the field is given twice */
   one(name: string): string | undefined;
@@ -14,15 +20,21 @@ export interface Form {
   all(name: string): readonly string[];
   /** The names that begin with the text, without it. */
   namesAfter(beginning: string): readonly string[];
+  /** `undefined`: none was chosen. Only forms that take files have any. */
+  file(name: string): UploadedFile | undefined;
 }
 
-/** @throws {ProblemError} if the body is no form, or too large */
-export async function readForm(request: HonoRequest): Promise<Form> {
+/** @param mostUploaded bytes, for a form that takes files. @throws {ProblemError} if the body is no form, or too large */
+export async function readForm(request: HonoRequest, mostUploaded?: number): Promise<Form> {
   const type = request.header('content-type') ?? '';
-  if (!/^application\/x-www-form-urlencoded\s*(?:;|$)/i.test(type)) {
+  const takesFiles = mostUploaded !== undefined && /^multipart\/form-data\s*;/i.test(type);
+  if (!takesFiles && !/^application\/x-www-form-urlencoded\s*(?:;|$)/i.test(type)) {
     throw new ProblemError({ status: 415, detail: 'the body must be a form: application/x-www-form-urlencoded' });
   }
-  const fields = new URLSearchParams((await receiveBody(request, MOST_BYTES)).toString('utf8'));
+  const body = await receiveBody(request, takesFiles ? mostUploaded + MOST_BYTES : MOST_BYTES);
+  const { fields, files } = takesFiles
+    ? await multipartOf(body, type)
+    : { fields: new URLSearchParams(body.toString('utf8')), files: new Map<string, UploadedFile>() };
   if (fields.size > MOST_FIELDS) throw new ProblemError({ status: 413, detail: 'the form has too many fields' });
   if ([...fields].some((texts) => texts.some((text) => text.includes('\0')))) {
     throw new ProblemError({ status: 400, detail: 'a field holds a NUL character' });
@@ -36,5 +48,22 @@ export async function readForm(request: HonoRequest): Promise<Form> {
     all: (name) => fields.getAll(name),
     namesAfter: (beginning) =>
       [...new Set(fields.keys())].flatMap((name) => (name.startsWith(beginning) ? [name.slice(beginning.length)] : [])),
+    file: (name) => files.get(name),
   };
+}
+
+/** RFC 7578. @throws {ProblemError} */
+async function multipartOf(body: Buffer, type: string) {
+  const sent = await new Response(new Uint8Array(body), { headers: { 'Content-Type': type } })
+    .formData()
+    .catch(() => undefined);
+  if (sent === undefined) throw new ProblemError({ status: 400, detail: 'the form can not be read' });
+  const fields = new URLSearchParams();
+  const files = new Map<string, UploadedFile>();
+  for (const [name, value] of sent) {
+    if (typeof value === 'string') fields.append(name, value);
+    else if (value.name !== '' || value.size > 0)
+      files.set(name, { name: value.name, bytes: Buffer.from(await value.arrayBuffer()) });
+  }
+  return { fields, files };
 }

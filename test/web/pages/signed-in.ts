@@ -13,12 +13,12 @@ export interface SignedInPage {
 
 /**
  * A page of a context that is signed in; nothing is open in it. `overview.test.ts` signs in with the form.
- * @param name `anna` may review, `ben` only reads
+ * @param name `anna` may review, `ben` only reads, `ada` may also change feeds
  */
 export async function signInAs(
   served: Served,
   browser: Browser,
-  name: 'anna' | 'ben',
+  name: 'anna' | 'ben' | 'ada',
   options: Parameters<Browser['newContext']>[0] = {},
 ): Promise<SignedInPage> {
   const context = await browser.newContext(options);

@@ -7,7 +7,7 @@ import { plural } from '../../../plan/plural.ts';
 import type { BriefPull } from '../../../store/pull/pull-history.ts';
 import { formatSpan } from '../../../telemetry/times.ts';
 import { pageAddress } from '../addresses.ts';
-import { Csrf, Layout, mayReview, type Visit } from '../layout.tsx';
+import { Csrf, Layout, mayConfigure, mayReview, type Visit } from '../layout.tsx';
 import { type Attention, AttentionList } from '../overview/attention.tsx';
 import { Sparkline } from '../overview/sparkline.tsx';
 import { PullTable } from '../pulls/pulls.tsx';
@@ -84,7 +84,15 @@ export const FeedPage = (props: FeedPageProps) => {
         <dd>{verified === null ? 'never' : <Verified last={verified} />}</dd>
         {config !== undefined && <Settings config={config} />}
       </dl>
-      {config !== undefined && <p class="hint">They are changed in the configuration file.</p>}
+      {mayConfigure(visit) && feed.configured ? (
+        <p>
+          <a class="button" href={prefix + pageAddress.changeFeed(feed.feed)}>
+            Change the settings
+          </a>
+        </p>
+      ) : (
+        config !== undefined && <p class="hint">They are changed in the configuration file.</p>
+      )}
     </Layout>
   );
 };

@@ -7,7 +7,7 @@ import { type BriefPull, recentPulls } from '../../../store/pull/pull-history.ts
 import type { WebEnv } from '../../web-env.ts';
 import { pageAddress } from '../addresses.ts';
 import { FeedNumbers, PullButton } from '../feeds/feed-numbers.tsx';
-import { Layout, type Visit } from '../layout.tsx';
+import { Layout, mayConfigure, type Visit } from '../layout.tsx';
 import { type PageContext, showPage } from '../page.tsx';
 import { PullStatusLabel, SiteStatusLabel } from '../status-labels.tsx';
 import { When } from '../when.tsx';
@@ -50,6 +50,13 @@ const Overview = ({ status, pulls, visit }: OverviewProps) => {
             <FeedCard visit={visit} feed={feed} pulls={pulls.get(feed.feed) ?? []} />
           ))}
         </ul>
+        {mayConfigure(visit) && (
+          <p>
+            <a class="button" href={visit.prefix + pageAddress.newFeed()}>
+              Add a feed
+            </a>
+          </p>
+        )}
         <h2>Sites</h2>
         <ul class="cards">
           {sites.map((site) => (

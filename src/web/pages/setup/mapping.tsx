@@ -1,0 +1,350 @@
+// The second step: what the feed was recognised as, what its records become, and where each field of the site comes from.
+import { type FieldChoice, fieldChoiceOf, fieldsOfDraft, STEPS, settingsOfDraft } from '../../../config/feed-draft.ts';
+import type { RecognisedFeed, TriedFeed } from '../../../operations/feed-setup.ts';
+import { plural } from '../../../plan/plural.ts';
+import { pageAddress } from '../addresses.ts';
+import { Csrf, Layout, type Visit } from '../layout.tsx';
+import { JobCard } from './job-card.tsx';
+import { type SetupDraft, tableText, WRITTEN } from './read-draft.ts';
+import { Steps } from './source.tsx';
+import { TrialFindings } from './trial.tsx';
+
+interface MappingProps {
+  readonly visit: Visit;
+  readonly draft: SetupDraft;
+  readonly tried: TriedFeed;
+  readonly recognised: RecognisedFeed | undefined;
+  readonly fault: string | undefined;
+  readonly stateField: string;
+}
+
+/** The fields that sites usually have, in the order of the form. */
+const USUAL = [
+  'title',
+  'description',
+  'category-name',
+  'location-city',
+  'location-state',
+  'contact-web-address',
+  'contact-email-address',
+  'number',
+];
+
+export const MappingPage = ({ visit, draft, tried, recognised, fault, stateField }: MappingProps) => {
+  const names = [...new Set([...USUAL, ...tried.fields.map(({ field }) => field), ...fieldsOfDraft(draft.text)])];
+  return (
+    <Layout title={draft.isNew ? `Add the feed ${draft.feed}` : `Change the feed ${draft.feed}`} visit={visit}>
+      <Steps at={1} />
+      {fault !== undefined && <p role="alert" class="notice bad">{`${fault}.`}</p>}
+      {recognised !== undefined && <Recognised visit={visit} recognised={recognised} draft={draft} />}
+      <TrialFindings tried={tried} />
+      {tried.trial !== null && tried.trial.samples.length > 0 && (
+        <section aria-labelledby="cards">
+          <h2 id="cards">What the first postings become</h2>
+          <ul class="beside">
+            {tried.trial.samples.map((sample, at) => (
+              <li>
+                <JobCard sample={sample} stateField={stateField} />
+                <details open={at === 0}>
+                  <summary>{`The record of ${sample.key}`}</summary>
+                  <dl class="facts">
+                    {sample.record.map(({ path, value }) => (
+                      <>
+                        <dt>{path}</dt>
+                        <dd>{value}</dd>
+                      </>
+                    ))}
+                  </dl>
+                </details>
+              </li>
+            ))}
+          </ul>
+        </section>
+      )}
+      <form
+        method="post"
+        enctype="multipart/form-data"
+        action={visit.prefix + pageAddress.setupMapping()}
+        class="setup"
+        aria-labelledby="fields"
+      >
+        <DraftFields visit={visit} draft={draft} />
+        <h2 id="fields">Where each field comes from</h2>
+        <KeyChoice draft={draft} tried={tried} />
+        {names.map((field) => (
+          <FieldSet field={field} draft={draft} tried={tried} />
+        ))}
+        <p>
+          <label for="new_field">Another field of the site</label>
+          <input id="new_field" name="new_field" autocomplete="off" />
+        </p>
+        <p class="row actions">
+          <button type="submit" name="go" value="update">
+            Try these fields
+          </button>
+          <button type="submit" name="go" value="continue" class="main">
+            Go on to the settings
+          </button>
+        </p>
+      </form>
+      <form method="post" action={visit.prefix + pageAddress.setupMapping()} class="setup">
+        <DraftFields visit={visit} draft={draft} />
+        <details>
+          <summary>The settings as text</summary>
+          <p>
+            <label for="edited">YAML, as it is saved; docs/configuration.md has all settings</label>
+            <textarea id="edited" name="edited" rows={20} class="text" spellcheck={false}>
+              {draft.text}
+            </textarea>
+          </p>
+          <button type="submit" name="go" value="text">
+            Try this text
+          </button>
+        </details>
+      </form>
+    </Layout>
+  );
+};
+
+/** What each form carries to the next. */
+export const DraftFields = ({ visit, draft }: { visit: Visit; draft: SetupDraft }) => (
+  <>
+    <Csrf visit={visit} />
+    {(
+      [
+        ['feed', draft.feed],
+        ['text', draft.text],
+        ['seen', draft.seen],
+        ['sample', draft.sample],
+        ['source', draft.source],
+        ['upload', String(draft.isUpload)],
+        ['new', String(draft.isNew)],
+      ] as const
+    ).map(([name, value]) => (
+      <input type="hidden" name={name} value={value} />
+    ))}
+  </>
+);
+
+const Recognised = ({ visit, recognised, draft }: { visit: Visit; recognised: RecognisedFeed; draft: SetupDraft }) => {
+  const { format, description, records, key, filled, notes, assumed, variables, second, encoding, sample } = recognised;
+  return (
+    <section class="panel" aria-labelledby="recognised">
+      <h2 id="recognised">{format === null ? 'A format of its own' : `Recognised: ${format}`}</h2>
+      <p>
+        {format === null
+          ? `${second === null ? 'No preset fits' : 'No preset is better'}, so the draft has a format of its own, made of the names and texts in the records.`
+          : `${description ?? 'A preset'}.`}{' '}
+        {`${plural(records, 'record')} in the ${sample === null || sample.whole ? 'document' : 'beginning of the document'}.`}
+      </p>
+      <dl class="facts">
+        <dt>Fills</dt>
+        <dd>{filled.join(', ') || 'nothing'}</dd>
+        {key.length > 0 && (
+          <>
+            <dt>Key</dt>
+            <dd>{key.join(' and ')}</dd>
+          </>
+        )}
+        {encoding !== null && (
+          <>
+            <dt>Encoding</dt>
+            <dd>{`${encoding} is assumed, as the document is not UTF-8 and does not say how it is encoded`}</dd>
+          </>
+        )}
+      </dl>
+      {[...assumed, ...notes].map((note) => (
+        <p class="notice">{note}</p>
+      ))}
+      {variables.length > 0 && (
+        <p class="notice">
+          {`The address has a secret. Set ${variables.join(' and ')} in the environment of jobmirror, which the settings name instead; until then only the sample can be read.`}
+        </p>
+      )}
+      {second !== null && (
+        <form method="post" action={visit.prefix + pageAddress.newFeed()}>
+          <Csrf visit={visit} />
+          <input type="hidden" name="feed" value={draft.feed} />
+          <input type="hidden" name="source" value={draft.source} />
+          <input type="hidden" name="sample" value={draft.isUpload ? draft.sample : ''} />
+          <input type="hidden" name="site" value={String(settingsOfDraft(draft.text).site ?? '')} />
+          <input type="hidden" name="format" value={second.format} />
+          <p>{`Second choice: ${inWords(second)}`}</p>
+          <button type="submit">{`Use ${nameOf(second.format)} instead`}</button>
+        </form>
+      )}
+    </section>
+  );
+};
+
+const nameOf = (format: string): string => (format === 'own' ? 'a format of its own' : format);
+
+function inWords({ format, postings, records, gains, losses }: NonNullable<RecognisedFeed['second']>): string {
+  const differences = [
+    ...(gains.length === 0 ? [] : [`it would also fill ${gains.join(', ')}`]),
+    ...(losses.length === 0 ? [] : [`it would lose ${losses.join(', ')}`]),
+  ];
+  const what = differences.length === 0 ? 'it would fill the same fields' : differences.join(', and ');
+  return `${nameOf(format)}, by which ${postings} of the first ${plural(records, 'record')} would be sent; ${what}.`;
+}
+
+/** A browser shows so many that nobody finds one among more; any path can be written in the text. */
+const MOST_PATHS = 150;
+
+type Path = TriedFeed['paths'][number];
+
+const KeyChoice = ({ draft, tried }: { draft: SetupDraft; tried: TriedFeed }) => {
+  const [only, ...more] = tried.key;
+  const present = more.length === 0 ? (only ?? '') : '';
+  const paths = tried.paths.filter(({ path }) => path === present || path.length <= 100).slice(0, MOST_PATHS);
+  const written = settingsOfDraft(draft.text);
+  const isOwn = written.key !== undefined || typeof written.format === 'object';
+  return (
+    <fieldset>
+      <legend>Key</legend>
+      <label for="key">What identifies a posting, and never changes</label>
+      <select id="key" name="key">
+        <option value={WRITTEN} selected>
+          {tried.key.length === 0
+            ? 'as it is written'
+            : `${tried.key.join(' and ')}${isOwn ? '' : ', as the preset says'}`}
+        </option>
+        {paths
+          .filter(({ path }) => path !== present)
+          .map((path) => (
+            <option value={path.path}>{`${path.path} (${path.distinct} different in ${path.records})`}</option>
+          ))}
+      </select>
+    </fieldset>
+  );
+};
+
+const FieldSet = ({ field, draft, tried }: { field: string; draft: SetupDraft; tried: TriedFeed }) => {
+  const choice = fieldChoiceOf(draft.text, field);
+  const found = tried.fields.find((each) => each.field === field);
+  const postings = tried.trial === null ? 0 : tried.trial.postings - tried.trial.without_detail;
+  const id = (name: string) => `${name}-${field}`;
+  const step = 'step' in choice ? choice.step : 'none';
+  const otherwise = 'otherwise' in choice ? (choice.otherwise ?? '') : '';
+  const table = 'table' in choice && choice.table !== undefined ? tableText(choice.table) : '';
+  const text = choice.kind === 'template' || choice.kind === 'value' ? choice.text : '';
+  const isEmpty = postings > 0 && found !== undefined && found.from !== null && found.filled + found.refused === 0;
+  return (
+    <fieldset>
+      <legend>
+        {field}
+        {found?.required === true && <span class="quiet"> required</span>}
+      </legend>
+      {tried.fields.length > 0 && (
+        <p class={isEmpty || (found?.refused ?? 0) > 0 ? 'fill warn' : 'fill quiet'}>{fillOf(found, postings)}</p>
+      )}
+      <div class="choice">
+        <p>
+          <label for={id('from')}>From</label>
+          <select id={id('from')} name={`from.${field}`}>
+            {choice.kind === 'written' && (
+              <option value={WRITTEN} selected>
+                {`as it is written: ${found?.from ?? 'in the text'}`}
+              </option>
+            )}
+            <FormatOptions draft={draft} choice={choice} from={tried.valid ? (found?.from ?? null) : undefined} />
+            <option value="template" selected={choice.kind === 'template'}>
+              text with paths in braces
+            </option>
+            <option value="value" selected={choice.kind === 'value'}>
+              the same text for all
+            </option>
+            <PathOptions choice={choice} paths={tried.paths} sampled={tried.sampled} />
+          </select>
+        </p>
+        <p>
+          <label for={id('step')}>Made into</label>
+          <select id={id('step')} name={`step.${field}`}>
+            {Object.entries(STEPS).map(([name, words]) => (
+              <option value={name} selected={name === step}>
+                {words}
+              </option>
+            ))}
+          </select>
+        </p>
+      </div>
+      <details open={text !== '' || otherwise !== '' || step === 'table' || choice.kind === 'value'}>
+        <summary>{`Text, default and look-up table of ${field}`}</summary>
+        <p>
+          <label for={id('text')}>Text: such as Springfield, or {'{city}, {state}'} with paths</label>
+          <input id={id('text')} name={`text.${field}`} value={text} />
+        </p>
+        <p>
+          <label for={id('default')}>If the record has none</label>
+          <input id={id('default')} name={`default.${field}`} value={otherwise} />
+        </p>
+        <p>
+          <label for={id('table')}>Look-up table: the feed's text, a comma, the site's text</label>
+          <textarea id={id('table')} name={`table.${field}`} rows={3} class="text">
+            {table}
+          </textarea>
+        </p>
+        <p>
+          <label for={id('file')}>Or a CSV file with such a table</label>
+          <input id={id('file')} name={`file.${field}`} type="file" accept=".csv,text/csv" />
+        </p>
+      </details>
+    </fieldset>
+  );
+};
+
+function fillOf(found: TriedFeed['fields'][number] | undefined, postings: number): string {
+  if (found === undefined || found.from === null) return 'nothing fills it';
+  if (postings === 0) return found.from;
+  const refused = found.refused === 0 ? '' : `, ${found.refused} refused`;
+  return `${Math.floor((found.filled / postings) * 100)} % of the postings have it${refused}`;
+}
+
+/** @param from in words; `undefined`: it is not known */
+const FormatOptions = (props: { draft: SetupDraft; choice: FieldChoice; from: string | null | undefined }) => {
+  const { draft, choice, from } = props;
+  const hasPreset = typeof settingsOfDraft(draft.text).format === 'string';
+  const isFormat = choice.kind === 'format';
+  const words = !hasPreset || (isFormat && from === null) ? 'nothing' : 'as the preset says';
+  return (
+    <>
+      <option value="format" selected={isFormat}>
+        {hasPreset && isFormat && from ? `${words}: ${from}` : words}
+      </option>
+      {hasPreset && (
+        <option value="none" selected={choice.kind === 'none'}>
+          left out
+        </option>
+      )}
+    </>
+  );
+};
+
+const PathOptions = ({ choice, paths, sampled }: { choice: FieldChoice; paths: readonly Path[]; sampled: number }) => {
+  const present = choice.kind === 'path' ? choice.text : undefined;
+  const isKnown = paths.some(({ path }) => path === present);
+  return (
+    <optgroup label="Paths of the records">
+      {present !== undefined && !isKnown && (
+        <option value={`path:${present}`} selected>
+          {`${present} (no text)`}
+        </option>
+      )}
+      {paths
+        .filter(({ path }, at) => at < MOST_PATHS || path === present)
+        .map(({ path, records, values }) => (
+          <option value={`path:${path}`} selected={path === present}>
+            {`${path} · ${share(records, sampled)} · ${values.map(brief).join(' | ')}`}
+          </option>
+        ))}
+    </optgroup>
+  );
+};
+
+const share = (records: number, sampled: number): string =>
+  sampled === 0 ? '' : `${Math.floor((records / sampled) * 100)} %`;
+
+const SHOWN_CHARACTERS = 32;
+
+const brief = (value: string): string =>
+  value.length > SHOWN_CHARACTERS ? `${value.slice(0, SHOWN_CHARACTERS).toWellFormed()}…` : value;

@@ -1,0 +1,134 @@
+// Reads what the forms of a feed's setup say: its draft, and the changes of single settings.
+import type { DraftEdit, FieldChoice, FieldStepChoice, StepName } from '../../../config/feed-draft.ts';
+import { STEPS, settingsOfDraft } from '../../../config/feed-draft.ts';
+import { FIELD_NAME } from '../../../posting/site-rules.ts';
+import type { Form } from '../read-form.ts';
+
+/** What each form carries to the next. */
+export interface SetupDraft {
+  readonly feed: string;
+  /** The settings as YAML. */
+  readonly text: string;
+  /** Of the file as it was shown; empty: the feed is new, or has no file of its own. */
+  readonly seen: string;
+  /** The name of the sample; empty: none. */
+  readonly sample: string;
+  /** As it was typed; empty: a file was uploaded, or the feed is changed. */
+  readonly source: string;
+  readonly isUpload: boolean;
+  readonly isNew: boolean;
+}
+
+/** A text: what is wrong with the form. */
+export async function readMappingEdit(form: Form): Promise<DraftEdit | string> {
+  const fields = new Map<string, FieldChoice>();
+  const added = form.one('new_field')?.trim() ?? '';
+  for (const field of [...form.namesAfter('from.'), ...(added === '' ? [] : [added])]) {
+    if (!FIELD_NAME.test(field)) return `"${field}" can't be the name of a field of the site`;
+    const choice = field === added ? ADDED : await choiceIn(form, field);
+    if (typeof choice === 'string') return `${field}: ${choice}`;
+    fields.set(field, choice);
+  }
+  const key = form.one('key');
+  return { fields, ...(key === undefined || key === WRITTEN ? {} : { key: [key] }) };
+}
+
+/** The value of a choice that leaves the text as it is. */
+export const WRITTEN = 'written';
+
+const ADDED: FieldChoice = { kind: 'value', text: '' };
+
+async function choiceIn(form: Form, field: string): Promise<FieldChoice | string> {
+  const from = form.one(`from.${field}`) ?? WRITTEN;
+  const written = form.one(`text.${field}`) ?? '';
+  if (from === 'format' || from === 'none' || from === WRITTEN) return { kind: from };
+  if (from === 'value')
+    return written === '' ? 'write the text that all postings get' : { kind: 'value', text: written };
+  if (from === 'template' && written === '') return 'write the template, with paths in braces: {city}, {state}';
+  const step = form.one(`step.${field}`) ?? 'none';
+  if (!Object.hasOwn(STEPS, step)) return `there is no transform ${step}`;
+  const otherwise = form.one(`default.${field}`) ?? '';
+  const table = step === 'table' ? await tableIn(form, field) : undefined;
+  if (typeof table === 'string') return table;
+  const choice: FieldStepChoice = {
+    step: step as StepName,
+    ...(table === undefined ? {} : { table }),
+    ...(otherwise === '' ? {} : { otherwise }),
+  };
+  if (from === 'template') return { kind: 'template', text: written, ...choice };
+  return from.startsWith('path:') ? { kind: 'path', text: from.slice(5), ...choice } : `there is no source ${from}`;
+}
+
+const MOST_ENTRIES = 5_000;
+
+/** Two columns: the feed's texts, and the site's. */
+async function tableIn(form: Form, field: string): Promise<Readonly<Record<string, string>> | string> {
+  const file = form.file(`file.${field}`);
+  const text = file === undefined ? (form.one(`table.${field}`) ?? '') : file.bytes.toString('utf8');
+  if (text.includes('\ufffd')) return 'the look-up table is not encoded as UTF-8; save it as "CSV UTF-8"';
+  const { parse, CsvError } = await import('csv-parse/sync');
+  try {
+    const options = {
+      bom: true,
+      delimiter: delimiterOf(text),
+      relax_column_count: true,
+      skip_empty_lines: true,
+      trim: true,
+    };
+    const rows = parse(text, options) as unknown as readonly (readonly string[])[];
+    if (rows.length === 0) return 'the look-up table is empty: write a line for each text, such as Nurse,Nursing';
+    if (rows.length > MOST_ENTRIES) return `the look-up table has more than ${MOST_ENTRIES} lines`;
+    const short = rows.findIndex((row) => row.length < 2 || row[0] === '');
+    if (short >= 0) return `line ${short + 1} of the look-up table has no second column`;
+    return Object.fromEntries(rows.map(([from = '', to = '']) => [from, to]));
+  } catch (error) {
+    if (error instanceof CsvError) return `the look-up table can't be read: ${error.message}`;
+    throw error;
+  }
+}
+
+/** Spreadsheets of some languages write semicolons; what is copied from one has tabs. */
+function delimiterOf(text: string): string {
+  const line = text.slice(0, text.search(/[\r\n]|$/));
+  const times = (delimiter: string) => line.split(delimiter).length;
+  return [',', ';', '\t'].reduce((best, next) => (times(next) > times(best) ? next : best));
+}
+
+/** A table as the form shows it. */
+export const tableText = (table: Readonly<Record<string, string>>): string =>
+  Object.entries(table)
+    .map((row) => row.map((cell) => (/[",;\t\n]/.test(cell) ? `"${cell.replaceAll('"', '""')}"` : cell)).join(','))
+    .join('\n');
+
+const GUARD = ['percent', 'count', 'missing_pulls'] as const;
+
+/** A text: what is wrong with the form. */
+export function readSettingsEdit(form: Form, text: string): DraftEdit | string {
+  const now = settingsOfDraft(text);
+  const given = (name: string) => form.one(name)?.trim() ?? '';
+  const settings: Record<string, unknown> = {};
+  for (const name of ['source', 'site', 'schedule', 'time_zone', 'policy']) {
+    const written = form.one(`set.${name}`);
+    if (written === undefined) continue;
+    // What is the default need not be written.
+    const isDefault = written.trim() === '' || (name === 'policy' && written === 'mirror' && now.policy === undefined);
+    settings[name] = isDefault ? undefined : written.trim();
+  }
+  const guard: Record<string, unknown> = { ...Object(now.delete_guard) };
+  for (const name of GUARD) {
+    const written = given(`guard.${name}`);
+    if (written === '' || written === given(`guard.${name}.shown`)) continue;
+    if (!/^\d{1,9}(?:\.\d{1,3})?$/.test(written)) return `"${written}" is no number`;
+    guard[name] = Number(written);
+  }
+  if (Object.keys(guard).length > 0) settings.delete_guard = guard;
+  return { settings };
+}
+
+const NAMES = ['source', 'feed', 'site', 'format', 'records', 'sample'] as const;
+
+/** What of the first form is filled in. */
+export type GivenSource = Readonly<Partial<Record<(typeof NAMES)[number], string>>>;
+
+export const givenSource = (form: Form): GivenSource =>
+  Object.fromEntries(NAMES.flatMap((name) => (form.one(name)?.trim() ? [[name, form.one(name)?.trim()]] : [])));

@@ -1,0 +1,256 @@
+// The third step: where the feed is read and when, what it may do to jobs, and what that means for it; then it is saved.
+import { settingsOfDraft } from '../../../config/feed-draft.ts';
+import type { saveFeedText } from '../../../operations/feed-files.ts';
+import type { PlannedFeed, TriedFeed } from '../../../operations/feed-setup.ts';
+import { plural } from '../../../plan/plural.ts';
+import { pageAddress } from '../addresses.ts';
+import { Layout, type Visit } from '../layout.tsx';
+import { When } from '../when.tsx';
+import { DraftFields } from './mapping.tsx';
+import type { SetupDraft } from './read-draft.ts';
+import { Steps } from './source.tsx';
+import { TrialFindings } from './trial.tsx';
+
+interface SettingsProps {
+  readonly visit: Visit;
+  readonly draft: SetupDraft;
+  readonly tried: TriedFeed;
+  /** Of a feed that is changed. */
+  readonly plan: PlannedFeed | undefined;
+  readonly fault: string | undefined;
+  readonly sites: readonly string[];
+}
+
+export const SettingsPage = ({ visit, draft, tried, plan, fault, sites }: SettingsProps) => {
+  const written = settingsOfDraft(draft.text);
+  const { settings } = tried;
+  return (
+    <Layout title={draft.isNew ? `Add the feed ${draft.feed}` : `Change the feed ${draft.feed}`} visit={visit}>
+      <Steps at={2} />
+      {fault !== undefined && <p role="alert" class="notice bad said">{`${fault}.`}</p>}
+      <TrialFindings tried={tried} />
+      {plan !== undefined && <Plan plan={plan} />}
+      <form method="post" action={visit.prefix + pageAddress.setupSettings()} class="setup" aria-labelledby="settings">
+        <DraftFields visit={visit} draft={draft} />
+        <h2 id="settings">Settings</h2>
+        {written.sources === undefined && (
+          <p>
+            <label for="set-source">Where it is read</label>
+            <input id="set-source" name="set.source" value={textIn(written.source)} aria-describedby="source-hint" />
+            <span class="hint" id="source-hint">
+              {draft.isUpload
+                ? 'The uploaded file was only tried. Write the address at which jobmirror shall read the feed, or the path of the file on its machine.'
+                : 'The address, or the path of a file on the machine of jobmirror.'}
+            </span>
+          </p>
+        )}
+        <p>
+          <label for="set-site">Site that gets the jobs</label>
+          <select id="set-site" name="set.site">
+            {sites.map((site) => (
+              <option selected={site === written.site}>{site}</option>
+            ))}
+          </select>
+        </p>
+        <fieldset>
+          <legend>Schedule</legend>
+          <div class="choice">
+            <p>
+              <label for="set-schedule">Minute, hour, day, month, weekday</label>
+              <input id="set-schedule" name="set.schedule" value={textIn(written.schedule)} />
+            </p>
+            <p>
+              <label for="set-zone">Time zone</label>
+              <input id="set-zone" name="set.time_zone" value={textIn(written.time_zone)} />
+            </p>
+          </div>
+          <p class="hint">
+            {settings === null || settings.next_runs.length === 0 ? (
+              'Without a schedule it is pulled only when somebody asks. */15 * * * * is every 15 minutes, 0 6 * * 1-5 at six on weekdays.'
+            ) : (
+              <>
+                {'Next pulls: '}
+                {settings.next_runs.map((at, nth) => (
+                  <>
+                    {nth === 0 ? '' : ', '}
+                    <When at={at} />
+                  </>
+                ))}
+              </>
+            )}
+          </p>
+        </fieldset>
+        <fieldset>
+          <legend>What it may do to jobs</legend>
+          {POLICIES.map(([name, words]) => (
+            <label class="option">
+              <input type="radio" name="set.policy" value={name} checked={(written.policy ?? 'mirror') === name} />{' '}
+              {words}
+            </label>
+          ))}
+        </fieldset>
+        <GuardSettings tried={tried} written={written} />
+        <p class="row actions">
+          <button type="submit" name="go" value="back">
+            Back to the fields
+          </button>
+          <button type="submit" name="go" value="update">
+            Show what this means
+          </button>
+          <button type="submit" name="go" value="save" class="main">
+            {draft.isNew ? 'Save the feed' : 'Save the change'}
+          </button>
+        </p>
+      </form>
+      <h2>What is saved</h2>
+      <pre>{draft.text}</pre>
+    </Layout>
+  );
+};
+
+const textIn = (value: unknown): string => (typeof value === 'string' ? value : '');
+
+const POLICIES = [
+  ['mirror', 'Create, update and delete: a job goes when its posting is gone'],
+  ['upsert_only', 'Create and update, but never delete'],
+  ['create_only', 'Only create: neither update nor delete'],
+] as const;
+
+const GuardSettings = ({ tried, written }: { tried: TriedFeed; written: Readonly<Record<string, unknown>> }) => {
+  const { settings, trial } = tried;
+  const own = Object(written.delete_guard) as Readonly<Record<string, unknown>>;
+  const { percent = 20, count = 5, missing_pulls: pulls = 1 } = settings?.delete_guard ?? {};
+  const shown = {
+    percent: own.percent ?? percent,
+    count: own.count ?? count,
+    missing_pulls: own.missing_pulls ?? pulls,
+  };
+  return (
+    <fieldset>
+      <legend>Delete guard</legend>
+      <div class="choice">
+        {(
+          [
+            ['count', 'Jobs a day'],
+            ['percent', 'Percent of the jobs a day'],
+            ['missing_pulls', 'Complete pulls without the posting'],
+          ] as const
+        ).map(([name, label]) => (
+          <p>
+            <label for={`guard-${name}`}>{label}</label>
+            <input id={`guard-${name}`} name={`guard.${name}`} inputmode="decimal" value={String(shown[name])} />
+            <input type="hidden" name={`guard.${name}.shown`} value={String(shown[name])} />
+          </p>
+        ))}
+      </div>
+      <p class="hint">{guardInWords(settings, trial)}</p>
+    </fieldset>
+  );
+};
+
+function guardInWords(settings: TriedFeed['settings'], trial: TriedFeed['trial']): string {
+  if (settings === null) return 'Deletes beyond both limits within 24 hours wait for approval.';
+  if (settings.policy !== 'mirror') return 'With this policy the feed deletes nothing.';
+  const { percent, count, missing_pulls: pulls, deletes } = settings.delete_guard;
+  const when =
+    pulls === 1
+      ? 'A job goes with the first complete pull without its posting'
+      : `A job goes once ${pulls} complete pulls in a row lack its posting`;
+  const empty = 'All deletes of an empty feed wait.';
+  if (deletes === null || trial === null)
+    return `${when}. Deletes beyond ${count} jobs and ${percent} % within 24 hours wait for approval. ${empty}`;
+  return `${when}. Up to ${count} jobs, or ${percent} % of ${trial.sent}, may go within 24 hours: ${plural(deletes, 'job')} at present. More wait for approval. ${empty}`;
+}
+
+const Plan = ({ plan }: { plan: PlannedFeed }) => (
+  <section aria-labelledby="plan">
+    <h2 id="plan">What the next pull would change</h2>
+    {plan.message !== null && <p class="notice bad">{`It can't be planned: ${plan.message}.`}</p>}
+    {plan.planned && (
+      <>
+        <ul class="counts">
+          {(
+            [
+              [plan.create, 'to create'],
+              [plan.update, 'to update'],
+              [plan.delete, 'to delete'],
+              [plan.unchanged, 'unchanged'],
+              [plan.rejected, 'rejected'],
+            ] as const
+          ).map(([n, words]) => (
+            <li>
+              <b>{n}</b> {words}
+            </li>
+          ))}
+        </ul>
+        {plan.held !== null && <p class="notice">{`The deletes would wait for approval: ${plan.held}.`}</p>}
+        {plan.shortfalls.map((shortfall) => (
+          <p class="notice">{`Nothing would be deleted: ${shortfall}.`}</p>
+        ))}
+        {plan.changes.length > 0 && (
+          <section class="scroll" aria-label="Planned changes" tabindex={0}>
+            <table>
+              <thead>
+                <tr>
+                  <th scope="col">Posting</th>
+                  <th scope="col">Operation</th>
+                  <th scope="col">Fields</th>
+                </tr>
+              </thead>
+              <tbody>
+                {plan.changes.map(({ key, operation, fields }) => (
+                  <tr>
+                    <th scope="row">{key}</th>
+                    <td>{operation}</td>
+                    <td>
+                      {operation === 'delete' ? '' : <Differences fields={fields} isNew={operation === 'create'} />}
+                    </td>
+                  </tr>
+                ))}
+              </tbody>
+            </table>
+          </section>
+        )}
+      </>
+    )}
+  </section>
+);
+
+const SHOWN_CHARACTERS = 200;
+const brief = (text: string): string =>
+  text.length > SHOWN_CHARACTERS ? `${text.slice(0, SHOWN_CHARACTERS).toWellFormed()}…` : text;
+
+const Differences = ({ fields, isNew }: { fields: PlannedFeed['changes'][number]['fields']; isNew: boolean }) => (
+  <>
+    {Object.entries(fields)
+      .slice(0, isNew ? 3 : undefined)
+      .map(([field, { from, to }]) => (
+        <div class="difference">
+          <span class="field">{field}</span>
+          {from !== null && <del>{brief(from)}</del>} {to !== null && <ins>{brief(to)}</ins>}
+        </div>
+      ))}
+  </>
+);
+
+type Saved = (typeof saveFeedText.output)['_output'];
+
+/** Nothing was written: a person has to. */
+export const CommitPage = ({ visit, draft, saved }: { visit: Visit; draft: SetupDraft; saved: Saved }) => (
+  <Layout title={`The feed ${draft.feed} is not saved yet`} visit={visit}>
+    <p class="notice">{`The settings are right, but they can't be written from here: ${saved.reason}.`}</p>
+    <p>
+      {'Write this text to '}
+      <code>{saved.file}</code>
+      {saved.include === null ? '.' : ', and this line into the main configuration:'}
+    </p>
+    {saved.include !== null && <pre>{saved.include}</pre>}
+    <pre>{saved.text}</pre>
+    <form method="post" action={visit.prefix + pageAddress.setupSettings()}>
+      <DraftFields visit={visit} draft={draft} />
+      <button type="submit" name="go" value="update">
+        Back to the settings
+      </button>
+    </form>
+  </Layout>
+);

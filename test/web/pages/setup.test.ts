@@ -1,0 +1,85 @@
+// Setting up a feed in a browser: with the keyboard alone, without scripts, wide and narrow, in light and dark.
+import type { Browser } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { openStage, type Stage } from '../../review/stage.ts';
+import { accessibilityFaults, accessibilityFaultsInLightAndDark, browserForTests } from '../../support/browser.ts';
+import { feedXml, posting, postings } from '../../support/indeed-feed.ts';
+import { setEnv } from '../../support/with-env.ts';
+import { type Served, serve } from '../served.ts';
+import { signInAs, tabTo } from './signed-in.ts';
+
+const chromium = browserForTests();
+
+describe.skipIf(!chromium.available)(`Setting up a feed${chromium.note}`, () => {
+  let stage: Stage;
+  let served: Served;
+  let browser: Browser;
+  let restoreEnv: () => void;
+  beforeAll(async () => {
+    stage = await openStage();
+    restoreEnv = setEnv(stage.mirror.env);
+    served = await serve(stage.mirror, { include: true });
+    browser = await chromium.launch();
+  });
+  afterAll(async () => {
+    restoreEnv();
+    await browser.close();
+    await served.close();
+    await stage.close();
+  });
+
+  const xml = feedXml([...postings(4), posting('odd', { state: 'Jalisco', title: '<b>Bold</b>' })]);
+  const FILE = { name: 'careers.xml', mimeType: 'text/xml', buffer: Buffer.from(xml) };
+
+  it('a file becomes a saved feed with the keyboard alone and without scripts', async () => {
+    const { context, page, errors, go } = await signInAs(served, browser, 'ada', { javaScriptEnabled: false });
+    await go('/');
+    await tabTo(page, 'Add a feed');
+    await page.keyboard.press('Enter');
+    await page.getByLabel('Or a file of it').setInputFiles(FILE);
+    await tabTo(page, 'Recognise the feed');
+    await page.keyboard.press('Enter');
+    await page.getByRole('heading', { name: 'Recognised: indeed' }).waitFor();
+    expect(await page.locator('.card.job h3').first().textContent()).toBe('Nurse p1');
+    expect(await page.locator('main').textContent()).toContain('4 would be sent');
+    await page.locator('#from-title').selectOption('value');
+    await page.getByText('Text, default and look-up table of title').click();
+    await page.locator('#text-title').fill('Registered nurse');
+    await page.locator('#new_field').focus();
+    await tabTo(page, 'Try these fields');
+    await page.keyboard.press('Enter');
+    await page.locator('.card.job h3', { hasText: 'Registered nurse' }).first().waitFor();
+    await tabTo(page, 'Go on to the settings', 'Shift+Tab');
+    await page.keyboard.press('Enter');
+    await page.getByText('may go within 24 hours').waitFor();
+    await page.getByLabel('Where it is read').fill('https://ats.invalid/careers.xml');
+    await tabTo(page, 'Save the feed');
+    await page.keyboard.press('Enter');
+    await page.getByRole('heading', { name: 'Change the feed careers' }).waitFor();
+    const saved = await served.api('GET', 'feeds/careers/file', undefined, { as: 'admin' });
+    expect(saved.body.text).toContain('title: { value: Registered nurse }');
+    expect(errors).toEqual([]);
+    await context.close();
+  });
+
+  it('each step is accessible and fits a phone', async () => {
+    const viewport = { width: 390, height: 844 };
+    const { context, page, errors, go } = await signInAs(served, browser, 'ada', { viewport });
+    const expectFine = async (faults = accessibilityFaults) => {
+      expect(await faults(page)).toEqual([]);
+      expect(await page.evaluate('document.documentElement.scrollWidth')).toBeLessThanOrEqual(390);
+    };
+    await go('/feeds/new');
+    await expectFine();
+    await page.getByLabel('Or a file of it').setInputFiles(FILE);
+    await page.getByRole('button', { name: 'Recognise the feed' }).click();
+    await page.getByRole('heading', { name: 'Recognised: indeed' }).waitFor();
+    // It has the colours of the others, too.
+    await expectFine(accessibilityFaultsInLightAndDark);
+    await page.getByRole('button', { name: 'Go on to the settings' }).click();
+    await page.getByText('may go within 24 hours').waitFor();
+    await expectFine();
+    expect(errors).toEqual([]);
+    await context.close();
+  });
+});

@@ -1,0 +1,195 @@
+// Feeds of different systems set up entirely in the forms of the pages, without scripts; a feed that is changed; and what forms refuse.
+import { readFile } from 'node:fs/promises';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { basename, join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { parse } from 'yaml';
+import { openStage, type Stage } from '../review/stage.ts';
+import { feedXml, postings } from '../support/indeed-feed.ts';
+import { hasSharedFeeds, sharedFeed, sharedFeedsNote } from '../support/shared-feeds.ts';
+import { setEnv } from '../support/with-env.ts';
+import { type Fields, type FormVisitor, visitorOf } from './form-visitor.ts';
+import { type Served, serve } from './served.ts';
+
+let stage: Stage;
+let served: Served;
+let ada: FormVisitor;
+let restoreEnv: () => void;
+beforeAll(async () => {
+  stage = await openStage();
+  restoreEnv = setEnv(stage.mirror.env);
+  served = await serve(stage.mirror, { include: true, privateSources: true, requestsPerMinute: 100_000 });
+  ada = await visitorOf(served, 'ada');
+});
+afterAll(async () => {
+  restoreEnv();
+  await served.close();
+  await stage.close();
+});
+
+const saved = (feed: string) => readFile(join(stage.mirror.folder, 'feeds', `${feed}.yaml`), 'utf8');
+const counted = (text: string, words: string): number =>
+  Number(new RegExp(`<b>(\\d+)</b> ${words}`).exec(text)?.[1] ?? Number.NaN);
+const SOURCE = 'https://feeds.invalid/jobs';
+
+describe.skipIf(!hasSharedFeeds)(`a feed of a real system${sharedFeedsNote}`, { tags: 'slow' }, () => {
+  it.each<[file: string, feed: string, sent: number, fields?: Record<string, string>]>([
+    ['indeed/staffing-2026-03-20.xml', 'staffing', 336],
+    ['json/greenhouse-2.json', 'greenhouse', 4, { 'from.location-state': 'value', 'text.location-state': 'Texas' }],
+    ['csv/cornell.tsv', 'cornell', 1, { 'from.location-state': 'value', 'text.location-state': 'New York' }],
+    ['rss/neogov.rss', 'neogov', 5],
+    ['jobvite/jobs.xml', 'jobvite', 2, { 'from.location-state': 'value', 'text.location-state': 'California' }],
+  ])('%s is uploaded, mapped and saved', async (file, feed, sent, fields) => {
+    const bytes = await readFile(sharedFeed(file));
+    const upload = { field: 'file', name: basename(file), bytes };
+    let page = await ada.upload('/feeds/new', { site: 'board', feed }, upload);
+    expect([page.status, /role="alert"[^>]*>([^<]*)/.exec(page.text)?.[1]]).toEqual([200, undefined]);
+    if (fields !== undefined) page = await ada.press(page, 'Try these fields', fields);
+    expect(page.text).toContain('class="card job"');
+    expect(counted(page.text, 'would be sent')).toBeGreaterThanOrEqual(sent);
+    const settings = await ada.press(page, 'Go on to the settings');
+    expect(settings.text).toContain('may go within 24 hours');
+    const end = await ada.press(settings, 'Save the feed', { 'set.source': SOURCE, 'guard.count': '7' });
+    expect(end.status, end.text).toBe(200);
+    expect(end.text).toContain(`Change the feed ${feed}`);
+    const text = await saved(feed);
+    expect(parse(text)).toMatchObject({ source: SOURCE, site: 'board', delete_guard: { count: 7 } });
+    if (fields !== undefined) {
+      expect(text).toContain(`location-state: { value: ${fields['text.location-state']} }`);
+    }
+  });
+});
+
+describe('a feed at an address', () => {
+  // The tests of this group continue each other.
+  const TITLES = feedXml(postings(3)).replaceAll(/<category>[^<]*<\/category>/g, '<category>RN</category>');
+  const server = createServer((_, response) => response.end(TITLES));
+  let address = '';
+  beforeAll(async () => {
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    address = `http://127.0.0.1:${(server.address() as AddressInfo).port}/ats/jobs.xml`;
+  });
+  afterAll(() => new Promise<void>((resolve) => void server.close(() => resolve())));
+
+  it('is set up with a look-up table, a template and a default; what is saved is written as a person would', async () => {
+    const page = await ada.press(await ada.get('/feeds/new'), 'Recognise the feed', { source: address, feed: 'ats' });
+    expect(page.text).toContain('Recognised: indeed');
+    expect(page.text).toMatch(/title · 100 % · Nurse p1 \| Nurse p2 \| Nurse p3/);
+    const tried = await ada.press(page, 'Try these fields', {
+      'from.category-name': 'path:category',
+      'step.category-name': 'table',
+      'table.category-name': 'RN,Registered Nurses\nLPN,"Nurses, licensed"',
+      'default.category-name': 'Other',
+      'from.title': 'template',
+      'text.title': '{title} in {city}',
+    });
+    expect(tried.text).toContain('Nurse p1 in ');
+    const again = await ada.press(tried, 'Try these fields');
+    expect(again.text).toContain('Nurse p1 in ');
+    const settings = await ada.press(again, 'Go on to the settings');
+    expect(settings.text).toContain('it is proven complete');
+    const end = await ada.press(settings, 'Save the feed', {
+      'set.schedule': '0 6 * * 1-5',
+      'set.policy': 'upsert_only',
+    });
+    expect(end.text).toContain('Change the feed ats');
+    const text = await saved('ats');
+    expect(text).toContain('format: indeed # ');
+    expect(text).toContain('title: { template: "{title} in {city}" }');
+    expect(parse(text)).toMatchObject({
+      source: address,
+      policy: 'upsert_only',
+      schedule: '0 6 * * 1-5',
+      fields: {
+        'category-name': {
+          from: 'category',
+          map: { RN: 'Registered Nurses', LPN: 'Nurses, licensed' },
+          default: 'Other',
+        },
+      },
+    });
+    expect(await saved('ats')).toContain('# Paths in the records');
+  });
+
+  it('is changed once it exists, with the plan of the change, which says each field; a file that has changed meanwhile is not replaced', async () => {
+    const page = await ada.get('/feeds/change?feed=ats');
+    const settings = await ada.press(page, 'Go on to the settings', { 'from.title': 'path:title' });
+    expect(settings.text).toContain('What the next pull would change');
+    const { body } = await served.api('GET', 'feeds/ats/file', undefined, { as: 'admin' });
+    const other = await served.api(
+      'POST',
+      'feeds/ats/file',
+      { text: `# By hand.\n${body.text}`, seen: body.seen },
+      { as: 'admin' },
+    );
+    expect(other.status).toBe(200);
+    const end = await ada.press(settings, 'Save the change');
+    expect(end.text).toContain('look at it again');
+    expect(await saved('ats')).toMatch(/^# By hand\./);
+  });
+});
+
+describe('a feed of the main configuration', () => {
+  it('is shown, and what to write there', async () => {
+    await stage.mirror.writeFeed(feedXml(postings(2)));
+    const page = await ada.get('/feeds/change?feed=acme');
+    expect(page.text).toContain('role="alert"');
+    const settings = await ada.press(page, 'Go on to the settings', { 'from.title': 'value', 'text.title': 'Nurse' });
+    expect(counted(settings.text, 'to create')).toBe(2);
+    const end = await ada.press(settings, 'Save the change', { 'set.policy': 'create_only' });
+    expect(end.text).toContain('is not saved yet');
+    expect(end.text).toContain('policy: create_only');
+  });
+});
+
+describe('refuses', () => {
+  it('those who may not configure, also their uploads', async () => {
+    for (const name of ['anna', 'ben'] as const) {
+      const visitor = await visitorOf(served, name);
+      for (const path of ['/feeds/new', '/feeds/change?feed=acme']) expect((await visitor.get(path)).status).toBe(403);
+      expect((await visitor.get('/')).text).not.toContain('Add a feed');
+      for (const path of ['/feeds/setup/fields', '/feeds/setup/settings']) {
+        expect((await visitor.post(path, { feed: 'x', text: 'site: board' })).status).toBe(403);
+      }
+      const file = { field: 'file', name: 'x.xml', bytes: Buffer.from(feedXml(postings(1))) };
+      expect((await visitor.upload('/feeds/new', { site: 'board' }, file)).status).toBe(403);
+    }
+    expect((await ada.get('/')).text).toContain('Add a feed');
+  });
+
+  it('forms of other pages, forms without a draft, and what is too large', async () => {
+    expect((await ada.post('/feeds/setup/fields', { csrf: 'x', feed: 'a', text: 'b' })).status).toBe(403);
+    expect((await ada.post('/feeds/setup/fields', { feed: 'a' })).status).toBe(400);
+    const file = { field: 'file', name: 'x.xml', bytes: Buffer.alloc(34 * 1024 * 1024) };
+    expect((await ada.upload('/feeds/new', { site: 'board' }, file)).status).toBe(413);
+  });
+
+  it('what is no feed, and says why in the form with what was filled in', async () => {
+    const file = { field: 'file', name: 'x.txt', bytes: Buffer.from('Dear Sir or Madam') };
+    const page = await ada.upload('/feeds/new', { site: 'board', feed: 'letter', records: 'a/b' }, file);
+    expect(page.text).toMatch(/role="alert"[^>]*>the feed is not recognised/i);
+    expect(page.text).toContain('value="letter"');
+    const wrong: readonly Fields[] = [
+      { feed: 'Not A Name', source: 'https://a.invalid' },
+      { source: '' },
+      { source: '/etc/passwd' },
+    ];
+    for (const fields of wrong) {
+      expect((await ada.press(page, 'Recognise the feed', fields)).text).toContain('role="alert"');
+    }
+  });
+
+  it('shows text of the feed as text', async () => {
+    const hostile = `<img src=x onerror=alert(1)>`;
+    const xml = feedXml(postings(2)).replaceAll('Nurse', hostile.replaceAll('<', '&lt;').replaceAll('>', '&gt;'));
+    const page = await ada.upload(
+      '/feeds/new',
+      { site: 'board', feed: 'odd' },
+      { field: 'file', name: 'x.xml', bytes: Buffer.from(xml) },
+    );
+    expect(page.status).toBe(200);
+    expect(page.text).not.toContain('<img');
+    expect(page.text).toContain('&lt;img');
+  });
+});
