@@ -72,6 +72,18 @@ export const COMMANDS: readonly CommandEntry[] = [
     load: async () => (await import('./commands/pulls.ts')).pullsCommand(),
   },
   {
+    name: 'changes',
+    term: 'changes [options]',
+    description: 'list what was created, updated and deleted on the sites, when and why',
+    load: async () => (await import('./commands/changes.ts')).changesCommand(),
+  },
+  {
+    name: 'activity',
+    term: 'activity [options] [feed]',
+    description: 'list what people, rules and pulls did, one line per action',
+    load: async () => (await import('./commands/activity.ts')).activityCommand(),
+  },
+  {
     name: 'undo',
     term: 'undo [options] <pull>',
     description: 'show what undoing a pull would do, and undo it once confirmed',

@@ -42,6 +42,7 @@ export async function serveWeb(app: App): Promise<WebServer> {
       control.begin({
         pull: (feed) => pulls.pull(feed),
         pullSoon: (feed) => pulls.soon(feed),
+        undone: (undo) => pulls.undone(undo),
         wake: () => engine.wake(),
         queueCounts: () => engine.queueCounts(),
         bulk: (id) => bulk.begin(id),

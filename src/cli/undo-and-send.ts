@@ -1,18 +1,16 @@
 // Shows the undo of a pull, asks, commits it, sends what follows, and reports it like a pull.
 import { planLineJson } from '../operations/plan.ts';
 import { reportedPull } from '../operations/pulls.ts';
+import { readUndo } from '../operations/undo.ts';
 import { plural } from '../plan/plural.ts';
-import type { FeedSetup } from '../pull/feed-setup.ts';
-import { noSuchPull, planUndo, type UndoFindings, type UndoPlan, undoPull } from '../pull/undo-pull.ts';
 import { readHeldOffers } from '../review/held-offer.ts';
 import type { App } from '../runtime/app.ts';
 import { exitStatusOf } from '../runtime/conclude-pull.ts';
 import { type Engine, startEngine } from '../runtime/engine.ts';
 import { UserError } from '../runtime/exit-status.ts';
-import { chooseFeeds } from '../runtime/feed-setups.ts';
 import { sendAndConclude } from '../runtime/mirror-feed.ts';
 import { STOP_WITHIN_MS } from '../runtime/stop-signal.ts';
-import { findPull } from '../store/pull/pull-row.ts';
+import { commitUndoOf, type PlannedUndo } from '../runtime/undo-feed-pull.ts';
 import { ask, printJson, printLine, printNotice } from '../telemetry/print.ts';
 import { startProgressLine } from '../telemetry/progress-line.ts';
 import { formatTime } from '../telemetry/times.ts';
@@ -29,8 +27,6 @@ export interface UndoCommandOptions {
   readonly as?: string;
 }
 
-type Planned = Extract<UndoPlan, { kind: 'planned' }>;
-
 /** @throws UserError if the pull can't be undone, or nobody confirms it; then nothing was changed. */
 export async function undoAndSend(
   app: App,
@@ -39,45 +35,22 @@ export async function undoAndSend(
   signal: AbortSignal,
 ): Promise<void> {
   const write = commandWriter(options.config);
-  const setup = await setupOf(app, number, write);
-  const undo = { pull: number, keptDays: app.config.retention.undoDays };
-  const plan = await planUndo(setup, app, undo, async (line) => {
+  const plan = await readUndo(app, number, async (line) => {
     if (options.json === true) {
       await printJson(planLineJson(line, app.writeAction));
     } else await printLine(line.operation === 'none' ? describeUnsent(line, write) : describeChange(line, write));
   });
-  if (plan.kind === 'busy') throw busy(setup);
-  if (plan.kind === 'refused') throw new UserError(`${say(plan.message, write)}. Nothing was changed`);
   const text = describeUndo(plan, write);
   if (changesNothing(plan.findings)) return printNotice(text);
   await confirm(text, number, options, write);
-  await commitAndSend(app, setup, plan, options, signal);
+  await commitAndSend(app, plan, options, signal);
 }
 
-async function setupOf({ db, config }: App, number: number, write: WriteCommand): Promise<FeedSetup> {
-  const pull = await findPull(db, number);
-  if (pull === undefined)
-    throw new UserError(`${noSuchPull(number)}: ${write(['pulls'])} lists them. Nothing was changed`);
-  if (!config.feeds.has(pull.feed)) {
-    const why = config.brokenFeeds.has(pull.feed)
-      ? 'whose configuration is wrong'
-      : 'which is not in the configuration';
-    throw new UserError(`pull ${number} is of feed ${pull.feed}, ${why}. Nothing was changed`);
-  }
-  const { setups, broken } = chooseFeeds(config, [pull.feed], 'send');
-  const [setup] = setups;
-  if (setup !== undefined) return setup;
-  throw new UserError(`pull ${number} can't be undone: ${broken[0]?.message}. Nothing was changed`);
-}
-
-const busy = ({ feed }: FeedSetup) =>
-  new UserError(`feed ${feed} is being pulled right now; try again when that has ended. Nothing was changed`);
-
-const changesNothing = ({ restored, deletes, withdrawn }: UndoFindings): boolean =>
+const changesNothing = ({ restored, deletes, withdrawn }: PlannedUndo['findings']): boolean =>
   restored + deletes + withdrawn === 0;
 
 /** What the undo does, and what a person has to know before it. */
-function describeUndo({ pull, findings }: Planned, write: WriteCommand): string {
+function describeUndo({ pull, findings }: PlannedUndo, write: WriteCommand): string {
   const { restored, createdAgain, createsWait, deletes, withdrawn, leftOut, holdReason } = findings;
   const { id, feed } = pull;
   if (changesNothing(findings)) {
@@ -117,17 +90,14 @@ async function confirm(
 
 async function commitAndSend(
   app: App,
-  setup: FeedSetup,
-  { pull, currentPull }: Planned,
+  { pull, currentPull }: PlannedUndo,
   options: UndoCommandOptions,
   signal: AbortSignal,
 ): Promise<void> {
-  const startedAt = performance.now();
   const write = commandWriter(options.config);
-  const undo = { pull: pull.id, keptDays: app.config.retention.undoDays, currentPull, actor: actorName(options.as) };
-  const end = await undoPull(setup, { db: app.db }, undo);
-  if (end.kind === 'busy') throw busy(setup);
-  if (end.kind === 'refused') throw new UserError(`${say(end.message, write)}. Nothing was changed`);
+  const undone = await commitUndoOf(app, pull.id, { currentPull }, actorName(options.as));
+  if (undone.kind !== 'undone') throw new UserError(say(undone.message, write));
+  const { setup, end, startedAt } = undone;
   const progress = startProgressLine();
   let engine: Promise<Engine> | undefined;
   const stopSending = async () => (await engine?.catch(() => undefined))?.stop(STOP_WITHIN_MS);

@@ -1,11 +1,25 @@
 // Who did what, when, and what was before and after.
 import { z } from 'zod';
 import { excerpt } from '../posting/xml-characters.ts';
+import { ACTION_KINDS, type RecordedAction, recordedActions } from '../store/access/actions.ts';
 import { type Activity, listActivity } from '../store/access/audit.ts';
 import { listOperation, namedFeed } from './operation.ts';
 import { count, feedNameText, idNumber, text, time } from './scalars.ts';
 
 const LONGEST_NAME = 200;
+/** The moment of an action to the microsecond, and its place among those of the same moment. */
+const PLACE = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}\.\d{6}Z [abpm]\d{1,18}$/;
+
+const editsOutput = z
+  .array(
+    z.strictObject({
+      field: z.string(),
+      before: z.string().nullable().describe('`null`: there was none, or it is not known.'),
+      before_known: z.boolean().describe('`false`: an earlier version of jobmirror did not record it.'),
+      after: z.string().nullable(),
+    }),
+  )
+  .describe('Fields that were edited, or whose edits were undone; the first 500 characters of each value.');
 
 export const activityOutput = z
   .strictObject({
@@ -15,16 +29,7 @@ export const activityOutput = z
     action: z.string(),
     feed: z.string().nullable(),
     key: z.string().nullable(),
-    edits: z
-      .array(
-        z.strictObject({
-          field: z.string(),
-          before: z.string().nullable().describe('`null`: there was none, or it is not known.'),
-          before_known: z.boolean().describe('`false`: an earlier version of jobmirror did not record it.'),
-          after: z.string().nullable(),
-        }),
-      )
-      .describe('Fields that were edited, or whose edits were undone; the first 500 characters of each value.'),
+    edits: editsOutput,
     detail: z.record(z.string(), z.unknown()).describe('What else is recorded, such as a reason.'),
   })
   .meta({ title: 'Activity' });
@@ -40,15 +45,75 @@ export const showActivity = listOperation({
       .min(1, 'must not be empty')
       .optional()
       .describe('Only what this user or token did, as answers name it.'),
+    of: idNumber.optional().describe('Only what the action did that has this number as its `activity`.'),
   }),
   item: activityOutput,
   place: z.strictObject({ before: idNumber }),
-  async run({ feed: name, actor }, { limit, after }, { app }) {
+  async run({ feed: name, actor, of }, { limit, after }, { app }) {
     const feed = name === undefined ? undefined : await namedFeed(app, name);
-    return (await listActivity(app.db, { feed, actor, before: after?.before }, limit)).map(activityJson);
+    return (await listActivity(app.db, { feed, actor, of, before: after?.before }, limit)).map(activityJson);
   },
   placeOf: ({ activity }) => ({ before: activity }),
 });
+
+const actionTakenOutput = z
+  .strictObject({
+    at: time,
+    kind: z
+      .enum(ACTION_KINDS)
+      .describe(
+        '`person`; `rule`: a rule that a person made; `pull`: one that deleted jobs; `alert`: a destination was told.',
+      ),
+    actor: z.string().nullable().describe('A user, a token, or who ran a command; `null`: nobody.'),
+    action: z.string(),
+    count: count.describe('How many postings or entries it reached.'),
+    feed: z.string().nullable().describe('`null`: none, or several.'),
+    key: z.string().nullable().describe('`null` unless it reached one posting.'),
+    edits: editsOutput,
+    detail: z.record(z.string(), z.unknown()).describe('What else is recorded, such as a reason.'),
+    activity: count.nullable().describe('The newest number that it has in `GET /activity`, which lists each posting.'),
+    bulk: count.nullable().describe('The number of an action on many entries.'),
+    pull: count.nullable().describe('The pull that deleted.'),
+    place: z.string().describe('Where it is in the list.'),
+  })
+  .meta({ title: 'ActionTaken' });
+
+export type ActionTaken = z.output<typeof actionTakenOutput>;
+
+export const listActivities = listOperation({
+  id: 'listActivities',
+  path: '/activity/actions',
+  summary:
+    'What was done, one row per action however many postings it reached, also by rules, pulls and alerts: the newest first',
+  scope: 'read',
+  input: showActivity.input.omit({ of: true }),
+  item: actionTakenOutput,
+  place: z.strictObject({ after: z.string().regex(PLACE) }),
+  async run({ feed: name, actor }, { limit, after }, { app }) {
+    const feed = name === undefined ? undefined : await namedFeed(app, name);
+    const [moment = '', place = ''] = after?.after.split(' ') ?? [];
+    const filter = { feed, actor, after: after === undefined ? undefined : { moment, place } };
+    return (await recordedActions(app.db, filter, limit)).map(actionJson);
+  },
+  placeOf: ({ place }) => ({ after: place }),
+});
+
+function actionJson({
+  kind,
+  place,
+  moment,
+  at,
+  actor,
+  action,
+  count: reached,
+  feed,
+  key,
+  detail,
+  ...ids
+}: RecordedAction) {
+  const shown = shownDetail(detail);
+  return { at, kind, actor, action, count: reached, feed, key, ...shown, ...ids, place: `${moment} ${place}` };
+}
 
 type Recorded = Readonly<Record<string, unknown>>;
 
@@ -84,7 +149,17 @@ function readDetail(detail: Recorded | null): RecordedDetail {
 /** Whole descriptions before and after would make a list of many megabytes. */
 const LONGEST_VALUE = 500;
 
-function activityJson({ id, at, actor, action, feed, key, detail }: Activity) {
+const activityJson = ({ id, at, actor, action, feed, key, detail }: Activity) => ({
+  activity: id,
+  at,
+  actor,
+  action,
+  feed,
+  key,
+  ...shownDetail(detail),
+});
+
+function shownDetail(detail: Activity['detail']) {
   const { edits, facts } = readDetail(detail);
   const shown = edits.map(({ field, before, after }) => ({
     field,
@@ -93,7 +168,7 @@ function activityJson({ id, at, actor, action, feed, key, detail }: Activity) {
     after: cut(after),
   }));
   const others = Object.entries(facts).map(([name, value]) => [name, cutFact(value)]);
-  return { activity: id, at, actor, action, feed, key, edits: shown, detail: Object.fromEntries(others) };
+  return { edits: shown, detail: Object.fromEntries(others) };
 }
 
 const cut = (value: string | null): string | null =>

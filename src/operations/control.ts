@@ -3,12 +3,15 @@ import type { FeedName, SiteName } from '../posting/identifiers.ts';
 import type { QueueCounts } from '../queue/site-queue.ts';
 import type { AdoptionRequest, AdoptionStart } from '../runtime/adopting/run-adoption.ts';
 import type { PullSoon, PullStart } from '../runtime/schedule/pull-now.ts';
+import type { CommittedUndo } from '../runtime/undo-feed-pull.ts';
 
 export interface Control {
   /** Starts a pull; resolves once it has a number, or is refused. */
   pull(feed: FeedName): Promise<PullStart>;
   /** The feed has changed: starts a pull, or another one after that which runs. */
   pullSoon(feed: FeedName): Promise<PullSoon>;
+  /** Sends what the undo of a pull has left to send, and concludes it. */
+  undone(undo: CommittedUndo): void;
   /** Changes became ready to be sent. */
   wake(): void;
   /** The queue of each site; empty as long as the process does not send. @throws if the queue can't be reached */
@@ -23,6 +26,7 @@ export interface Control {
 export const idleControl = (message: string): Control => ({
   pull: async () => ({ kind: 'unusable', message }),
   pullSoon: async () => ({ kind: 'unusable', message }),
+  undone: () => undefined,
   wake: () => undefined,
   queueCounts: async () => new Map(),
   bulk: () => undefined,
@@ -38,6 +42,7 @@ export function lateControl(): Control & { begin(control: Control): void } {
     },
     pull: (feed) => present.pull(feed),
     pullSoon: (feed) => present.pullSoon(feed),
+    undone: (undo) => present.undone(undo),
     wake: () => present.wake(),
     queueCounts: () => present.queueCounts(),
     bulk: (id) => present.bulk(id),

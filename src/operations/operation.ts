@@ -98,6 +98,8 @@ export interface PageOperation<
     page: { readonly limit: number; readonly after: z.output<Place> | undefined },
     asked: OperationContext,
   ): Promise<{ readonly shown: z.output<Output>; readonly next: z.output<Place> | undefined }>;
+  /** All items as parts of a CSV file. */
+  csv?(input: z.output<Input>, asked: OperationContext): AsyncIterable<string>;
 }
 
 export type Operation = SingleOperation | ListOperation | PageOperation;

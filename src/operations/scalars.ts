@@ -38,6 +38,35 @@ export function spanMs(written: string): number {
   return Number(count) * SPAN_MS[unit as keyof typeof SPAN_MS];
 }
 
+const NAMED_DAYS: Readonly<Record<string, number>> = { today: 0, yesterday: 1 };
+const A_DATE = /^\d{4}-\d{2}-\d{2}$/;
+const A_TIME = /^\d{4}-\d{2}-\d{2}[T ]\d{2}:\d{2}(:\d{2}(\.\d{1,6})?)?(Z|[+-]\d{2}:?\d{2})?$/i;
+
+/** A moment as people name it: a time, a date, a duration ago, `today`, `yesterday`. */
+export const momentText = z
+  .string()
+  .max(100)
+  .refine(
+    (written) => momentOf(written) !== undefined,
+    'must be today, yesterday, a date such as 2026-03-20, a time such as 2026-03-20T14:00, or how long ago, such as 12h or 3d',
+  );
+
+/** Days, and times without a zone, are those of the machine's time zone. A day is its first moment. `undefined`: the text names none. */
+export function momentOf(written: string, now = new Date()): Date | undefined {
+  const daysAgo = NAMED_DAYS[written.toLowerCase()];
+  if (daysAgo !== undefined) return new Date(now.getFullYear(), now.getMonth(), now.getDate() - daysAgo);
+  if (SPAN.test(written)) return new Date(now.getTime() - spanMs(written));
+  if (!A_DATE.test(written) && !A_TIME.test(written)) return undefined;
+  const time = new Date(A_DATE.test(written) ? `${written}T00:00` : written.replace(' ', 'T'));
+  // A day that the month does not have would become another one.
+  return Number.isNaN(time.getTime()) || !isDay(written.slice(0, 10)) ? undefined : time;
+}
+
+function isDay(written: string): boolean {
+  const day = new Date(`${written}T00:00Z`);
+  return !Number.isNaN(day.getTime()) && day.toISOString().startsWith(written);
+}
+
 /** Characters of a key count as the feed's do: one that takes two units of UTF-16 is one. */
 export const keyText = text(2 * MAX_KEY_LENGTH)
   .min(1, 'must not be empty')

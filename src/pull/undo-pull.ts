@@ -1,4 +1,5 @@
 // Undoes a pull: plans the reverse of it from what is stored, shows that without committing, or commits it. Sends nothing.
+import { hash } from 'node:crypto';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -32,7 +33,7 @@ import { lockOutcomes } from '../store/locks/advisory-locks.ts';
 import { lockFeed } from '../store/locks/feed-locks.ts';
 import type { Queryable } from '../store/postgres/database.ts';
 import { commitPull, takeOver } from '../store/pull/pull-commit.ts';
-import { failPull, findPull, findUndoOf, type PullRow, startPull } from '../store/pull/pull-row.ts';
+import { failPull, findPull, findUndoOf, forgetUncommitted, type PullRow, startPull } from '../store/pull/pull-row.ts';
 import type { PullTransaction } from '../store/pull/pull-transaction.ts';
 import { unreadHash } from '../store/pull/unread-hash.ts';
 import { concludeFormerPulls } from '../store/status/pull-summary.ts';
@@ -56,6 +57,8 @@ export type UndoPlan =
       readonly findings: UndoFindings;
       /** The feed's current pull when this was planned. */
       readonly currentPull: number | undefined;
+      /** Another text if the undo would do anything else. */
+      readonly seen: string;
     }
   | { readonly kind: 'refused'; readonly message: Message }
   | { readonly kind: 'busy' };
@@ -74,8 +77,9 @@ export async function planUndo(
       inPlanTransaction(setup, { db }, async (pullTx): Promise<UndoPlan> => {
         const currentPull = (await readFeedState(db, setup.feed))?.currentPull;
         const findings = await mergeUndo(setup, pullTx, options.pull);
-        await spoolLines(spool, undoLines(pullTx, createOnlyOf(setup.mapping)));
-        return { kind: 'planned', pull, findings, currentPull };
+        const mark = new UndoMark(findings);
+        await spoolLines(spool, mark.marking(undoLines(pullTx, createOnlyOf(setup.mapping))));
+        return { kind: 'planned', pull, findings, currentPull, seen: mark.seen };
       }),
     );
     if (plan.kind === 'planned') await printSpool(spool, print);
@@ -92,15 +96,51 @@ export type UndoEnd =
   | { readonly kind: 'refused'; readonly message: Message }
   | { readonly kind: 'busy' };
 
-/** Commits the undo, unless the feed was pulled since it was planned: then more may have changed than was shown. */
+/** Tells whether an undo does what was shown, in whichever order it does so. */
+class UndoMark {
+  readonly #findings: UndoFindings;
+  #sum = 0n;
+
+  constructor(findings: UndoFindings) {
+    this.#findings = findings;
+  }
+
+  /** Passes the lines on. */
+  async *marking(lines: AsyncIterable<PlanLine>): AsyncGenerator<PlanLine> {
+    for await (const line of lines) {
+      this.#sum = BigInt.asUintN(
+        128,
+        this.#sum + BigInt(`0x${hash('sha256', JSON.stringify(line), 'hex').slice(0, 32)}`),
+      );
+      yield line;
+    }
+  }
+
+  get seen(): string {
+    return hash('sha256', `${JSON.stringify(this.#findings)} ${this.#sum}`, 'base64url').slice(0, 22);
+  }
+}
+
+/** Nothing of the undo is committed. */
+class UndoAlteredError extends Error {
+  override name = 'UndoAlteredError';
+}
+
+/**
+ * Commits the undo, unless the feed was pulled since it was planned: then more may have changed than was shown. With `seen`, also unless it
+ * would do anything else than was shown.
+ */
 export async function undoPull(
   setup: FeedSetup,
   context: Pick<PullContext, 'db' | 'onPull'>,
-  options: UndoOptions & { readonly currentPull: number | undefined; readonly actor: string },
+  options: UndoOptions & { readonly actor: string } & (
+      | { readonly currentPull: number | undefined; readonly seen?: undefined }
+      | { readonly seen: string }
+    ),
 ): Promise<UndoEnd> {
   const { db } = context;
   return underLock(setup, context, options, async (): Promise<UndoEnd> => {
-    if ((await readFeedState(db, setup.feed))?.currentPull !== options.currentPull) {
+    if ('currentPull' in options && (await readFeedState(db, setup.feed))?.currentPull !== options.currentPull) {
       return { kind: 'refused', message: `feed ${setup.feed} was pulled meanwhile: look at the undo again` };
     }
     const pull = await startPull(db, setup.feed, setup.site, options.pull);
@@ -114,6 +154,10 @@ export async function undoPull(
       crossStep('undo-committed');
       return { kind: 'undone', pull, undone: options.pull, findings };
     } catch (error) {
+      if (error instanceof UndoAlteredError) {
+        await forgetUncommitted(db, pull);
+        return { kind: 'refused', message: error.message };
+      }
       await failPull(db, pull, error instanceof Error ? error.message : String(error), 0).catch(() => undefined);
       throw error;
     }
@@ -123,10 +167,16 @@ export async function undoPull(
 async function mergeAndCommit(
   setup: FeedSetup,
   pullTx: PullTransaction,
-  { pull: undone, actor }: { readonly pull: number; readonly actor: string },
+  { pull: undone, actor, seen }: { readonly pull: number; readonly actor: string; readonly seen?: string | undefined },
 ): Promise<UndoFindings> {
   const { session, subject } = pullTx;
   const findings = await mergeUndo(setup, pullTx, undone);
+  if (seen !== undefined) {
+    const mark = new UndoMark(findings);
+    for await (const _ of mark.marking(undoLines(pullTx, createOnlyOf(setup.mapping))));
+    if (mark.seen !== seen)
+      throw new UndoAlteredError(`what undoing pull ${undone} does has changed since it was shown: look at it again`);
+  }
   // The process may have been stopped since it compared the current pull, and have lost the lock.
   await refuseOvertaken(session, subject.feed, subject.pull);
   await stopFeed(session, subject.feed, subject.pull);

@@ -38,8 +38,7 @@ export interface SiteQueue {
 
 const queueNameOf = (site: SiteName): string => `apply-${site}`;
 
-/** A queue job costs as much as storing three or four outcomes. */
-const LARGEST_BATCH = 32;
+const LARGEST_BATCH = 8;
 
 /**
  * Postings per queue job: one, unless the cost of a queue job would limit a fast site; a batch holds at most 20 ms of its

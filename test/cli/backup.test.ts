@@ -307,19 +307,50 @@ function table(name: string, columns: string[], rows: string): Buffer[] {
   return [frame('T', JSON.stringify({ name, columns })), frame('D', rows), frame('E', JSON.stringify(end))];
 }
 
+/** A column that the former schema does not have, as a migration adds it. */
+const ADDED_COLUMN = /^alter table (\w+) add column (\w+)/gm;
+
+/** The frames of a table without these columns, each of which is null in all rows. */
+function withoutColumns(
+  { name, columns }: { name: string; columns: string[] },
+  rows: string,
+  newer: ReadonlySet<string>,
+) {
+  const kept = columns.flatMap((column, at) => (newer.has(`${name}.${column}`) ? [] : [at]));
+  const lines = rows.split('\n').map((line) => (line === '' ? '' : kept.map((at) => line.split('\t')[at]).join('\t')));
+  return table(
+    name,
+    kept.map((at) => columns[at] as string),
+    lines.join('\n'),
+  );
+}
+
 /** Frames without those of tables that the former schema does not have, and how many of these there were; they are empty. */
 async function withoutNewerTables(frames: Buffer): Promise<{ readonly rest: Buffer; readonly removed: number }> {
-  const newer = new Set(objectsOf(new Map([...(await readMigrations())].slice(1))).tables);
+  const migrations = [...(await readMigrations())].slice(1);
+  const newer = new Set(objectsOf(new Map(migrations)).tables);
+  const added = new Set(
+    migrations.flatMap(([, sql]) => [...sql.matchAll(ADDED_COLUMN)].map(([, name, column]) => `${name}.${column}`)),
+  );
+  let altered: { name: string; columns: string[] } | undefined;
+  let rows = '';
   const kept: Buffer[] = [];
   let removed = 0;
   let isNewer = false;
   for (let at = 0; at < frames.length; ) {
     const end = at + 5 + frames.readUInt32BE(at + 1);
     const kind = String.fromCharCode(frames[at] as number);
-    if (kind === 'T')
-      isNewer = newer.has((JSON.parse(frames.subarray(at + 5, end).toString()) as { name: string }).name);
+    if (kind === 'T') {
+      const read = JSON.parse(frames.subarray(at + 5, end).toString()) as { name: string; columns: string[] };
+      isNewer = newer.has(read.name);
+      altered = read.columns.some((column) => added.has(`${read.name}.${column}`)) ? read : undefined;
+      rows = '';
+    }
     if (kind === 'T' && isNewer) removed++;
-    if (!(isNewer && 'TDE'.includes(kind))) kept.push(frames.subarray(at, end));
+    if (altered !== undefined && 'TDE'.includes(kind)) {
+      if (kind === 'D') rows += frames.subarray(at + 5, end).toString();
+      if (kind === 'E') kept.push(...withoutColumns(altered, rows, added));
+    } else if (!(isNewer && 'TDE'.includes(kind))) kept.push(frames.subarray(at, end));
     at = end;
   }
   return { rest: Buffer.concat(kept), removed };

@@ -47,6 +47,7 @@ export const shownPages = (shown: Shown): Readonly<Record<string, string>> => ({
   sites: pageAddress.sites(),
   site: pageAddress.site(shown.site),
   queues: pageAddress.queues(),
+  changes: pageAddress.changes(),
   activity: pageAddress.activity(),
 });
 

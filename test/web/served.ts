@@ -135,6 +135,7 @@ export async function serve(
     control.begin({
       pull: (feed) => pulls.pull(feed),
       pullSoon: (feed) => pulls.soon(feed),
+      undone: (undo) => pulls.undone(undo),
       wake: () => engine.wake(),
       queueCounts: () => engine.queueCounts(),
       bulk: (id) => bulk?.begin(id),

@@ -243,7 +243,7 @@ function partsOf(given: readonly unknown[]) {
 }
 
 /** @throws {UserError} with everything that is wrong */
-function inputOf<Input extends z.ZodType>(
+export function inputOf<Input extends z.ZodType>(
   { input }: { readonly input: Input },
   form: CommandForm,
   values: readonly unknown[],
@@ -269,7 +269,7 @@ export const runWithin = <Input extends z.ZodType, Output extends z.ZodType>(
 ): Promise<z.output<Output>> => operation.run(input, askedHere(app, { ...options }));
 
 /** What an operation works with when a command asks for it, which carries out itself what it starts: see `follow`. */
-const askedHere = (app: App, { as }: GivenOptions, signal?: AbortSignal): OperationContext => ({
+export const askedHere = (app: App, { as }: GivenOptions, signal?: AbortSignal): OperationContext => ({
   app,
   ...(signal && { signal }),
   actor: actorName(typeof as === 'string' ? as : undefined),

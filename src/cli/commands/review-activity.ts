@@ -54,12 +54,12 @@ const rowOf = (activity: Activity): string[] => [
   activity.action,
   activity.feed ?? '-',
   activity.key === null ? '-' : oneLine(activity.key, 40),
-  oneLine(describeDetail(activity), 300),
+  oneLine(describeActivity(activity), 300),
 ];
 
 const LONGEST_VALUE = 60;
 
-function describeDetail({ edits, detail }: Activity): string {
+export function describeActivity({ edits, detail }: Pick<Activity, 'edits' | 'detail'>): string {
   const fields = edits.map(({ field, before, before_known, after }) =>
     before_known ? `${field}: ${written(before)} → ${written(after)}` : `${field}: ${written(after)}`,
   );

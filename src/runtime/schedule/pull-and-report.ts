@@ -5,7 +5,7 @@ import { inReportSlot } from '../../pull/pull-slots.ts';
 import { announcePull } from '../../telemetry/events.ts';
 import type { App } from '../app.ts';
 import { awaitQuiet } from '../await-quiet.ts';
-import { concludePull, pullReportJson } from '../conclude-pull.ts';
+import { type ConcludedEnd, concludePull, pullReportJson } from '../conclude-pull.ts';
 import type { Engine } from '../engine.ts';
 import type { RunEnd } from './scheduled-runs.ts';
 
@@ -34,12 +34,23 @@ export async function pullAndReport(
     app.log.info({ feed: setup.feed }, 'pull postponed: another process pulls this feed');
     return { end: 'again', reported: Promise.resolve() };
   }
+  return { end: 'over', reported: reportWhenSent(app, engine, setup, { signal, besides }, { end, startedAt }) };
+}
+
+/** Has the changes of a pull, or of the undo of one, sent; then concludes and reports it. */
+export function reportWhenSent(
+  app: App,
+  engine: Engine,
+  setup: FeedSetup,
+  { signal, besides }: Omit<PullOptions, 'onPull'>,
+  { end, startedAt }: { readonly end: ConcludedEnd; readonly startedAt: number },
+): Promise<void> {
   engine.wake();
   const report = async () => {
     const rest = await awaitQuiet(app, engine, setup.site, [setup.feed], { signal, besides });
     const blocker = rest.kind === 'waiting' ? ({ worth: 'if_unsent', message: rest.message } as const) : undefined;
     const durationMs = performance.now() - startedAt;
-    const summary = await inReportSlot(() => concludePull(db, setup.feed, end, blocker, durationMs));
+    const summary = await inReportSlot(() => concludePull(app.db, setup.feed, end, blocker, durationMs));
     const { status, seen, bytes } = summary;
     announcePull({ feed: setup.feed, status, seen, bytes, durationMs });
     const level = summary.status === 'failed' || summary.status === 'incomplete' ? 'error' : 'info';
@@ -48,8 +59,7 @@ export async function pullAndReport(
       app.log.warn({ feed: setup.feed, pull: summary.pull }, `the mapping may be wrong: ${warning}`);
     }
   };
-  const reported = report().catch((error: unknown) => {
+  return report().catch((error: unknown) => {
     app.log.error({ err: error, feed: setup.feed }, 'pull could not be reported');
   });
-  return { end: 'over', reported };
 }

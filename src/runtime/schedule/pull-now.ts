@@ -6,7 +6,8 @@ import { feedsToPullYet } from '../../store/access/audit.ts';
 import { listPulls } from '../../store/pull/pull-row.ts';
 import type { App } from '../app.ts';
 import type { Engine } from '../engine.ts';
-import { pullAndReport } from './pull-and-report.ts';
+import type { CommittedUndo } from '../undo-feed-pull.ts';
+import { pullAndReport, reportWhenSent } from './pull-and-report.ts';
 
 /** What became of a request to pull a feed. */
 export type PullStart =
@@ -23,6 +24,8 @@ interface PullNow {
   pull(feed: FeedName): Promise<PullStart>;
   /** A pull that runs may have read the feed before it changed, so another one follows it. However many ask, one follows. */
   soon(feed: FeedName): Promise<PullSoon>;
+  /** Sends, concludes and reports it. */
+  undone(undo: CommittedUndo): void;
   /** Waits up to `graceMs` for running pulls, which the signal has cut off. */
   stop(graceMs: number): Promise<void>;
 }
@@ -98,6 +101,9 @@ export function pullNow(
       if (start !== undefined && start.kind !== 'busy') return start;
       queue(feed);
       return { kind: 'queued' };
+    },
+    undone({ setup, end, startedAt }) {
+      track(reportWhenSent(app, engine, setup, { signal, besides: () => running.size }, { end, startedAt }));
     },
     async stop(graceMs) {
       await endsWithin(Promise.all(running), graceMs);

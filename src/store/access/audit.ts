@@ -87,6 +87,8 @@ export interface ActivityFilter {
   readonly actor: string | undefined;
   /** Only older ones than this. */
   readonly before: number | undefined;
+  /** Only what the action did that wrote this entry. */
+  readonly of?: number | undefined;
 }
 
 /** Newest first. Only what the filter names is compared, so that the index of that is used. */
@@ -97,6 +99,14 @@ export function listActivity(db: Queryable, filter: ActivityFilter, limit: numbe
     ['actor =', filter.actor],
     ['id <', filter.before],
   ].flatMap(([condition, value]) => (value === undefined ? [] : [`${condition} $${values.push(value)}`]));
+  if (filter.of !== undefined) {
+    const named = `(select %s from audit o where o.id = $${values.push(filter.of)})`;
+    const same = ['at', 'actor', 'action']
+      .map((column) => `${column} = ${named.replace('%s', `o.${column}`)}`)
+      .join(' and ');
+    const bulk = `detail ? 'bulk' and detail->>'bulk' = ${named.replace('%s', "o.detail->>'bulk'")}`;
+    where.push(`(${bulk} or ${same})`);
+  }
   return db.query<Activity>(
     `select id, at, actor, action, feed, key, detail from audit
      ${where.length === 0 ? '' : `where ${where.join(' and ')}`} order by id desc limit $1`,

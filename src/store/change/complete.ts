@@ -32,6 +32,8 @@ const desiredBy = ({ token }: Attempt, open: ReadonlyMap<string, LockedChange>) 
 export interface Accepted {
   /** Creates whose site job could not be recorded as theirs, by token. */
   readonly refused: ReadonlyMap<string, Refusal>;
+  /** Tokens of updates whose job is another posting's by now. */
+  readonly lost: ReadonlySet<string>;
   /** Outcomes to count for the current pulls. */
   readonly counts: readonly Counted[];
 }
@@ -42,7 +44,7 @@ export async function completeAccepted(
   outcomes: readonly AttemptOutcome[],
   open: ReadonlyMap<string, LockedChange>,
 ): Promise<Accepted> {
-  if (outcomes.length === 0) return { refused: new Map(), counts: [] };
+  if (outcomes.length === 0) return { refused: new Map(), lost: new Set(), counts: [] };
   const { conflicts, lost, disturbed } = await writeMappings(tx, outcomes, open);
   const refused = new Map<string, Refusal>();
   for (const created of conflicts) {
@@ -71,7 +73,7 @@ export async function completeAccepted(
     const counts = result.kind === 'created' || result.kind === 'updated' || result.kind === 'deleted';
     return ended && counts ? [{ feed: attempt.feed, outcome: result.kind }] : [];
   });
-  return { refused, counts };
+  return { refused, lost, counts };
 }
 
 /** The job of this update now belongs to another posting, so the update reached no job of its own posting. */

@@ -24,7 +24,7 @@ import { forgetReference } from '../site/unowned-jobs.ts';
 import type { AdoptedContent, Attempt, Recorded } from './attempt.ts';
 import { ownedJobs } from './candidate-owners.ts';
 import { endOwnership, hasLostOwnership, lockOwner } from './job-ownership.ts';
-import { recordAll } from './record-outcomes.ts';
+import { noteEffect, recordAll } from './record-outcomes.ts';
 import { changeReason, targetReason, targetState } from './target-state.ts';
 import { forgetUncertainWrites } from './uncertain-writes.ts';
 
@@ -178,6 +178,7 @@ export async function adoptDoubtWithin(
   const [recordedAs] = await recordAll(tx, [{ attempt: doubt.attempt, result, record: undefined }]);
   if (recordedAs === 'recorded') await forgetReference(tx, site, id);
   if (recordedAs === 'recorded' && staysAsItIs) await sendNothing(tx, doubt.attempt, adopted.fields);
+  if (recordedAs === 'recorded' && found.length === 0 && isProven) await noteEffect(tx, doubt.attempt, true, result);
   if (found.length > 0 || !isProven) await leaveToUndo(tx, { feed, key, id, wasSent: found.length === 0 });
   return recordedAs as Recorded;
 }

@@ -3,13 +3,14 @@
 import { afterOutcome } from '../../plan/after-attempt.ts';
 import type { Reason } from '../../plan/desired-change.ts';
 import type { FeedName } from '../../posting/identifiers.ts';
+import { excerpt } from '../../posting/xml-characters.ts';
 import { lockOutcomesShared } from '../locks/advisory-locks.ts';
 import type { Queryable, Statements, Transaction } from '../postgres/database.ts';
 import { toJsonb } from '../postgres/jsonb.ts';
 import { microBatch } from '../postgres/micro-batch.ts';
 import { addOutcomeCount, type Counted } from '../pull/pull-row.ts';
 import { areOfOneJob } from '../site/titled-id.ts';
-import type { AttemptOutcome, ExchangeRecord, Recorded, Result } from './attempt.ts';
+import type { Attempt, AttemptOutcome, ExchangeRecord, Recorded, Result } from './attempt.ts';
 import { completeAccepted, type LockedChange } from './complete.ts';
 import { doubtReason, operationWithoutJob, targetReason, targetState } from './target-state.ts';
 import { recordUncertainWrites } from './uncertain-writes.ts';
@@ -19,53 +20,9 @@ import { recordUncertainWrites } from './uncertain-writes.ts';
  * one by one, so no attempt fails because of another.
  */
 export function outcomeRecorder(db: Statements): (outcome: AttemptOutcome) => Promise<Recorded> {
-  const noteCreated = analyzerOfGrowth(db);
-  const recordOutcome = async (outcomes: readonly AttemptOutcome[]) => {
-    const recorded = await db.transaction((tx) => recordAll(tx, outcomes), { opensWithLocks: true });
-    noteCreated(outcomes.filter(({ result }) => result.kind === 'created').length);
-    return recorded;
-  };
+  const recordOutcome = (outcomes: readonly AttemptOutcome[]) =>
+    db.transaction((tx) => recordAll(tx, outcomes), { opensWithLocks: true });
   return microBatch(recordOutcome, { onFailure: 'one_by_one' });
-}
-
-/** From so many new mappings on, plans that were made for few of them are slow. */
-const GROWN = 500;
-
-/**
- * Prepared statements keep their plans until their tables get new statistics. A plan that was made while a table was nearly empty may
- * read all jobs of a feed for each posting, and autovacuum comes a minute or more after a first pull has begun to send. So whenever
- * the number of mappings has doubled, they are analyzed at once.
- * @returns a function that takes the number of new mappings, and waits for nothing
- */
-function analyzerOfGrowth(db: Queryable): (created: number) => void {
-  let created = 0;
-  let due = GROWN;
-  let isBusy = false;
-  async function analyzeIfGrown(): Promise<void> {
-    const known = await mappingsKnown(db);
-    if (created > known) await db.query('analyze (skip_locked) mapping (feed, key)');
-    due = Math.max(GROWN, created > known ? await mappingsKnown(db) : known);
-    created = 0;
-  }
-  return (more) => {
-    created += more;
-    if (created < due || isBusy) return;
-    isBusy = true;
-    // Without it, plans are slower for a while.
-    void analyzeIfGrown()
-      .catch(() => undefined)
-      .finally(() => {
-        isBusy = false;
-      });
-  };
-}
-
-/** How many mappings the planner knows of. */
-async function mappingsKnown(db: Queryable): Promise<number> {
-  const [row] = await db.query<{ n: number }>(
-    `select greatest(reltuples, 0)::float8 as n from pg_class where oid = 'mapping'::regclass`,
-  );
-  return row?.n ?? 0;
 }
 
 /**
@@ -85,13 +42,14 @@ export async function recordAll(tx: Transaction, outcomes: readonly AttemptOutco
       outcomes.map((outcome) => underName(outcome, renamed)),
     );
   const accepted = kept.filter(({ result }) => result.kind !== 'returned');
-  const [{ refused, counts }] = await Promise.all([
+  const [{ refused, lost, counts }] = await Promise.all([
     completeAccepted(tx, accepted, open),
     recordUncertainWrites(tx, kept),
     recordReturned(tx, kept, open),
     recordOrphans(tx, late),
     recordExchanges(tx, outcomes),
   ]);
+  await noteEffects(tx, accepted, (token) => !refused.has(token) && !lost.has(token));
   tx.leave(addOutcomeCount(tx, [...counts, ...countExchanges(outcomes)]));
   return outcomes.map(({ attempt }): Recorded => {
     if (!open.has(attempt.token)) return 'superseded';
@@ -222,10 +180,12 @@ const sentOf = (outcomes: readonly AttemptOutcome[]): Sent[] =>
 async function recordRequests(tx: Queryable, sent: readonly Sent[]): Promise<void> {
   if (sent.length === 0) return;
   await tx.query(
-    `insert into request (feed, key, pull, operation, site_job_id, fields, status, outcome, duration_ms)
-     select feed, key, pull, operation, id, array(select jsonb_array_elements_text(names)), status, outcome, ms
-     from unnest($1::text[], $2::text[], $3::bigint[], $4::text[], $5::text[], $6::jsonb[], $7::int2[], $8::text[], $9::int[])
-       r(feed, key, pull, operation, id, names, status, outcome, ms)`,
+    `insert into request (feed, key, pull, operation, site_job_id, fields, status, outcome, duration_ms, title, cause)
+     select feed, key, pull, operation, id, array(select jsonb_array_elements_text(names)), status, outcome, ms, title,
+       case when operation = 'delete' and exists (select from posting_expiry e
+         where e.feed = r.feed and e.key = r.key and e.expired_at is not null and e.site_job_id = r.id) then 'expired' end
+     from unnest($1::text[], $2::text[], $3::bigint[], $4::text[], $5::text[], $6::jsonb[], $7::int2[], $8::text[], $9::int[], $10::text[])
+       r(feed, key, pull, operation, id, names, status, outcome, ms, title)`,
     [
       sent.map(({ attempt }) => attempt.feed),
       sent.map(({ attempt }) => attempt.key),
@@ -239,7 +199,33 @@ async function recordRequests(tx: Queryable, sent: readonly Sent[]): Promise<voi
       sent.map(({ record }) => record.status ?? null),
       sent.map(({ record }) => record.outcome),
       sent.map(({ record }) => Math.round(record.durationMs)),
+      sent.map(({ attempt: { request, before } }) =>
+        request.kind === 'delete' && before?.title !== undefined ? excerpt(before.title) : null,
+      ),
     ],
+  );
+}
+
+/** Corrects what the outcomes of these attempts say about the jobs of their postings. */
+async function noteEffects(
+  tx: Queryable,
+  outcomes: readonly AttemptOutcome[],
+  hasChanged: (token: string) => boolean,
+): Promise<void> {
+  for (const { attempt, result, record } of outcomes) {
+    const changed = hasChanged(attempt.token);
+    const isFound = record === undefined && result.kind === 'created' && result.adopted === undefined;
+    if (changed ? isFound : record !== undefined) await noteEffect(tx, attempt, changed, result);
+  }
+}
+
+/** Of the last request of the attempt. */
+export async function noteEffect(tx: Queryable, attempt: Attempt, changed: boolean, result: Result): Promise<void> {
+  const id = changed && result.kind === 'created' ? result.siteJobId : null;
+  await tx.query(
+    `update request set changed = $4, site_job_id = coalesce($5, site_job_id)
+     where id = (select max(id) from request where feed = $1 and key = $2 and operation = $3)`,
+    [attempt.feed, attempt.key, attempt.request.kind, changed, id],
   );
 }
 

@@ -65,6 +65,10 @@ export async function failPull(db: Queryable, pull: number, message: Message, by
   );
 }
 
+/** Removes a pull that committed nothing and of which nothing is to be told. */
+export const forgetUncommitted = (db: Queryable, pull: number): Promise<unknown> =>
+  db.query('delete from pull where id = $1 and committed_at is null', [pull]);
+
 /** Ends a pull whose changes were sent as far as possible. @param notes what a person should know about it. */
 export async function finishPull(
   db: Queryable,

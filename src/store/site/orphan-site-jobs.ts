@@ -80,8 +80,8 @@ export async function forgetOrphan(
 ): Promise<void> {
   await db.query(
     `with deleted as (delete from orphan_site_job where site = $1 and site_job_id = $2 returning feed, key)
-     insert into request (feed, key, operation, site_job_id, status, outcome, duration_ms)
-     select feed, key, 'delete', $2, $3, $4, $5 from deleted`,
+     insert into request (feed, key, operation, site_job_id, status, outcome, duration_ms, cause)
+     select feed, key, 'delete', $2, $3, $4, $5, 'surplus' from deleted`,
     [site, id, status ?? null, outcome, Math.round(durationMs)],
   );
 }

@@ -4,6 +4,7 @@ import { Hono, type Context as HonoContext } from 'hono';
 import type { Control } from '../../operations/control.ts';
 import type { App } from '../../runtime/app.ts';
 import { expectOwnPage, unauthorized, type Visitor } from '../access/visitor.ts';
+import { csvResponse } from '../csv-response.ts';
 import { ProblemError, problemResponse } from '../problem.ts';
 import type { WebEnv } from '../web-env.ts';
 import type { HttpOperation, OperationResult } from './http-route.ts';
@@ -34,6 +35,9 @@ export function apiRoutes(app: App, control: Control): Hono<WebEnv> {
         expectOwnPage(c.env.incoming, c.get('client'), visitor, c.req.header('x-csrf-token'));
       }
       const { rawBody, ...input } = await readRequest(c.req, operation);
+      if (operation.csv !== undefined && /^text\/csv\b/i.test(c.req.header('accept') ?? '')) {
+        return csvResponse(operation.csv(input, { app, control, actor: visitor.actor }), operation.path.slice(1));
+      }
       const answer = async () => {
         const reply = await operation.run(input, { app, control, actor: visitor.actor });
         return json(

@@ -21,7 +21,7 @@ export function httpOperation(operation: Operation): HttpOperation {
         return { shown: { items: [...items] }, next };
       });
     case 'page':
-      return paged(operation, operation.output, operation.run);
+      return { ...paged(operation, operation.output, operation.run), ...csvOf(operation) };
     default:
       return operation satisfies never;
   }
@@ -76,6 +76,17 @@ function paged(
       const page = { limit: limit ?? SHOWN, after: decodeCursor(cursor, place) };
       const { shown, next } = await read(input, page, asked);
       return { body: { ...z.encode(output, shown), next_cursor: encodeCursor(next) } };
+    },
+  };
+}
+
+function csvOf(operation: PageOperation): Pick<HttpOperation, 'csv'> {
+  const { csv, input } = operation;
+  if (csv === undefined) return {};
+  return {
+    csv(given, asked) {
+      const { cursor: _, limit: __, ...query } = asObject(given.query) as { cursor?: string; limit?: number };
+      return csv(input.parse({ ...asObject(given.params), ...query }), asked);
     },
   };
 }

@@ -26,4 +26,6 @@ export interface HttpOperation {
     input: { readonly params: unknown; readonly query: unknown; readonly body: unknown },
     context: OperationContext,
   ): Promise<OperationResult>;
+  /** All items as parts of a CSV file, for whoever accepts only that. */
+  csv?(input: { readonly params: unknown; readonly query: unknown }, context: OperationContext): AsyncIterable<string>;
 }

@@ -1,5 +1,5 @@
 // All operations of the API, in the order of its documentation.
-import { showActivity } from '../../operations/activity.ts';
+import { listActivities, showActivity } from '../../operations/activity.ts';
 import { adoptFound, showAdoption, showFound, startAdoption } from '../../operations/adoption.ts';
 import {
   continueReviewAction,
@@ -8,6 +8,7 @@ import {
   stopReviewAction,
 } from '../../operations/bulk-actions.ts';
 import { compareEntry } from '../../operations/candidates.ts';
+import { listChanges } from '../../operations/changes.ts';
 import {
   actOnReview,
   editReviewEntry,
@@ -42,6 +43,7 @@ import {
 import { addReviewRule, endReviewRule, listReviewRules } from '../../operations/rules.ts';
 import { resumeConfiguredSite } from '../../operations/sites.ts';
 import { listFeeds, listSites, showFeed, showStatus } from '../../operations/status.ts';
+import { showUndo, undoPulled } from '../../operations/undo.ts';
 import { httpOperation } from './http-operation.ts';
 import type { HttpOperation } from './http-route.ts';
 
@@ -70,6 +72,8 @@ const SERVED: readonly Operation[] = [
   adoptFound,
   showPulls,
   showPull,
+  showUndo,
+  undoPulled,
   listPostings,
   showPosting,
   syncPosting,
@@ -99,6 +103,8 @@ const SERVED: readonly Operation[] = [
   listSites,
   showQueues,
   resumeConfiguredSite,
+  listChanges,
+  listActivities,
   showActivity,
 ];
 

@@ -54,7 +54,10 @@ function operationObject(operation: HttpOperation): Json {
       [status]: {
         description: status === 202 ? 'Started.' : 'Done.',
         ...(status === 202 ? { headers: LOCATION } : {}),
-        content: { 'application/json': { schema: schemaOf(response, 'answer') } },
+        content: {
+          'application/json': { schema: schemaOf(response, 'answer') },
+          ...(operation.csv === undefined ? {} : { 'text/csv': { schema: { type: 'string' } } }),
+        },
       },
       ...Object.fromEntries(problemsOf(operation).map((code) => [code, problemResponseObject(TITLES[code])])),
     },

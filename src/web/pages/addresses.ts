@@ -21,6 +21,15 @@ export interface ReviewSelection {
   readonly cursor?: string | undefined;
 }
 
+/** Which changes a list shows. */
+export interface ChangesSelection {
+  readonly since?: string | undefined;
+  readonly until?: string | undefined;
+  readonly operation?: string | undefined;
+  readonly feed?: string | undefined;
+  readonly before?: number | undefined;
+}
+
 /** Below the prefix of the client. */
 export const pageAddress = {
   overview: () => '/',
@@ -64,7 +73,10 @@ export const pageAddress = {
   /** @param shown which of its effects, after which key */
   pull: (id: number, shown: { readonly show?: string | undefined; readonly after?: string | undefined } = {}) =>
     `/pulls/${id}${query({ ...shown })}`,
-  held: (feed?: string, cursor?: string) => `/held${query({ feed, cursor })}`,
+  /** What undoing a pull would do, and the form that does it. */
+  undoPull: (id: number) => `/pulls/${id}/undo`,
+  /** @param chosen whether all of the page are chosen */
+  held: (feed?: string, cursor?: string, chosen?: 'all') => `/held${query({ feed, cursor, chosen })}`,
   /** Changed keys: which new posting is which missing one. @param shown which kind of them, and from which on */
   rekey: (feed?: string, shown: { readonly show?: string; readonly cursor?: string | undefined } = {}) =>
     `/rekey${query({ feed, ...shown })}`,
@@ -85,10 +97,16 @@ export const pageAddress = {
   site: (site: string) => `/sites/${encodeURIComponent(site)}`,
   resumeSite: (site: string) => `/sites/${encodeURIComponent(site)}/resume`,
   queues: () => '/queues',
+  changes: (selection: ChangesSelection = {}) => `/changes${query({ ...selection })}`,
+  changesFile: (selection: ChangesSelection) => `/changes.csv${query({ ...selection })}`,
   activity: (
     selection: {
       readonly feed?: string | undefined;
       readonly actor?: string | undefined;
+      /** Where older ones begin. */
+      readonly after?: string | undefined;
+      /** Each posting of the action that wrote this entry. */
+      readonly of?: number | undefined;
       readonly before?: number | undefined;
     } = {},
   ) => `/activity${query({ ...selection })}`,

@@ -19,6 +19,7 @@ const NAVIGATION = {
   overview: 'Overview',
   review: 'Review',
   pulls: 'Pulls',
+  changes: 'Changes',
   jobs: 'Jobs',
   sites: 'Sites',
   queues: 'Queues',

@@ -6,6 +6,7 @@ import type { WebEnv } from '../web-env.ts';
 import { activityPages } from './activity/activity.tsx';
 import { adoptPages } from './adopt/adopt-pages.tsx';
 import { assetRoutes } from './assets.ts';
+import { changesPages } from './changes/changes.tsx';
 import { doubtPages, foundPages } from './doubts/doubt-pages.tsx';
 import { feedPages } from './feeds/feed-pages.tsx';
 import { heldPages } from './held/held-pages.tsx';
@@ -35,6 +36,7 @@ const PAGES: readonly ((context: PageContext) => Hono<WebEnv>)[] = [
   feedPages,
   setupPages,
   pullPages,
+  changesPages,
   sitePages,
   queuePages,
   activityPages,

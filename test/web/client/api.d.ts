@@ -1,4 +1,4 @@
-// The types of the API's client. SHA-256 of the document: 2327df8a01782a1a523950d229d965a7bf3423432dfd3b6f3f508cb57de7bf82
+// The types of the API's client. SHA-256 of the document: cc11910c4ceccb579c349b1123cf44ae4bab16d6fae3a1d111c7ea599a8d2a98
 // biome-ignore-all assist: generated
 // biome-ignore-all format: generated
 // biome-ignore-all lint: generated
@@ -418,6 +418,30 @@ export interface paths {
         get: operations["showPull"];
         put?: never;
         post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/pulls/{pull}/undo": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * What undoing a pull would do
+         * @description Needs the scope `review`.
+         */
+        get: operations["showUndo"];
+        put?: never;
+        /**
+         * Undo a pull: the site gets back what it had, and the feed is not pulled until somebody resumes it
+         * @description Needs the scope `review`.
+         */
+        post: operations["undoPull"];
         delete?: never;
         options?: never;
         head?: never;
@@ -1006,6 +1030,46 @@ export interface paths {
          * @description Needs the scope `review`.
          */
         post: operations["resumeSite"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/changes": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * What was created, updated and deleted on the sites, when and why: the newest first
+         * @description Needs the scope `read`.
+         */
+        get: operations["listChanges"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/activity/actions": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * What was done, one row per action however many postings it reached, also by rules, pulls and alerts: the newest first
+         * @description Needs the scope `read`.
+         */
+        get: operations["listActivities"];
+        put?: never;
+        post?: never;
         delete?: never;
         options?: never;
         head?: never;
@@ -4682,6 +4746,308 @@ export interface operations {
             };
             /** @description Not Found */
             404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too Many Requests */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Service Unavailable */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    showUndo: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Number of the pull. */
+                pull: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @description The pull to undo. */
+                        pull: number;
+                        feed: string;
+                        /**
+                         * Format: date-time
+                         * @description When the pull began.
+                         */
+                        started_at: string;
+                        /** @description Postings that get back what the site had, once requests in flight have ended. */
+                        restored: number;
+                        /** @description Of the restored: how many have no job now, and get a new one. */
+                        created_again: number;
+                        /** @description Jobs to delete: the pull created them. */
+                        deleted: number;
+                        /** @description Changes that were not sent, and are not any more. */
+                        withdrawn: number;
+                        /** @description Postings that stay as they are. */
+                        left_out: number;
+                        /** @description Creates wait until somebody has decided about changed keys of the feed. */
+                        creates_wait: boolean;
+                        /** @description Why the deletes wait for approval; `null`: they do not. */
+                        held: string | null;
+                        /** @description Of what the undo would do: send it along to do exactly that. */
+                        seen: string;
+                        /** @description Each change, then each posting that is left out: the first 200; the command prints all. */
+                        lines: ({
+                            /** @description Name of the feed. */
+                            feed: string;
+                            /** @description Key of the posting. */
+                            key: string;
+                            /** @enum {string} */
+                            operation: "create" | "update" | "delete";
+                            /** @description The fields that differ: `{name: {"from","to"}}`; `from` is `null` if the site does not have the field, `to` if it loses it. */
+                            fields: {
+                                [key: string]: {
+                                    from: string | null;
+                                    to: string | null;
+                                };
+                            };
+                            /**
+                             * @description The delete would wait for approval; absent otherwise.
+                             * @constant
+                             */
+                            held?: true;
+                            /** @description Why the posting is deleted or the delete is held; absent if the feed simply has changed. */
+                            reason?: string;
+                        } | {
+                            /** @description Name of the feed. */
+                            feed: string;
+                            /** @description Key of the posting; `null`: the record has no usable key. */
+                            key: string | null;
+                            /** @constant */
+                            operation: "none";
+                            /** @description Empty. */
+                            fields: Record<string, never>;
+                            /**
+                             * @description `left_out`: an undo leaves it as it is.
+                             * @enum {string}
+                             */
+                            kind: "rejected" | "failed" | "discarded" | "unreadable" | "left_out";
+                            /** @description Why nothing is sent. */
+                            reason: string;
+                            /** @description Every problem: `[{"field","value","message"}]`. */
+                            problems: {
+                                field?: string;
+                                value?: string;
+                                message: string;
+                                /** @constant */
+                                repaired?: true;
+                                /** @constant */
+                                choose?: true;
+                            }[];
+                            /** @description Beginning of an unreadable record. */
+                            excerpt?: string;
+                            /** @description How many records an unreadable one stands for. */
+                            records?: number;
+                        })[];
+                        /** @description How many lines follow. */
+                        more: number;
+                    };
+                };
+            };
+            /** @description Bad Request */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not Found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too Many Requests */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Service Unavailable */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    undoPull: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description A text that names this request: repeated within a day, it gets the same answer and does nothing again. */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                /** @description Number of the pull. */
+                pull: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    /** @description Of what was shown: nothing is done if the undo would do anything else. */
+                    seen: string;
+                };
+            };
+        };
+        responses: {
+            /** @description Started. */
+            202: {
+                headers: {
+                    /** @description Where to ask what became of it. */
+                    Location?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @description The pull that the undo counts as. */
+                        pull: number;
+                        /** @description The pull that it undoes. */
+                        undoes: number;
+                        feed: string;
+                        /** @description Postings that get back what the site had, once requests in flight have ended. */
+                        restored: number;
+                        /** @description Of the restored: how many have no job now, and get a new one. */
+                        created_again: number;
+                        /** @description Jobs to delete: the pull created them. */
+                        deleted: number;
+                        /** @description Changes that were not sent, and are not any more. */
+                        withdrawn: number;
+                        /** @description Postings that stay as they are. */
+                        left_out: number;
+                        /** @description Creates wait until somebody has decided about changed keys of the feed. */
+                        creates_wait: boolean;
+                        /** @description Why the deletes wait for approval; `null`: they do not. */
+                        held: string | null;
+                    };
+                };
+            };
+            /** @description Bad Request */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not Found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Conflict */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Content Too Large */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unsupported Media Type */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unprocessable Content */
+            422: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -9547,12 +9913,248 @@ export interface operations {
             };
         };
     };
+    listChanges: {
+        parameters: {
+            query?: {
+                /** @description Only from then on: today, yesterday, a date, a time, or how long ago, such as 12h or 3d. */
+                since?: string;
+                /** @description Only before that; a day is its first moment. */
+                until?: string;
+                /** @description Only these. */
+                operation?: "create" | "update" | "delete";
+                /** @description Only of this feed. */
+                feed?: string;
+                /** @description The `next_cursor` of the answer before. */
+                cursor?: string;
+                /** @description How many at most, from 1 to 200; 50 by default. */
+                limit?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /**
+                         * Format: date-time
+                         * @description What was done before is not kept any more: see `retention: requests_days`.
+                         */
+                        kept_since: string;
+                        items: {
+                            /** @description Its number: a later one is larger. */
+                            change: number;
+                            /** Format: date-time */
+                            at: string;
+                            feed: string;
+                            key: string;
+                            /** @description The title that the job has, or had when it was deleted; `null`: not kept. */
+                            title: string | null;
+                            /** @enum {string} */
+                            operation: "create" | "update" | "delete";
+                            /** @description Such as `gone from pull 12, approved by ana`. */
+                            why: string;
+                            /**
+                             * @description `pull`: the feed had changed. `expired`: its days on the site were over. `undo`: of a pull. `person`: without a pull. `surplus`: no posting had the job.
+                             * @enum {string}
+                             */
+                            cause: "pull" | "expired" | "undo" | "person" | "surplus" | "unknown";
+                            /** @description The pull that planned it; `null`: none did. */
+                            pull: number | null;
+                            /** @description The pull that was undone. */
+                            undoes: number | null;
+                            /** @description The person who decided about it; `null`: nobody had to. */
+                            actor: string | null;
+                            /** @description The fields that an update has set. */
+                            fields: string[];
+                            site_job_id: string | null;
+                            /** @description `null`: the posting does not have the job any more. */
+                            site_job_url: string | null;
+                        }[];
+                        /** @description `null`: nothing follows. */
+                        next_cursor: string | null;
+                    };
+                    "text/csv": string;
+                };
+            };
+            /** @description Bad Request */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too Many Requests */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Service Unavailable */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    listActivities: {
+        parameters: {
+            query?: {
+                feed?: string;
+                /** @description Only what this user or token did, as answers name it. */
+                actor?: string;
+                /** @description The `next_cursor` of the answer before. */
+                cursor?: string;
+                /** @description How many at most, from 1 to 200; 50 by default. */
+                limit?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        items: {
+                            /** Format: date-time */
+                            at: string;
+                            /**
+                             * @description `person`; `rule`: a rule that a person made; `pull`: one that deleted jobs; `alert`: a destination was told.
+                             * @enum {string}
+                             */
+                            kind: "person" | "rule" | "pull" | "alert";
+                            /** @description A user, a token, or who ran a command; `null`: nobody. */
+                            actor: string | null;
+                            action: string;
+                            /** @description How many postings or entries it reached. */
+                            count: number;
+                            /** @description `null`: none, or several. */
+                            feed: string | null;
+                            /** @description `null` unless it reached one posting. */
+                            key: string | null;
+                            /** @description Fields that were edited, or whose edits were undone; the first 500 characters of each value. */
+                            edits: {
+                                field: string;
+                                /** @description `null`: there was none, or it is not known. */
+                                before: string | null;
+                                /** @description `false`: an earlier version of jobmirror did not record it. */
+                                before_known: boolean;
+                                after: string | null;
+                            }[];
+                            /** @description What else is recorded, such as a reason. */
+                            detail: {
+                                [key: string]: unknown;
+                            };
+                            /** @description The newest number that it has in `GET /activity`, which lists each posting. */
+                            activity: number | null;
+                            /** @description The number of an action on many entries. */
+                            bulk: number | null;
+                            /** @description The pull that deleted. */
+                            pull: number | null;
+                            /** @description Where it is in the list. */
+                            place: string;
+                        }[];
+                        /** @description `null`: nothing follows. */
+                        next_cursor: string | null;
+                    } & {
+                        [key: string]: unknown;
+                    };
+                };
+            };
+            /** @description Bad Request */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too Many Requests */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Service Unavailable */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
     showActivity: {
         parameters: {
             query?: {
                 feed?: string;
                 /** @description Only what this user or token did, as answers name it. */
                 actor?: string;
+                /** @description Only what the action did that has this number as its `activity`. */
+                of?: string;
                 /** @description The `next_cursor` of the answer before. */
                 cursor?: string;
                 /** @description How many at most, from 1 to 200; 50 by default. */

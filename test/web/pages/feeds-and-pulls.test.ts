@@ -5,7 +5,7 @@ import { openStage, type Stage } from '../../review/stage.ts';
 import { accessibilityFaults, accessibilityFaultsInLightAndDark, browserForTests } from '../../support/browser.ts';
 import { feedXml, posting, postings } from '../../support/indeed-feed.ts';
 import { type Served, serve } from '../served.ts';
-import { signInAs } from './signed-in.ts';
+import { signInAs, tabTo } from './signed-in.ts';
 
 const chromium = browserForTests();
 const HOSTILE = `"><img src=x onerror="document.title='run'"><script>document.title='run'</script>`;
@@ -72,6 +72,8 @@ describe.skipIf(!chromium.available)(`Feeds and pulls${chromium.note}`, () => {
       ['/pulls', accessibilityFaults],
       // It has the colours of the others, too.
       [`/pulls/${pull}`, accessibilityFaultsInLightAndDark],
+      [`/pulls/${pull}/undo`, accessibilityFaultsInLightAndDark],
+      ['/changes', accessibilityFaultsInLightAndDark],
     ] as const) {
       expect(await go(path), path).toBe(200);
       expect(await page.title(), path).not.toBe('run');
@@ -85,6 +87,43 @@ describe.skipIf(!chromium.available)(`Feeds and pulls${chromium.note}`, () => {
     expect(await changes.locator('del').first().textContent()).toBe('Nurse p1');
     expect(await changes.locator('ins').first().textContent()).toBe(title);
     expect(errors).toEqual([]);
+    await context.close();
+  });
+
+  it('what was done is narrowed, and a pull undone, with the keyboard alone and without scripts', async () => {
+    const { context, page, go } = await signInAs(served, browser, 'anna', { javaScriptEnabled: false });
+    await go('/changes');
+    await tabTo(page, 'Since');
+    await page.keyboard.type('yesterday');
+    await tabTo(page, 'Operation');
+    await page.keyboard.press('u');
+    await page.keyboard.press('Enter');
+    if (!page.url().includes('since=yesterday')) {
+      await tabTo(page, 'Show');
+      await page.keyboard.press('Enter');
+    }
+    await page.waitForURL(/since=yesterday&until=&operation=update/);
+    const changes = page.getByRole('region', { name: 'Changes, newest first' });
+    expect(await changes.getByRole('row').count()).toBe(3);
+    const [undone = ''] =
+      /\d+$/.exec(
+        (await changes
+          .getByRole('link', { name: /^changed in pull/ })
+          .first()
+          .textContent()) ?? '',
+      ) ?? [];
+    await changes
+      .getByRole('link', { name: /^changed in pull/ })
+      .first()
+      .click();
+    await tabTo(page, 'Undo this pull …');
+    await page.keyboard.press('Enter');
+    await page.getByText('2 jobs to set back').waitFor();
+    await tabTo(page, `Undo pull ${undone}`);
+    await page.keyboard.press('Enter');
+    await page.getByText('This is the undo of').waitFor();
+    await expect.poll(async () => (await stage.mirror.siteJobs()).get('p1')?.title).toBe('Nurse p1');
+    await served.app.db.query(`update feed_state set stopped_at = null, stopped_by = null where feed = 'acme'`);
     await context.close();
   });
 

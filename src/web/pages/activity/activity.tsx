@@ -1,9 +1,10 @@
-// What people did, newest first.
+// What was done, newest first: one row per action, or each posting of one.
 
 import { Hono } from 'hono';
 import type { z } from 'zod';
-import { type activityOutput, showActivity } from '../../../operations/activity.ts';
+import { type ActionTaken, type activityOutput, listActivities, showActivity } from '../../../operations/activity.ts';
 import { numberSchema } from '../../../operations/scalars.ts';
+import { plural } from '../../../plan/plural.ts';
 import { excerpt } from '../../../posting/xml-characters.ts';
 import type { WebEnv } from '../../web-env.ts';
 import { pageAddress } from '../addresses.ts';
@@ -19,17 +20,30 @@ export function activityPages(context: PageContext): Hono<WebEnv> {
   pages.get(
     '/activity',
     showPage(async ({ visit, actor: visitor, query }) => {
-      const { feed, actor } = readInput(showActivity, query);
+      const { feed, actor, of } = readInput(showActivity, query);
+      const asked = askedBy(context, visitor);
+      const common = { visit, feeds: [...context.app.config.feeds.keys()] };
       const before = expectValue('before', numberSchema.optional(), query('before'));
-      const page = { limit: SHOWN, after: before === undefined ? undefined : { before } };
-      const { items, next } = await showActivity.readPage({ feed, actor }, page, askedBy(context, visitor));
+      if (of !== undefined || before !== undefined) {
+        const page = { limit: SHOWN, after: before === undefined ? undefined : { before } };
+        const { items, next } = await showActivity.readPage({ feed, actor, of }, page, asked);
+        const selection = { feed, actor, of };
+        const older = next && pageAddress.activity({ ...selection, before: next.before });
+        return (
+          <ActivityPage {...common} items={items.map(alone)} selection={selection} isFirst={!before} older={older} />
+        );
+      }
+      const after = expectValue('after', listActivities.place.shape.after.optional(), query('after'));
+      const page = { limit: SHOWN, after: after === undefined ? undefined : { after } };
+      const { items, next } = await listActivities.readPage({ feed, actor }, page, asked);
+      const older = next && pageAddress.activity({ feed, actor, after: next.after });
       return (
         <ActivityPage
-          visit={visit}
+          {...common}
           items={items}
-          feeds={[...context.app.config.feeds.keys()]}
-          selection={{ feed, actor, before }}
-          older={next?.before}
+          selection={{ feed, actor }}
+          isFirst={after === undefined}
+          older={older}
         />
       );
     }),
@@ -37,18 +51,27 @@ export function activityPages(context: PageContext): Hono<WebEnv> {
   return pages;
 }
 
+type Shown = Omit<ActionTaken, 'place' | 'kind'>;
+
+const alone = (entry: z.output<typeof activityOutput>): Shown => ({ ...entry, count: 1, bulk: null, pull: null });
+
 interface ActivityPageProps {
   readonly visit: Visit;
-  readonly items: readonly z.output<typeof activityOutput>[];
+  readonly items: readonly Shown[];
   readonly feeds: readonly string[];
-  readonly selection: { readonly feed?: string; readonly actor?: string; readonly before?: number };
-  /** Where the older ones begin; `undefined`: there are none. */
-  readonly older: number | undefined;
+  readonly selection: {
+    readonly feed: string | undefined;
+    readonly actor: string | undefined;
+    readonly of?: number | undefined;
+  };
+  readonly isFirst: boolean;
+  /** The address of the older ones; `undefined`: there are none. */
+  readonly older: string | undefined;
 }
 
-const ActivityPage = ({ visit, items, feeds, selection, older }: ActivityPageProps) => {
+const ActivityPage = ({ visit, items, feeds, selection, isFirst, older }: ActivityPageProps) => {
   const { prefix } = visit;
-  const { feed, actor, before } = selection;
+  const { feed, actor, of } = selection;
   return (
     <Layout title="Activity" visit={visit} section="activity">
       <form class="row" method="get" action={prefix + pageAddress.activity()}>
@@ -69,7 +92,7 @@ const ActivityPage = ({ visit, items, feeds, selection, older }: ActivityPagePro
       </form>
       {items.length === 0 ? (
         <p>
-          {feed === undefined && actor === undefined && before === undefined
+          {feed === undefined && actor === undefined && of === undefined && isFirst
             ? 'Nobody has done anything yet.'
             : 'There is nothing like that.'}
         </p>
@@ -86,36 +109,43 @@ const ActivityPage = ({ visit, items, feeds, selection, older }: ActivityPagePro
               </tr>
             </thead>
             <tbody>
-              {items.map(({ at, actor: who, action, feed: ofFeed, key, edits, detail }) => (
-                <tr>
-                  <td>
-                    <When at={at} />
-                  </td>
-                  <td>
-                    <a href={prefix + pageAddress.activity({ actor: who })}>{who}</a>
-                  </td>
-                  <td>{action}</td>
-                  <td>
-                    {ofFeed !== null && key !== null && <a href={prefix + pageAddress.posting(ofFeed, key)}>{key}</a>}
-                    {ofFeed !== null && (
-                      <span class={key === null ? '' : 'detail'}>
-                        <a href={prefix + pageAddress.feed(ofFeed)}>{ofFeed}</a>
-                      </span>
-                    )}
-                  </td>
-                  <td>
-                    <Detail edits={edits} facts={detail} />
-                  </td>
-                </tr>
-              ))}
+              {items.map(
+                ({ at, actor: who, action, count, feed: ofFeed, key, edits, detail, activity, bulk, pull }) => (
+                  <tr>
+                    <td>
+                      <When at={at} />
+                    </td>
+                    <td>
+                      {who === null ? (
+                        <span class="quiet">jobmirror</span>
+                      ) : (
+                        <a href={prefix + pageAddress.activity({ actor: who })}>{who}</a>
+                      )}
+                    </td>
+                    <td>{action}</td>
+                    <td>
+                      {key === null && <Reached prefix={prefix} {...{ count, activity, bulk, pull }} />}
+                      {ofFeed !== null && key !== null && <a href={prefix + pageAddress.posting(ofFeed, key)}>{key}</a>}
+                      {ofFeed !== null && (
+                        <span class={key === null ? '' : 'detail'}>
+                          <a href={prefix + pageAddress.feed(ofFeed)}>{ofFeed}</a>
+                        </span>
+                      )}
+                    </td>
+                    <td>
+                      <Detail edits={edits} facts={detail} />
+                    </td>
+                  </tr>
+                ),
+              )}
             </tbody>
           </table>
         </section>
       )}
       <p class="row">
-        {before !== undefined && <a href={prefix + pageAddress.activity({ feed, actor })}>Newest</a>}
+        {(!isFirst || of !== undefined) && <a href={prefix + pageAddress.activity({ feed, actor })}>Newest</a>}
         {older !== undefined && (
-          <a href={prefix + pageAddress.activity({ feed, actor, before: older })} rel="next">
+          <a href={prefix + older} rel="next">
             Older
           </a>
         )}
@@ -124,10 +154,27 @@ const ActivityPage = ({ visit, items, feeds, selection, older }: ActivityPagePro
   );
 };
 
+/** What an action on several postings leads to. */
+const Reached = ({ prefix, count, activity, bulk, pull }: { prefix: string } & Pick<Shown, Reach>) => {
+  const address =
+    pull !== null
+      ? pageAddress.pull(pull, { show: 'deleted' })
+      : bulk !== null
+        ? pageAddress.bulkAction(bulk)
+        : activity !== null && count > 1
+          ? pageAddress.activity({ of: activity })
+          : undefined;
+  if (address === undefined) return null;
+  const what = pull === null ? plural(count, 'posting') : plural(count, 'job');
+  return <a href={prefix + address}>{pull === null ? what : `${what} by pull ${pull}`}</a>;
+};
+
+type Reach = 'count' | 'activity' | 'bulk' | 'pull';
+
 const MOST_FACTS = 12;
 const MOST_CHARACTERS = 200;
 
-type Recorded = z.output<typeof activityOutput>;
+type Recorded = Pick<Shown, 'edits' | 'detail'>;
 
 const Detail = ({ edits, facts }: { edits: Recorded['edits']; facts: Recorded['detail'] }) => {
   const shown = Object.entries(facts).slice(0, MOST_FACTS);

@@ -6,7 +6,7 @@ import { PULL_EFFECTS, type PullEffect } from '../../../store/pull/pull-history.
 import { formatBytes } from '../../../telemetry/progress-line.ts';
 import { formatSpan } from '../../../telemetry/times.ts';
 import { pageAddress } from '../addresses.ts';
-import { Layout, type Visit } from '../layout.tsx';
+import { Layout, mayReview, type Visit } from '../layout.tsx';
 import { PullStatusLabel } from '../status-labels.tsx';
 import { Told } from '../told.tsx';
 import { When } from '../when.tsx';
@@ -139,8 +139,17 @@ export const PullPage = ({ visit, sums, show, changes, after, undone, write }: P
         </p>
       ) : pull.undoable && pull.committedAt !== undefined ? (
         <>
-          <p>This command shows what the site would get back, and asks before it does anything:</p>
-          <pre>{write({ kind: 'undo_pull', pull: pull.id })}</pre>
+          {mayReview(visit) && (
+            <p>
+              <a class="button" href={prefix + pageAddress.undoPull(pull.id)}>
+                Undo this pull …
+              </a>
+            </p>
+          )}
+          <p class="hint">
+            {'The next page shows what the site would get back, and asks before anything is done. So does '}
+            <code>{write({ kind: 'undo_pull', pull: pull.id })}</code>.
+          </p>
         </>
       ) : (
         <p>It can't be undone: what it changed is not recorded, or not kept any more.</p>

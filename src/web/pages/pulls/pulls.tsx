@@ -4,6 +4,7 @@ import { Hono } from 'hono';
 import { z } from 'zod';
 import { type ShownPull, showPulls } from '../../../operations/pulls.ts';
 import { keyText, numberSchema } from '../../../operations/scalars.ts';
+import { showUndo, undoPulled } from '../../../operations/undo.ts';
 import { textOf } from '../../../plan/message.ts';
 import type { FeedName, PostingKey } from '../../../posting/identifiers.ts';
 import { excerpt } from '../../../posting/xml-characters.ts';
@@ -12,15 +13,16 @@ import { pulledChanges } from '../../../review/pulled-changes.ts';
 import { PULL_EFFECTS } from '../../../store/pull/pull-history.ts';
 import { findUndoOf } from '../../../store/pull/pull-row.ts';
 import { formatSpan } from '../../../telemetry/times.ts';
-import { notFound } from '../../problem.ts';
+import { notFound, ProblemError } from '../../problem.ts';
 import type { WebEnv } from '../../web-env.ts';
 import { pageAddress } from '../addresses.ts';
 import { expectValue } from '../expect-value.ts';
-import { Layout, type Visit } from '../layout.tsx';
-import { askedBy, type PageContext, showPage } from '../page.tsx';
+import { Layout, mayReview, type Visit } from '../layout.tsx';
+import { askedBy, operationForm, type PageContext, showPage } from '../page.tsx';
 import { PullStatusLabel } from '../status-labels.tsx';
 import { When } from '../when.tsx';
 import { PullPage } from './pull.tsx';
+import { UndoPage } from './undo.tsx';
 
 const SHOWN_PULLS = 50;
 const SHOWN_POSTINGS = 50;
@@ -64,6 +66,18 @@ export function pullPages(context: PageContext): Hono<WebEnv> {
         />
       );
     }),
+  );
+  pages.get(
+    '/pulls/:pull/undo',
+    showPage(async ({ c, visit, actor }) => {
+      if (!mayReview(visit)) throw new ProblemError({ status: 403, detail: 'only reviewers may undo a pull' });
+      const pull = expectValue('the number of the pull', numberSchema, c.req.param('pull'));
+      return <UndoPage visit={visit} plan={await showUndo.run({ pull }, askedBy(context, actor))} />;
+    }),
+  );
+  pages.post(
+    '/pulls/:pull/undo',
+    operationForm(context, undoPulled, { required: ['seen'], next: ({ pull }) => pageAddress.pull(pull) }),
   );
   return pages;
 }

@@ -1,0 +1,93 @@
+// `jobmirror changes`: what was created, updated and deleted on the sites, when and why.
+import { Command, Option } from 'commander';
+import { z } from 'zod';
+import {
+  allChanges,
+  changeOutput,
+  changesAsCsv,
+  keptSince,
+  type ListedChange,
+  listChanges,
+} from '../../operations/changes.ts';
+import { membersOf } from '../../operations/from-text.ts';
+import type { OperationContext } from '../../operations/operation.ts';
+import { oneLine, printData, printJson, printLines } from '../../telemetry/print.ts';
+import { formatTime } from '../../telemetry/times.ts';
+import { commandWriter } from '../adapter/command-line.ts';
+import { addOptions, askedHere, inputOf, printing, withCommon } from '../adapter/operation-command.ts';
+import { positiveNumber } from '../adapter/option-values.ts';
+import { withApp } from '../adapter/with-app.ts';
+import { formatTable } from '../output/table.ts';
+
+const SHOWN = 50;
+
+interface ChangesOptions extends Readonly<Record<string, unknown>> {
+  readonly config?: string;
+  readonly json?: boolean;
+  readonly csv?: boolean;
+  readonly limit?: number;
+  readonly before?: number;
+}
+
+export function changesCommand(): Command {
+  const command = addOptions(new Command('changes'), membersOf(listChanges.input), {})
+    .option('--before <n>', 'only what is older than this number of the list', positiveNumber)
+    .option('--limit <n>', `changes at most (default: ${SHOWN}; with --json and --csv all)`, positiveNumber)
+    .addOption(new Option('--csv', 'a line for each, for spreadsheets').conflicts('json'));
+  return printing(withCommon(command, 'print one JSON object for each'), changeOutput).action(
+    (options: ChangesOptions) =>
+      withApp(options, async (app) => {
+        const input = inputOf(listChanges, { name: 'changes' }, [], options);
+        const asked = askedHere(app, options);
+        const all = { limit: options.limit ?? Number.POSITIVE_INFINITY, before: options.before };
+        if (options.csv === true) {
+          for await (const part of changesAsCsv(input, asked, all)) await printData(part.replace(/\n$/, ''));
+        } else if (options.json === true) {
+          for await (const items of allChanges(input, asked, all))
+            for (const item of items) await printJson(z.encode(changeOutput, item));
+        } else await printLines(await shownChanges(input, asked, options));
+      }),
+  );
+}
+
+async function shownChanges(
+  input: z.output<typeof listChanges.input>,
+  asked: OperationContext,
+  options: ChangesOptions,
+): Promise<string[]> {
+  const { limit = SHOWN, before } = options;
+  const after = before === undefined ? undefined : { before };
+  const { shown, next } = await listChanges.run(input, { limit, after }, asked);
+  const kept = `What was done before ${formatTime(keptSince(asked))} is not kept (retention: requests_days).`;
+  if (shown.items.length === 0) return ['Nothing like that was done on the sites.', kept];
+  const write = commandWriter(options.config);
+  const given = Object.entries(input).flatMap(([name, value]) => [`--${name}`, String(value)]);
+  const end =
+    next === undefined ? kept : `Older ones: ${write(['changes', ...given, '--before', String(next.before)])}`;
+  return [
+    ...formatTable(COLUMNS, shown.items.map(rowOf)),
+    '',
+    end,
+    `More about one of them: ${write(['why', 'FEED', 'KEY'])}`,
+  ];
+}
+
+const COLUMNS = [
+  { title: 'WHEN' },
+  { title: 'OPERATION' },
+  { title: 'FEED' },
+  { title: 'KEY' },
+  { title: 'TITLE' },
+  { title: 'JOB' },
+  { title: 'WHY' },
+] as const;
+
+const rowOf = ({ at, operation, feed, key, title, site_job_id: job, why, fields }: ListedChange): string[] => [
+  formatTime(at),
+  operation,
+  feed,
+  oneLine(key, 40),
+  title === null ? '-' : oneLine(title, 60),
+  job === null ? '-' : oneLine(job, 40),
+  oneLine(fields.length === 0 ? why : `${why}: ${fields.join(', ')}`, 200),
+];
