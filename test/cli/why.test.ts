@@ -50,6 +50,23 @@ it.each([
   for (const text of says) expect(out).toMatch(text);
 });
 
+it('finds a posting by a part of its key or title, if only one has it', async () => {
+  const only = await runProgram(mirror, 'why', 'acme', 'ODD');
+  expect(only).toMatchObject({ status: 0, errors: 'No posting has exactly this key; this is odd.\n' });
+  expect(only.out).toContain('Jalisco');
+  const [json] = (await runProgram(mirror, 'why', 'acme', 'nurse p12', '--json')).json();
+  expect(json).toMatchObject({ key: 'p12' });
+  const several = await runProgram(mirror, 'why', 'acme', 'p1', '--json');
+  expect(several.json()).toMatchObject([{ key: 'p1' }]);
+  const { status, out, errors } = await runProgram(mirror, 'why', 'acme', 'nurse');
+  expect({ status, out }).toEqual({ status: 1, out: '' });
+  expect(errors).toMatch(
+    /several postings of feed acme have nurse .*:\n {2}odd {2}Nurse odd\n {2}p1 {2}Nurse p1\n[\s\S]*Name one of them: .*why acme odd/,
+  );
+  const none = await runProgram(mirror, 'why', 'acme', 'nothing');
+  expect(none.out).toMatch(/found by key, job ID and words of a title: .*mappings find nothing/);
+});
+
 it('prints one JSON object for scripts', async () => {
   const [json] = (await runProgram(mirror, 'why', 'acme', 'p3', '--json')).json();
   expect(json).toMatchObject({

@@ -2,13 +2,16 @@
 import { Command } from 'commander';
 import { z } from 'zod';
 import { postingOf, postingOutput } from '../../operations/postings.ts';
-import { postingKey } from '../../posting/identifiers.ts';
+import { type FeedName, postingKey } from '../../posting/identifiers.ts';
 import { readHere } from '../../review/configured-policy.ts';
 import { describeHistory } from '../../review/describe-history.ts';
-import { lookUpPosting } from '../../review/find-posting.ts';
-import { printJson, printLines } from '../../telemetry/print.ts';
+import { type FoundPosting, lookUpPosting } from '../../review/find-posting.ts';
+import type { App } from '../../runtime/app.ts';
+import { UserError } from '../../runtime/exit-status.ts';
+import { postingsLike } from '../../store/mapping/find-jobs.ts';
+import { oneLine, printJson, printLine, printLines, printNotice } from '../../telemetry/print.ts';
 import { formatSpan, formatTime } from '../../telemetry/times.ts';
-import { commandWriter } from '../adapter/command-line.ts';
+import { commandWriter, type WriteCommand } from '../adapter/command-line.ts';
 import { knownFeed } from '../adapter/feed-name.ts';
 import { printing, withCommon } from '../adapter/operation-command.ts';
 import { withApp } from '../adapter/with-app.ts';
@@ -18,22 +21,58 @@ import { actionLine, say } from '../adapter/write-action.ts';
 export function whyCommand(): Command {
   const command = new Command('why')
     .argument('<feed>', 'name of the feed')
-    .argument('<key>', "the posting's key, exactly as in the feed");
+    .argument('<key>', "the posting's key, or a part of it or of its title that no other posting of the feed has");
   return printing(withCommon(command, 'print one JSON object'), postingOutput).action(
     (name: string, key: string, options: { config?: string; json?: boolean }) =>
       withApp(options, async (app) => {
         const { db, config } = app;
         const feed = await knownFeed(db, config, name);
-        const read = await lookUpPosting(db, feed, postingKey(key.trim()));
+        const write = commandWriter(options.config);
+        const read = await lookUp(app, feed, key.trim(), write);
         const here = await readHere(db, config);
         if (options.json === true) return printJson(z.encode(postingOutput, postingOf(read, app, here)));
-        const write = commandWriter(options.config);
         const words = { at: formatTime, span: formatSpan };
-        return printLines(
+        await printLines(
           describeHistory(read.story, words, here).map((line) =>
             line.kind === 'action' ? actionLine(line.action, write) : say(line.message, write),
           ),
         );
+        if (!isKnown(read))
+          await printLine(
+            `Postings are found by key, job ID and words of a title: ${write(['mappings', 'find', key.trim()])}`,
+          );
       }),
   );
 }
+
+const MOST_LISTED = 20;
+
+/** The posting with this key; if there is none, the only one that has it as a part of its key or title. */
+async function lookUp({ db }: App, feed: FeedName, written: string, write: WriteCommand): Promise<FoundPosting> {
+  const exact = await lookUpPosting(db, feed, postingKey(written));
+  if (isKnown(exact) || written === '') return exact;
+  const alike = await postingsLike(db, written, feed, MOST_LISTED + 1);
+  const [only, ...others] = alike;
+  if (only === undefined) return exact;
+  if (others.length > 0) {
+    const lines = alike
+      .slice(0, MOST_LISTED)
+      .map(({ key, title }) => `  ${oneLine(key, 100)}${title === null ? '' : `  ${oneLine(title, 80)}`}`);
+    const more = alike.length > MOST_LISTED ? ['  and more'] : [];
+    const which = `several postings of feed ${feed} have ${oneLine(written, 60)} as a part of their key or title`;
+    throw new UserError(
+      [`${which}:`, ...lines, ...more, `Name one of them: ${write(['why', feed, only.key])}`].join('\n'),
+    );
+  }
+  printNotice(`No posting has exactly this key; this is ${oneLine(only.key, 100)}.`);
+  return lookUpPosting(db, feed, only.key);
+}
+
+/** Whether anything is recorded about the posting, also if it has no job any more. */
+const isKnown = ({ state, story }: FoundPosting): boolean =>
+  state !== null ||
+  story.expiry !== undefined ||
+  story.skipped !== undefined ||
+  [story.requests, story.failures, story.acts, story.edits, story.unreadable, story.duplicates].some(
+    (recorded) => recorded.length > 0,
+  );

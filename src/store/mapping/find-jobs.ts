@@ -125,6 +125,33 @@ export const jobsFrom = (db: Queryable, feed: FeedName, key: string, limit: numb
     [feed, key, limit],
   );
 
+/**
+ * Postings of which the key, or the title of a deleted job, has this text as a part, or of which words of the title begin with its words: at
+ * most so many, by key.
+ */
+export async function postingsLike(
+  db: Database,
+  text: string,
+  feed: FeedName,
+  limit: number,
+): Promise<{ readonly key: PostingKey; readonly title: string | null }[]> {
+  const titled = await postingsTitled(db, text, feed, limit);
+  return db.query(
+    `with found as (
+       select key from mapping where feed = $1 and position(lower($2) in lower(key)) > 0
+       union select key from change where feed = $1 and position(lower($2) in lower(key)) > 0
+       union select key from request where operation = 'delete' and feed = $1
+         and (position(lower($2) in lower(key)) > 0 or position(lower($2) in lower(title)) > 0)
+       union select * from unnest($3::text[])
+       order by key limit $4)
+     select f.key, coalesce((d.fields)->>'title', (c.fields)->>'title', (select q.title from request q
+       where q.feed = $1 and q.key = f.key and q.operation = 'delete' and q.title is not null order by q.id desc limit 1)) as title
+     from found f left join document d on d.feed = $1 and d.key = f.key left join change c on c.feed = $1 and c.key = f.key
+     order by f.key`,
+    [feed, text, titled.map(({ key }) => key), limit],
+  );
+}
+
 /** As the index has it. */
 const WORDS = `array_to_tsvector(words_of(d.fields->>'title') || ('@' || d.feed))`;
 /** Reading so many titles takes a few milliseconds. */
