@@ -26,6 +26,9 @@ export const Told = ({ notice: { messages, text }, prefix }: ToldProps) => (
 );
 
 function pageOf(action: Action): { readonly words: string; readonly address: string } | undefined {
+  if (action.kind === 'compare_keys') {
+    return { words: 'Compare them here', address: pageAddress.rekey(action.parameters.feed) };
+  }
   if (action.kind === 'rekey_feed') return { words: 'Compare them here', address: pageAddress.rekey(action.feed) };
   return undefined;
 }

@@ -100,7 +100,7 @@ describe.skipIf(!chromium.available)(`Held deletes${chromium.note}`, () => {
     const [one = '', two = '', three = ''] = await shownKeys(page);
     for (const key of [one, two]) await page.getByRole('checkbox', { name: `Choose ${key}`, exact: true }).check();
     await page.getByLabel('Reason for keeping').fill('seasonal');
-    await page.getByRole('button', { name: 'Keep the chosen' }).click();
+    await page.getByRole('button', { name: 'Keep the chosen' }).first().click();
     await expect.poll(async () => (await states())[two]).toBe('discarded');
     expect(await states()).toMatchObject({ [one]: 'discarded', [three]: 'held' });
     await context.close();
@@ -129,7 +129,7 @@ describe.skipIf(!chromium.available)(`Held deletes${chromium.note}`, () => {
     await second.goto(`${served.url}/held?feed=acme`);
     // That one comes back, and p2 goes instead: as many deletes are held, but others.
     await stage.pull([posting('p1'), posting(one)]);
-    await page.getByRole('button', { name: 'Delete the chosen' }).click();
+    await page.getByRole('button', { name: 'Delete the chosen' }).last().click();
     await page.getByText(/changed since you saw it/).waitFor();
     await second.getByLabel('Yes, delete 57 jobs').check();
     await second.getByRole('button', { name: 'Delete all 57' }).click();
@@ -143,6 +143,40 @@ describe.skipIf(!chromium.available)(`Held deletes${chromium.note}`, () => {
     await expect.poll(async () => Object.values(await states()).includes('held')).toBe(false);
     expect(Object.values(await states()).filter((state) => state === 'discarded')).toHaveLength(2);
     await context.close();
+  });
+
+  it('chooses all that are shown, and keeps all, without scripts', async () => {
+    const other = await openStage();
+    await other.pull(postings(62));
+    await other.acceptAll();
+    await other.pull(kept);
+    const pages = await serve(other.mirror, { sends: true });
+    const { context, page, go } = await signInAs(pages, browser, 'anna', { javaScriptEnabled: false });
+    await go('/held?feed=acme');
+    for (const name of ['Keep the chosen', 'Delete the chosen'])
+      expect(await page.getByRole('button', { name }).count()).toBe(2);
+    const chosen = page.getByRole('checkbox', { name: /^Choose/, checked: true });
+    await page.getByRole('link', { name: 'Choose all 50 shown' }).click();
+    await page.getByRole('link', { name: 'Choose none' }).waitFor();
+    expect(await chosen.count()).toBe(50);
+    // Its checks need scripts.
+    const scripted = await signInAs(pages, browser, 'anna');
+    await scripted.go('/held?feed=acme&chosen=all');
+    expect(await accessibilityFaults(scripted.page)).toEqual([]);
+    await scripted.context.close();
+    await page.getByRole('link', { name: 'Choose none' }).click();
+    await page.getByRole('link', { name: 'Choose all 50 shown' }).waitFor();
+    expect(await chosen.count()).toBe(0);
+    expect(await page.getByRole('link', { name: 'Delete all 60 …' }).getAttribute('href')).toContain('action=approve');
+    await page.getByRole('link', { name: 'Keep all 60 …' }).click();
+    await page.getByLabel('Reason, for the record').fill('the feed was cut');
+    await page.getByRole('button', { name: /60/ }).click();
+    await page.getByRole('heading', { name: /^Action/ }).waitFor();
+    const states = () => other.app.db.query('select state, count(*)::int as n from change group by 1');
+    await expect.poll(states).toEqual([{ state: 'discarded', n: 60 }]);
+    await context.close();
+    await pages.close();
+    await other.close();
   });
 
   it('refuses malformed forms', async () => {

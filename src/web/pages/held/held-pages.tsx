@@ -33,7 +33,8 @@ export function heldPages(context: PageContext): Hono<WebEnv> {
       const feed = await namedFeed(app, name);
       const cursor = query('cursor');
       const held = await readHeldPage(app, feed, SHOWN, decodeCursor(cursor, entryPlace));
-      const props = { ...held, next: encodeCursor(held.next) ?? undefined, isFirst: cursor === undefined };
+      const isChosen = query('chosen') === 'all';
+      const props = { ...held, next: encodeCursor(held.next) ?? undefined, cursor, isChosen };
       return <Held visit={visit} feed={feed} guard={config.feeds.get(feed)?.guard} {...props} />;
     }),
   );

@@ -56,7 +56,10 @@ export interface HeldProps extends Omit<HeldPage, 'next'> {
   readonly feed: FeedName;
   /** `undefined`: the feed is no longer configured. */
   readonly guard: DeleteGuard | undefined;
-  readonly isFirst: boolean;
+  /** Where the page begins; `undefined`: it is the first one. */
+  readonly cursor: string | undefined;
+  /** Whether all of the page are chosen. */
+  readonly isChosen: boolean;
   readonly next: string | undefined;
 }
 
@@ -73,11 +76,11 @@ export const Held = (props: HeldProps) => {
         <p class="notice good">No delete of this feed is held.</p>
       ) : (
         <>
+          {inQuestion && <AnswerFirst visit={visit} feed={feed} />}
           <p>
             <strong>{count === 1 ? '1 job would be deleted' : `${count} jobs would be deleted`}</strong>: their postings
             are no longer in the feed. Nothing is deleted until a person approves it.
           </p>
-          {inQuestion && <AnswerFirst visit={visit} feed={feed} />}
           {!inQuestion &&
             barred.map((why) => (
               <p class="notice">{`${props.approvable === 0 ? "They can't" : 'Not all of them can'} be approved now: ${why}.`}</p>
@@ -91,8 +94,11 @@ export const Held = (props: HeldProps) => {
               <form method="post" action={prefix + pageAddress.held()} id="decide">
                 <Csrf visit={visit} />
                 <input type="hidden" name="feed" value={feed} />
-                <Decisions approvable={props.approvable} />
+                <Decisions {...props} />
                 <Deletes {...props} checkable />
+                <p class="row">
+                  <DecideChosen approvable={props.approvable} />
+                </p>
               </form>
               <ApproveAll {...props} />
             </>
@@ -141,7 +147,14 @@ const Why = ({ visit, feed, guard, hold, count, reason }: HeldProps & HeldFor) =
   </section>
 );
 
-const Deletes = ({ visit, feed, deletes, reasons, checkable }: HeldProps & { readonly checkable: boolean }) => (
+const Deletes = ({
+  visit,
+  feed,
+  deletes,
+  reasons,
+  isChosen,
+  checkable,
+}: HeldProps & { readonly checkable: boolean }) => (
   <section class="scroll" tabindex={0} aria-labelledby="deletes">
     <table aria-labelledby="deletes">
       <thead>
@@ -164,6 +177,7 @@ const Deletes = ({ visit, feed, deletes, reasons, checkable }: HeldProps & { rea
                   name="entry"
                   value={writeChosen(held.id, tokenOfOne(held))}
                   aria-label={`Choose ${held.key}`}
+                  checked={isChosen}
                   autocomplete="off"
                 />
               </td>
@@ -205,7 +219,7 @@ const Job = ({ siteJobId, url }: Pick<HeldDelete, 'siteJobId' | 'url'>) => {
   );
 };
 
-const Decisions = ({ approvable }: Pick<HeldProps, 'approvable'>) => (
+const Decisions = ({ visit, feed, count, approvable, deletes, cursor, isChosen }: HeldProps) => (
   <section class="panel" aria-label="The chosen postings">
     <p>
       <strong>The chosen postings</strong>
@@ -219,16 +233,40 @@ const Decisions = ({ approvable }: Pick<HeldProps, 'approvable'>) => (
       <input id="reason" name="reason" maxlength={1_000} autocomplete="off" />
     </p>
     <p class="row">
-      <button type="submit" name="decision" value="keep">
-        Keep the chosen
-      </button>
+      <DecideChosen approvable={approvable} />
+      {isChosen ? (
+        <a href={`${visit.prefix}${pageAddress.held(feed, cursor)}#decide`}>Choose none</a>
+      ) : (
+        <a href={`${visit.prefix}${pageAddress.held(feed, cursor, 'all')}#decide`}>
+          {`Choose all ${deletes.length} shown`}
+        </a>
+      )}
+    </p>
+    <p class="row">
+      <strong>All of them</strong>
+      <a class="button" href={visit.prefix + pageAddress.confirmAction('discard', { feed, kind: 'held' })}>
+        {`Keep all ${count} …`}
+      </a>
       {approvable > 0 && (
-        <button type="submit" name="decision" value="approve" class="danger">
-          Delete the chosen
-        </button>
+        <a class="button" href={visit.prefix + pageAddress.confirmAction('approve', { feed, kind: 'held' })}>
+          {`Delete all ${approvable} …`}
+        </a>
       )}
     </p>
   </section>
+);
+
+const DecideChosen = ({ approvable }: Pick<HeldProps, 'approvable'>) => (
+  <>
+    <button type="submit" name="decision" value="keep">
+      Keep the chosen
+    </button>
+    {approvable > 0 && (
+      <button type="submit" name="decision" value="approve" class="danger">
+        Delete the chosen
+      </button>
+    )}
+  </>
 );
 
 const ApproveAll = ({ visit, feed, approvable: count, seen, barred }: HeldProps) => {
@@ -264,10 +302,10 @@ const ApproveAll = ({ visit, feed, approvable: count, seen, barred }: HeldProps)
   );
 };
 
-const Pages = ({ visit, feed, isFirst, next, deletes }: HeldProps) =>
-  isFirst && next === undefined ? null : (
+const Pages = ({ visit, feed, cursor, next, deletes }: HeldProps) =>
+  cursor === undefined && next === undefined ? null : (
     <nav aria-label="Pages of held deletes" class="row">
-      {!isFirst && <a href={visit.prefix + pageAddress.held(feed)}>First page</a>}
+      {cursor !== undefined && <a href={visit.prefix + pageAddress.held(feed)}>First page</a>}
       {next !== undefined && (
         <a href={visit.prefix + pageAddress.held(feed, next)} rel="next">
           Next page

@@ -1,5 +1,6 @@
 // Asks before entries are discarded, deletes approved, or creates in doubt sent again: what would happen to which entries, and what would not.
 import { effectOn, questionOf, whyNoRule } from '../../../plan/allowed.ts';
+import type { Message } from '../../../plan/message.ts';
 import { plural } from '../../../plan/plural.ts';
 import { countByKind, describeSelected, type LeftAlone } from '../../../review/describe-selected.ts';
 import { sumOf } from '../../../review/seen.ts';
@@ -8,6 +9,7 @@ import type { SelectedAction } from '../../../store/review/bulk-actions.ts';
 import type { SelectedCount } from '../../../store/review/selected-counts.ts';
 import { pageAddress, type ReviewSelection } from '../addresses.ts';
 import { Csrf, Layout, mayReview, type Visit } from '../layout.tsx';
+import { Told } from '../told.tsx';
 import { canHaveRule, SelectionFields } from './selection.tsx';
 
 export interface ConfirmProps {
@@ -21,11 +23,13 @@ export interface ConfirmProps {
   /** The chosen entries as they were shown, if they were chosen one by one. */
   readonly entries: readonly string[];
   readonly refused?: string | undefined;
+  /** What to do about the refusal. */
+  readonly about?: Message | undefined;
   readonly reason?: string | undefined;
 }
 
 export const Confirm = (props: ConfirmProps) => {
-  const { visit, action, texts, chosen, others, seen, entries, refused, reason = '' } = props;
+  const { visit, action, texts, chosen, others, seen, entries, refused, about, reason = '' } = props;
   const { doIt = '', noun = '', nouns = '' } = questionOf(action) ?? {};
   const total = sumOf(chosen);
   const back = visit.prefix + pageAddress.entries(texts);
@@ -33,7 +37,7 @@ export const Confirm = (props: ConfirmProps) => {
     <Layout title={`${doIt} ${plural(total, noun, nouns)}?`} visit={visit} section="review">
       {refused !== undefined && (
         <p role="alert" class="notice bad text">
-          {refused}
+          <Told notice={{ messages: about === undefined ? [] : [about], text: refused }} prefix={visit.prefix} />
         </p>
       )}
       {total === 0 ? (

@@ -102,7 +102,8 @@ async function readConfirm(
   const { selected, others, first } = await previewBulk(app.db, app.config, action, asked);
   const refusal = first ?? whyTooMany(query, selected);
   if (refusal !== undefined) {
-    return { action, texts, chosen: [], others: [], seen: '', entries, refused: sentence(textOf(refusal)) };
+    const refused = sentence(textOf(refusal));
+    return { action, texts, chosen: [], others: [], seen: '', entries, refused, about: refusal };
   }
   return { action, texts, chosen: selected, others, seen: tokenOf(selected), entries };
 }

@@ -58,6 +58,9 @@ export const DecisionForm = (props: DecisionProps) => {
   return (
     <section class="panel" aria-labelledby="decide-heading">
       <h2 id="decide-heading">Decide</h2>
+      {counts.inQuestion.map((feed) => (
+        <AnswerFirst visit={visit} feed={feed} />
+      ))}
       <p class="hint">
         {counts.more
           ? `More than ${MOST_FOUND} entries match: choose entries below, or narrow the filter.`
@@ -68,9 +71,6 @@ export const DecisionForm = (props: DecisionProps) => {
       {Object.entries(counts.of).map(([action, offer]) =>
         offer.count === 0 ? null : <Bound name={action} {...offer} />,
       )}
-      {counts.inQuestion.map((feed) => (
-        <AnswerFirst visit={visit} feed={feed} />
-      ))}
       {edit.count > 0 && <EditFields {...props} count={edit.count} />}
       {canHaveRule(texts) && edit.count > 0 && (
         <p>
