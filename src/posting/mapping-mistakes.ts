@@ -35,6 +35,7 @@ export function mappingMistakes(
   return [
     ...keyMistakes,
     ...statedKeyMistake(used, known),
+    ...shortenedKeyMistake(census),
     ...placeMistakes(spec, census, known, detail),
     ...Object.keys(spec.fields).flatMap((field) => mistakesOf(field)),
     ...dateMistakes(census, free, detail),
@@ -62,6 +63,14 @@ function statedKeyMistake(used: readonly CountedPath[], known: readonly string[]
   if (!isKey || !known.includes('page/stated')) return [];
   return [
     'key: "page/address" is what pages state about themselves (rel=canonical, og:url), as they are read from files and their postings have no url; if the site changes that, every job is created again; take a text of the posting, such as identifier/value',
+  ];
+}
+
+/** What was lost cannot be told from the feed: several references have become one key. */
+function shortenedKeyMistake({ shortenedKeys: { count, example = '' }, records }: PathCensus): readonly string[] {
+  if (count === 0) return [];
+  return [
+    `key: ${count === records ? recordsRead(records) : `${count} of ${recordsRead(records)}`} ${count === 1 ? 'has' : 'have'} a number that a program shortened, such as "${excerpt(example, 60)}", so that different references may have become one; export the column as text`,
   ];
 }
 

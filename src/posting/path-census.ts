@@ -31,6 +31,9 @@ export interface CountedDates extends DateCondition {
   example: string | undefined;
 }
 
+/** As spreadsheets, SheetJS and R write long numbers: `1.23457E+11`, `1.23456789012346E+016`, `1e+05`. */
+const SHORTENED_NUMBER = /^\d(?:\.\d+)?E\+\d+$/i;
+
 /** Takes samples of the records of one feed. */
 export class PathCensus {
   records = 0;
@@ -38,6 +41,8 @@ export class PathCensus {
   datedRecords = 0;
   /** Records with a place at the path of `places`. */
   placed = 0;
+  /** The records whose key is a number that a program has shortened before the feed was made, and the first such key. */
+  readonly shortenedKeys: { count: number; example?: string } = { count: 0 };
   readonly #paths: readonly MappingPath[];
   readonly #filled: number[];
   readonly #existing = new Set<number>();
@@ -62,8 +67,9 @@ export class PathCensus {
   add(record: RecordTree): void {
     this.records++;
     if (this.#placesOf !== undefined && this.#placesOf(record).length > 0) this.placed++;
-    for (const [index, { parsed }] of this.#paths.entries()) {
+    for (const [index, { parsed, field }] of this.#paths.entries()) {
       const texts = textsAt(parsed, record);
+      if (field === undefined) this.#noteShortened(texts);
       if (texts.length > 0) this.#existing.add(index);
       if (texts.some((text) => text.trim() !== '')) this.#filled[index] = (this.#filled[index] ?? 0) + 1;
     }
@@ -71,6 +77,13 @@ export class PathCensus {
       const count = this.#found.get(path);
       if (count !== undefined || this.#found.size < MAX_PATHS) this.#found.set(path, (count ?? 0) + 1);
     }
+  }
+
+  #noteShortened(keys: readonly string[]): void {
+    const example = keys.find((key) => SHORTENED_NUMBER.test(key.trim()));
+    if (example === undefined) return;
+    this.shortenedKeys.count++;
+    this.shortenedKeys.example ??= example.trim();
   }
 
   /** Counts the dates that conditions ask for, also in a record that they skip. */

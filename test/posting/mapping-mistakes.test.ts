@@ -173,3 +173,26 @@ describe('conditions on dates', () => {
     expect(found({ path: 'titles' }, [RECORD])).toEqual([]);
   });
 });
+
+describe('keys that a program has shortened', () => {
+  it.each(['1.23457E+11', '1.23456789012346E+016', '1e+05', ' 2E+05 '])('%s', (id) => {
+    const [only, ...others] = mistakes(
+      { title: from('title') },
+      {
+        key: ['id'],
+        records: [
+          { ...RECORD, id },
+          { ...RECORD, id: '7' },
+        ],
+      },
+    );
+    expect(only).toContain(
+      `key: 1 of the 2 records that were read has a number that a program shortened, such as "${id.trim()}"`,
+    );
+    expect(others).toEqual([]);
+  });
+
+  it.each(['1e5', 'E+5', '123456789012', '12E+5x', '1.5'])('not %s', (id) => {
+    expect(mistakes({ title: from('title') }, { key: ['id'], records: [{ ...RECORD, id }] })).toEqual([]);
+  });
+});
