@@ -1,0 +1,261 @@
+// Real proxies from Debian's packages, unpacked below a temporary folder, each started in front of one server.
+import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { chmodSync, existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { connect } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
+import { freePort } from '../support/free-port.ts';
+
+const ROOT = join(tmpdir(), 'jobmirror-real-parts');
+
+/** What a proxy does besides passing on. */
+export type ProxyMode = 'plain' | 'gzip' | 'cache';
+
+interface Place {
+  readonly folder: string;
+  readonly port: number;
+  readonly upstream: number;
+  readonly mode: ProxyMode;
+}
+
+interface ProxyKind {
+  readonly package: string;
+  /** Its cache needs another setup in some kinds, which are not asked for it. */
+  readonly modes: readonly ProxyMode[];
+  readonly conf: (place: Place) => string;
+  readonly command: (place: Place) => readonly string[];
+}
+
+const ALL = ['plain', 'gzip', 'cache'] as const;
+const TYPES = 'text/csv application/xml';
+
+const KINDS = {
+  nginx: {
+    package: 'nginx-light',
+    modes: ALL,
+    conf: ({
+      folder,
+      port,
+      upstream,
+      mode,
+    }) => `daemon off; master_process off; pid ${folder}/pid; error_log ${folder}/log;
+events {}
+http {
+  access_log off;
+  ${['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi'].map((kind) => `${kind}_temp_path ${folder}/${kind};`).join(' ')}
+  proxy_cache_path ${folder}/cache keys_zone=kept:1m;
+  upstream one { server 127.0.0.1:${upstream}; keepalive 4; }
+  server {
+    listen 127.0.0.1:${port};
+    ${mode === 'gzip' ? `gzip on; gzip_types ${TYPES}; gzip_min_length 1; gzip_proxied any;` : ''}
+    ${mode === 'cache' ? 'proxy_cache kept; proxy_cache_valid 200 1h;' : ''}
+    location / { proxy_pass http://one; proxy_http_version 1.1; proxy_set_header Connection ""; proxy_set_header Host $host; }
+  }
+}`,
+    command: ({ folder }) => ['nginx', '-e', `${folder}/log`, '-c', `${folder}/conf`],
+  },
+  Apache: {
+    package: 'apache2-bin',
+    modes: ALL,
+    conf: ({ folder, port, upstream, mode }) => `ServerRoot ${folder}
+PidFile ${folder}/pid
+ErrorLog ${folder}/log
+Listen 127.0.0.1:${port}
+ServerName localhost
+User www-data
+Mutex file:${folder}
+${['mpm_event', 'authz_core', 'proxy', 'proxy_http', 'deflate', 'filter', 'cache', 'cache_disk']
+  .map((name) => `LoadModule ${name}_module ${ROOT}/usr/lib/apache2/modules/mod_${name}.so`)
+  .join('\n')}
+ProxyPass / http://127.0.0.1:${upstream}/
+${mode === 'gzip' ? 'SetOutputFilter DEFLATE' : ''}
+${mode === 'cache' ? `CacheRoot ${folder}/cache\nCacheEnable disk /\nCacheDefaultExpire 3600\nCacheIgnoreNoLastMod On` : ''}`,
+    command: ({ folder }) => ['apache2', '-X', '-f', `${folder}/conf`],
+  },
+  HAProxy: {
+    package: 'haproxy',
+    modes: ALL,
+    conf: ({ port, upstream, mode }) => `defaults
+  mode http
+  timeout connect 5s
+  timeout client 30s
+  timeout server 30s
+cache kept
+  total-max-size 4
+  max-age 3600
+frontend in
+  bind 127.0.0.1:${port}
+  ${mode === 'gzip' ? `compression algo gzip\n  compression type ${TYPES}` : ''}
+  ${mode === 'cache' ? 'http-request cache-use kept\n  http-response cache-store kept' : ''}
+  default_backend out
+backend out
+  server one 127.0.0.1:${upstream}`,
+    command: ({ folder }) => ['haproxy', '-f', `${folder}/conf`],
+  },
+  Varnish: {
+    package: 'varnish',
+    modes: ALL,
+    conf: ({ upstream, mode }) => `vcl 4.1;
+backend default { .host = "127.0.0.1"; .port = "${upstream}"; }
+${mode === 'cache' ? '' : 'sub vcl_recv { return (pass); }'}
+sub vcl_backend_response {
+  ${mode === 'gzip' ? 'set beresp.do_gzip = true;' : ''}
+  ${mode === 'cache' ? 'if (beresp.status == 200 && beresp.http.Cache-Control !~ "no-store") { set beresp.ttl = 1h; }' : ''}
+}`,
+    command: ({ folder, port }) => [
+      'varnishd',
+      ...['-F', '-f', `${folder}/conf`, '-a', `127.0.0.1:${port}`, '-n', `${folder}/work`, '-s', 'malloc,16m'],
+    ],
+  },
+  Caddy: {
+    package: 'caddy',
+    modes: ['plain', 'gzip'],
+    conf: ({ port, upstream, mode, folder }) => `{
+  admin off
+  auto_https off
+  storage file_system ${folder}/storage
+}
+http://:${port} {
+  bind 127.0.0.1
+  ${mode === 'gzip' ? 'encode {\n gzip\n minimum_length 1\n match {\n header Content-Type text/*\n }\n }' : ''}
+  reverse_proxy 127.0.0.1:${upstream}
+}
+`,
+    command: ({ folder }) => ['caddy', 'run', '--adapter', 'caddyfile', '--config', `${folder}/conf`],
+  },
+  Squid: {
+    package: 'squid',
+    modes: ['plain', 'cache'],
+    conf: ({ folder, port, upstream, mode }) => `http_port 127.0.0.1:${port} accel defaultsite=localhost no-vhost
+cache_peer 127.0.0.1 parent ${upstream} 0 no-query originserver login=PASSTHRU
+http_access allow all
+never_direct allow all
+pid_filename ${folder}/pid
+access_log none
+cache_log ${folder}/log
+coredump_dir ${folder}
+netdb_filename none
+pinger_enable off
+unlinkd_program /bin/true
+icon_directory ${ROOT}/usr/share/squid/icons
+mime_table ${ROOT}/usr/share/squid/mime.conf
+error_directory ${ROOT}/usr/share/squid-langpack/en
+shutdown_lifetime 0 seconds
+${mode === 'cache' ? 'refresh_pattern . 60 100% 60' : 'cache deny all'}`,
+    command: ({ folder }) => ['squid', '-N', '-f', `${folder}/conf`],
+  },
+  lighttpd: {
+    package: 'lighttpd',
+    modes: ['plain'],
+    conf: ({ folder, port, upstream }) => `server.document-root = "${folder}"
+server.bind = "127.0.0.1"
+server.port = ${port}
+server.errorlog = "${folder}/log"
+server.modules = ("mod_proxy")
+proxy.server = ("" => (("host" => "127.0.0.1", "port" => ${upstream})))
+`,
+    command: ({ folder }) => ['lighttpd', '-D', '-m', `${ROOT}/usr/lib/lighttpd`, '-f', `${folder}/conf`],
+  },
+  h2o: {
+    package: 'h2o',
+    modes: ['plain', 'gzip'],
+    conf: ({ folder, port, upstream, mode }) => `listen:
+  host: 127.0.0.1
+  port: ${port}
+user: root
+num-threads: 1
+${mode === 'gzip' ? 'compress: [gzip]' : ''}
+hosts:
+  default:
+    paths:
+      "/":
+        proxy.reverse.url: "http://127.0.0.1:${upstream}/"
+        proxy.preserve-host: ON
+error-log: ${folder}/log
+`,
+    command: ({ folder }) => ['h2o', '-m', 'worker', '-c', `${folder}/conf`],
+  },
+} as const satisfies Readonly<Record<string, ProxyKind>>;
+
+export type ProxyName = keyof typeof KINDS;
+export const PROXIES = Object.keys(KINDS) as readonly ProxyName[];
+export const modesOf = (name: ProxyName): readonly ProxyMode[] => KINDS[name].modes;
+
+/** Unpacks the packages and what they need, unless a former run did. Nothing is installed. Returns the version of each. */
+export function preparePackages(): Readonly<Record<ProxyName, string>> {
+  const archives = join(ROOT, 'archives');
+  if (!existsSync(archives)) {
+    mkdirSync(join(archives, 'partial'), { recursive: true });
+    chmodSync(ROOT, 0o755);
+    execFileSync('chown', ['-R', '_apt', archives]);
+    const packages = PROXIES.map((name) => KINDS[name].package);
+    const places = ['-o', 'Debug::NoLocking=1', '-o', `Dir::Cache::archives=${archives}`];
+    execFileSync(
+      'apt-get',
+      ['install', '-qq', '-y', '--download-only', '--reinstall', '--no-install-recommends', ...places, ...packages],
+      { stdio: 'ignore' },
+    );
+    for (const name of archivesIn(archives)) execFileSync('dpkg-deb', ['--extract', join(archives, name), ROOT]);
+  }
+  const versionOf = (name: ProxyName): string => {
+    const file = archivesIn(archives).find((each) => each.startsWith(`${KINDS[name].package}_`)) ?? '';
+    return execFileSync('dpkg-deb', ['--field', join(archives, file), 'Version'], { encoding: 'utf8' }).trim();
+  };
+  return Object.fromEntries(PROXIES.map((name) => [name, versionOf(name)])) as Record<ProxyName, string>;
+}
+
+const archivesIn = (folder: string): readonly string[] => readdirSync(folder).filter((name) => name.endsWith('.deb'));
+
+export interface RunningProxy {
+  readonly url: string;
+  close(): Promise<void>;
+}
+
+export async function startProxy(name: ProxyName, upstream: number, mode: ProxyMode = 'plain'): Promise<RunningProxy> {
+  const folder = mkdtempSync(join(tmpdir(), `jobmirror-${name.toLowerCase()}-`));
+  for (const each of [folder, join(folder, 'cache')]) {
+    mkdirSync(each, { recursive: true });
+    chmodSync(each, 0o777);
+  }
+  const place = { folder, port: await freePort(), upstream, mode };
+  // HAProxy refuses a last line without its end.
+  writeFileSync(join(folder, 'conf'), `${KINDS[name].conf(place)}\n`);
+  const [command = '', ...options] = KINDS[name].command(place);
+  const libraries = `${ROOT}/usr/lib/x86_64-linux-gnu`;
+  const server = spawn(command, options, {
+    cwd: folder,
+    stdio: 'ignore',
+    env: {
+      ...process.env,
+      HOME: folder,
+      LD_LIBRARY_PATH: `${libraries}:${libraries}/varnish`,
+      PATH: `${ROOT}/usr/sbin:${ROOT}/usr/bin:${process.env.PATH}`,
+    },
+  });
+  await untilListening(server, name, place.port);
+  return {
+    url: `http://127.0.0.1:${place.port}`,
+    async close() {
+      const ended = server.exitCode === null ? once(server, 'exit') : undefined;
+      server.kill('SIGTERM');
+      await ended;
+      rmSync(folder, { recursive: true, force: true });
+    },
+  };
+}
+
+async function untilListening(server: ChildProcess, name: string, port: number): Promise<void> {
+  while (server.exitCode === null) {
+    const socket = connect(port, '127.0.0.1');
+    const listens = await once(socket, 'connect').then(
+      () => true,
+      () => false,
+    );
+    socket.destroy();
+    if (listens) return;
+    await pause(50);
+  }
+  throw new Error(`${name} ended with status ${server.exitCode}`);
+}

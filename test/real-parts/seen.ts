@@ -1,0 +1,61 @@
+// Collects what the runs of a matrix have seen, and writes its section of docs/real-parts.md.
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { packageRoot } from '../../src/config/package-root.ts';
+
+const PAGE = join(packageRoot, 'docs/real-parts.md');
+const INTRODUCTION = `# Behind real servers
+
+What jobmirror does behind servers of Debian 12, each with each fault. No cell breaks a law: the runs fail otherwise. Generated from the runs
+(\`npm run real-parts\`), with the day of each.
+`;
+
+export interface Matrix {
+  readonly title: string;
+  readonly law: string;
+  readonly versions: Readonly<Record<string, string>>;
+  readonly rows: readonly string[];
+  readonly columns: readonly string[];
+  readonly cells: ReadonlyMap<string, string>;
+}
+
+export const cellKey = (row: string, column: string): string => `${row}\n${column}`;
+
+/** Writes the columns whose cells are all known; others are left as a former run wrote them. */
+export function writeSection({ title, law, versions, rows, columns, cells }: Matrix): void {
+  const before = existsSync(PAGE)
+    ? readFileSync(PAGE, 'utf8')
+        .split(/^(?=## )/m)
+        .slice(1)
+    : [];
+  const former = readCells(before.find((each) => each.startsWith(`## ${title}\n`)) ?? '');
+  const known = (column: string) => rows.every((row) => cells.has(cellKey(row, column)));
+  const cellOf = (row: string, column: string) => (known(column) ? cells : former).get(cellKey(row, column));
+  const shown = columns.filter((column) => rows.some((row) => cellOf(row, column) !== undefined));
+  if (shown.length === 0) return;
+  const line = (texts: readonly string[]) => `| ${texts.join(' | ')} |`;
+  const section = [
+    `## ${title}\n`,
+    `${law} Run on ${new Date().toISOString().slice(0, 10)} with ${Object.entries(versions)
+      .map(([name, version]) => `${name} ${version}`)
+      .join(', ')}.\n`,
+    line(['', ...shown]),
+    line(['', ...shown].map(() => '---')),
+    ...rows.map((row) => line([row, ...shown.map((column) => cellOf(row, column) ?? '')])),
+  ].join('\n');
+  const others = before.filter((each) => !each.startsWith(`## ${title}\n`)).map((each) => each.trimEnd());
+  writeFileSync(PAGE, `${[INTRODUCTION.trimEnd(), ...[...others, section].sort()].join('\n\n')}\n`);
+}
+
+/** The cells of a section that has been written. */
+function readCells(section: string): ReadonlyMap<string, string> {
+  const [names = [], , ...lines] = section
+    .split('\n')
+    .filter((each) => each.startsWith('|'))
+    .map((each) => each.slice(2, -2).split(' | '));
+  return new Map(
+    lines.flatMap(([row = '', ...texts]) =>
+      texts.map((text, at) => [cellKey(row, names[at + 1] ?? ''), text] as const),
+    ),
+  );
+}

@@ -1,0 +1,17 @@
+// `npm run real-parts`: the mirror behind real servers, each of them with each fault. No part of the other tests; needs Debian with
+// apt-get. A name runs one matrix: `npm run real-parts -- feed-proxies`. docs/real-parts.md gets what was seen.
+import { defineConfig } from 'vitest/config';
+
+const MINUTE = 60_000;
+
+export default defineConfig({
+  test: {
+    globalSetup: ['test/support/global-setup.ts'],
+    include: ['test/real-parts/*.matrix.ts'],
+    testTimeout: 5 * MINUTE,
+    hookTimeout: 5 * MINUTE,
+    maxConcurrency: 8,
+    maxWorkers: 1,
+    reporters: ['verbose'],
+  },
+});
