@@ -103,6 +103,24 @@ function printTables(measured: readonly Measured[], goals: readonly Verdict[]): 
       row.peakMegabytes.toFixed(0),
     ]),
   );
+  const costs = measured.flatMap(({ part, what, perChange }) =>
+    perChange === undefined ? [] : [{ part, what, perChange }],
+  );
+  if (costs.length > 0) {
+    console.log('');
+    printTable(
+      ['part', 'of each change', 'worker ms', 'Postgres ms', 'Redis ms', 'statements', 'WAL bytes'],
+      costs.map(({ part, what, perChange: cost }) => [
+        part,
+        what,
+        cost.workerMs.toFixed(3),
+        cost.postgresMs.toFixed(3),
+        cost.redisMs.toFixed(3),
+        cost.statements.toFixed(2),
+        cost.walBytes.toFixed(0),
+      ]),
+    );
+  }
   console.log('');
   printTable(
     ['measure', 'goal', 'found', ''],

@@ -37,6 +37,17 @@ export interface Measured {
   readonly cpuSeconds: number;
   readonly peakMegabytes: number;
   readonly indexMegabytes?: number;
+  /** What one change costs; without the site. */
+  readonly perChange?: CostOfChange;
+}
+
+/** CPU in milliseconds. */
+export interface CostOfChange {
+  readonly workerMs: number;
+  readonly postgresMs: number;
+  readonly redisMs: number;
+  readonly statements: number;
+  readonly walBytes: number;
 }
 
 /** A goal of the project, with the measured figure. */
@@ -116,7 +127,8 @@ export async function fastest(bench: Workbench, contestant: Contestant): Promise
   return (await fastestOfEach(bench, { contestant })).contestant;
 }
 
-async function timeOnce(bench: Workbench, contestant: Contestant, run: number): Promise<TimedRun> {
+/** Runs one contestant once. @param run its number, from 0, for progress */
+export async function timeOnce(bench: Workbench, contestant: Contestant, run: number): Promise<TimedRun> {
   const { script, args, flags, env } = contestant;
   bench.say(`${script} ${args.join(' ')} (run ${run + 1})`);
   await contestant.before?.();

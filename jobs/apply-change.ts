@@ -159,7 +159,13 @@ async function send(
     if (kept.kind === 'not_sent') return kept.exchange;
     const sendBy = await extendDeadline(attempt, siteContext, readBy);
     if (sendBy === undefined) return givenUp();
-    return await siteContext.client.send(kept.request, { notAfter: sendBy, signal, expected, learnt });
+    return await siteContext.client.send(kept.request, {
+      notAfter: sendBy,
+      signal,
+      expected,
+      learnt,
+      isBriefIfDone: true,
+    });
   } catch (error) {
     const outcome = { kind: 'unknown', message: `the request could not be sent: ${(error as Error).message}` } as const;
     const method = ({ create: 'POST', update: 'PUT', delete: 'DELETE' } as const)[attempt.request.kind];

@@ -31,6 +31,8 @@ interface Known {
   notedUntil: number;
   /** When the newest accepted write was sent that is not recorded yet. */
   unnoted: number | undefined;
+  /** Resolves when the recording under way has ended, however it ended. */
+  noting: Promise<void> | undefined;
 }
 
 const knownOf = new WeakMap<SiteClient, Known>();
@@ -39,28 +41,45 @@ function known(client: SiteClient): Known {
   const found = knownOf.get(client);
   if (found !== undefined) return found;
   const never = Number.NEGATIVE_INFINITY;
-  const made = { neededUntil: { list: never, job: never }, accountUntil: never, notedUntil: never, unnoted: undefined };
+  const made: Known = {
+    neededUntil: { list: never, job: never },
+    accountUntil: never,
+    notedUntil: never,
+    unnoted: undefined,
+    noting: undefined,
+  };
   knownOf.set(client, made);
   return made;
 }
 
-/** The site has accepted a write that was sent at `startedAt`, by `performance.now()`. */
+/**
+ * The site has accepted a write that was sent at `startedAt`, by `performance.now()`. One recording at a time is enough for all
+ * requests in flight: they would only wait for each other's row.
+ */
 export async function noteAcceptedWrite(reader: TokenReader, startedAt: number): Promise<void> {
   const state = known(reader.client);
   state.unnoted = Math.max(state.unnoted ?? startedAt, startedAt);
-  if (state.notedUntil <= performance.now()) await recordWrites(reader);
+  if (state.noting === undefined && state.notedUntil <= performance.now()) await recordWrites(reader);
 }
 
+/** Every write that was accepted until now is recorded once this resolves. */
 async function recordWrites({ db, site, tokenDigest, client }: TokenReader): Promise<void> {
   const state = known(client);
+  while (state.noting !== undefined) await state.noting;
   const startedAt = state.unnoted;
   if (startedAt === undefined) return;
   state.unnoted = undefined;
+  const recording = noteAcceptedToken(db, site, tokenDigest, performance.now() - startedAt);
+  state.noting = recording
+    .catch(() => undefined)
+    .finally(() => {
+      state.noting = undefined;
+    });
   try {
-    await noteAcceptedToken(db, site, tokenDigest, performance.now() - startedAt);
+    await recording;
     state.notedUntil = performance.now() + NOTED_FOR_MS;
   } catch (error) {
-    state.unnoted ??= startedAt;
+    state.unnoted = Math.max(state.unnoted ?? startedAt, startedAt);
     throw error;
   }
 }

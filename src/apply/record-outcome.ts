@@ -1,4 +1,5 @@
 // Records an attempt's outcome, retrying as long as the process lives: only this process knows the site's answer.
+import { onAbort } from '../flow/on-abort.ts';
 import { type RetryPolicy, retry } from '../flow/retry.ts';
 import type { AttemptOutcome, Recorded, Result } from '../store/change/attempt.ts';
 import { isOfStatement, isPassing } from '../store/postgres/transient-error.ts';
@@ -78,20 +79,16 @@ const keepTrying = <Result>(
 ): Promise<Result> => retry(() => untilTheEnd(work(), signal), INSIST, { signal, worthAgain });
 
 /** A hanging connection must not delay what has to be logged before the process ends. */
-async function untilTheEnd<Result>(work: Promise<Result>, signal: AbortSignal): Promise<Result> {
-  const over = new AbortController();
-  let timer: NodeJS.Timeout | undefined;
-  const cutOff = new Promise<never>((_, reject) => {
-    const onAbort = (): void => {
+function untilTheEnd<Result>(work: Promise<Result>, signal: AbortSignal): Promise<Result> {
+  return new Promise((resolve, reject) => {
+    let timer: NodeJS.Timeout | undefined;
+    const forget = onAbort(signal, () => {
       timer = setTimeout(() => reject(new Error('the process ended before the database answered')), LAST_WORD_MS);
+    });
+    const end = (): void => {
+      forget();
+      clearTimeout(timer);
     };
-    if (signal.aborted) onAbort();
-    else signal.addEventListener('abort', onAbort, { once: true, signal: over.signal });
+    work.finally(end).then(resolve, reject);
   });
-  try {
-    return await Promise.race([work, cutOff]);
-  } finally {
-    over.abort();
-    clearTimeout(timer);
-  }
 }

@@ -31,8 +31,15 @@ const MISCONFIGURED_LIMIT = 3;
  */
 const WELL_MS = 1_000;
 
-/** Until when successes of a site need not be recorded. */
-const wellUntil = new WeakMap<SiteContext, number>();
+interface Well {
+  /** Until when successes of the site need not be recorded. */
+  until: number;
+  /** A success is being recorded, which is enough for all that arrive meanwhile: they would only wait for each other's row. */
+  isNoting: boolean;
+}
+
+/** Removed once it is recorded that something is wrong with the site: a success that follows is recorded at once. */
+const wellOf = new WeakMap<SiteContext, Well>();
 
 /** The parts of an exchange that affect the site's health. */
 interface ExchangeDetails extends Pick<Exchange, 'durationMs' | 'response'> {
@@ -52,10 +59,7 @@ export async function updateSiteHealth(
     case 'created':
     case 'accepted':
       if (startedAt !== undefined) await noteAcceptedWrite(siteContext, startedAt);
-      if ((wellUntil.get(siteContext) ?? 0) > performance.now()) return;
-      await noteReachable(db, site, siteContext.address);
-      wellUntil.set(siteContext, performance.now() + WELL_MS);
-      return;
+      return noteWell(siteContext);
     case 'gone':
       // A missing job proves nothing about the address.
       return noteReachable(db, site, undefined);
@@ -73,12 +77,11 @@ export async function updateSiteHealth(
       siteContext.rateLimiter.slowDown?.();
       return;
     case 'unreachable':
-      wellUntil.delete(siteContext);
       await noteUnreachable(db, site, outcome.message, UNREACHABLE_FIRST_MS, UNREACHABLE_MAX_MS);
+      wellOf.delete(siteContext);
       return;
     case 'misconfigured':
-      wellUntil.delete(siteContext);
-      if ((await noteMisconfigured(db, site, outcome.message)) >= MISCONFIGURED_LIMIT) {
+      if ((await noteTrouble(siteContext, outcome.message)) >= MISCONFIGURED_LIMIT) {
         await pause(siteContext, outcome.message, PROBE_FIRST_MS);
       }
       return;
@@ -98,10 +101,29 @@ export async function updateSiteHealth(
   }
 }
 
+async function noteWell(siteContext: SiteContext): Promise<void> {
+  const well = wellOf.get(siteContext) ?? { until: Number.NEGATIVE_INFINITY, isNoting: false };
+  wellOf.set(siteContext, well);
+  if (well.isNoting || well.until > performance.now()) return;
+  well.isNoting = true;
+  try {
+    await noteReachable(siteContext.db, siteContext.site, siteContext.address);
+    well.until = performance.now() + WELL_MS;
+  } finally {
+    well.isNoting = false;
+  }
+}
+
+/** Returns how many misconfigured answers there were in a row. */
+async function noteTrouble(siteContext: SiteContext, message: Message): Promise<number> {
+  const streak = await noteMisconfigured(siteContext.db, siteContext.site, message);
+  wellOf.delete(siteContext);
+  return streak;
+}
+
 /** Answering a probe proves nothing here: only a person can tell that the cause is gone. */
 async function noteSetUp(siteContext: SiteContext, looksLike: Message, message: string): Promise<void> {
-  wellUntil.delete(siteContext);
-  if ((await noteMisconfigured(siteContext.db, siteContext.site, message)) < MISCONFIGURED_LIMIT) return;
+  if ((await noteTrouble(siteContext, message)) < MISCONFIGURED_LIMIT) return;
   await pause(siteContext, looksLike, undefined);
 }
 

@@ -65,9 +65,13 @@ export const foldSpace = (text: string): string => text.replace(/\s+/g, ' ').tri
 
 /** The value of a field. `-` and `_` in names are equivalent in responses. */
 export function fieldOf(fields: Fields, name: string): string | undefined {
-  const folded = name.replaceAll('_', '-');
-  for (const [candidate, value] of Object.entries(fields)) {
-    if (candidate === name || candidate.replaceAll('_', '-') === folded) return value;
+  let folded: string | undefined;
+  for (const candidate of Object.keys(fields)) {
+    if (candidate === name) return fields[candidate];
+    // Folding keeps the length.
+    if (candidate.length !== name.length) continue;
+    folded ??= name.replaceAll('_', '-');
+    if (candidate.replaceAll('_', '-') === folded) return fields[candidate];
   }
   return undefined;
 }

@@ -42,8 +42,17 @@ const KINDS = ['unknown', 'hidden', 'rewritten'] as const;
 const NAME_BITS = 14;
 const REWRITTEN_AT = 2;
 
-const nameHash = (name: string): number =>
-  hash('sha1', name.replaceAll('_', '-'), 'buffer').readUInt16BE(0) & ((1 << NAME_BITS) - 1);
+/** Names are those of configured fields: few, and each is hashed for every posting. */
+const nameHashes = new Map<string, number>();
+const MOST_NAMES = 1_000;
+
+function nameHash(name: string): number {
+  const known = nameHashes.get(name);
+  if (known !== undefined) return known;
+  const made = hash('sha1', name.replaceAll('_', '-'), 'buffer').readUInt16BE(0) & ((1 << NAME_BITS) - 1);
+  if (nameHashes.size < MOST_NAMES) nameHashes.set(name, made);
+  return made;
+}
 
 /** The name is part of it: fields whose names have the same hash are told apart. */
 const valueHash = (name: string, value: string): number =>

@@ -59,7 +59,10 @@ export function secretSearch(secret: string): (text: string) => readonly RegExp[
   const isCheap = cores.every((core) => core.length >= SHORTEST_WORD);
   const isShort = secret.length < SHORT_SECRET;
   const plain = new RegExp(escapeForPattern(secret), 'g');
+  // Every way of escaping makes a text longer.
+  const shortest = isCheap && !isShort ? Math.min(...patterns.map(({ core }) => core.length)) : 0;
   return (text) => {
+    if (text.length < shortest) return [];
     const isPlain = !isShort && text.includes(secret);
     const mayHold = isCheap ? searchFor(isPlain ? text.replaceAll(secret, ' ') : text) : () => true;
     const chosen = patterns.filter(({ core }) => (isShort ? cores.some(mayHold) : mayHold(core)));

@@ -38,7 +38,8 @@ export interface SiteQueue {
 
 const queueNameOf = (site: SiteName): string => `apply-${site}`;
 
-const LARGEST_BATCH = 8;
+/** A queue job costs as much as storing three or four outcomes. */
+const LARGEST_BATCH = 32;
 
 /**
  * Postings per queue job: one, unless the cost of a queue job would limit a fast site; a batch holds at most 20 ms of its

@@ -84,7 +84,8 @@ export type Outcome =
   | { readonly kind: 'misconfigured'; readonly message: Message };
 
 /**
- * What was sent and received, as recorded in the database: without the token, bodies cut at 64 KiB (8 KiB for HTML).
+ * What was sent and received, as recorded in the database: without the token, bodies cut at 64 KiB (8 KiB for HTML). With
+ * `isBriefIfDone`, URL and bodies of a request that the site has done are empty.
  */
 export interface Exchange {
   readonly outcome: Outcome;
@@ -190,6 +191,8 @@ export interface SendTiming {
   readonly expected?: Pick<Expectation, 'fields' | 'before'>;
   /** How the site is known to rewrite values; called only if an answer shows other values than were sent. */
   readonly learnt?: () => Promise<LearntRewrites | undefined>;
+  /** Nobody reads what was sent and received if the site did what was requested: searching it for the token costs more than sending it. */
+  readonly isBriefIfDone?: boolean;
 }
 
 /** The site did not tell whether a job exists. */

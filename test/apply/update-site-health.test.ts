@@ -52,6 +52,28 @@ it('ends a streak that another process began, within a second of the next succes
   expect(await state()).toMatchObject({ pausedSince: undefined, unreachableStreak: 0 });
 });
 
+it('records one success for all that arrive meanwhile, and the next one after a problem', async () => {
+  let statements = 0;
+  const counting = {
+    ...db,
+    query(text: string, values?: readonly unknown[]) {
+      statements++;
+      return db.query(text, values);
+    },
+  } as Database;
+  const siteContext = { ...openSiteContext(), db: counting, tokenDigest: 'digest', client: {} } as SiteContext;
+  const succeed = () =>
+    updateSiteHealth(accepted, attempt, siteContext, { durationMs: 1, startedAt: performance.now() });
+  await Promise.all(Array.from({ length: 20 }, succeed));
+  // One of the site, and one of its token.
+  expect(statements).toBe(2);
+  vi.advanceTimersByTime(1_001);
+  const first = succeed();
+  await updateSiteHealth({ kind: 'unreachable', message: 'refused' }, attempt, siteContext);
+  await Promise.all([first, succeed()]);
+  expect(await state()).toMatchObject({ unreachableStreak: 0 });
+});
+
 it('pauses after a streak with no success in between', async () => {
   const [one, other] = [openSiteContext(), openSiteContext()];
   await updateSiteHealth(accepted, attempt, one);

@@ -457,8 +457,8 @@ test.each([
   [0.5, 1],
   [99, 1],
   [100, 2],
-  [1000, 8],
-  [Number.POSITIVE_INFINITY, 8],
+  [1000, 20],
+  [Number.POSITIVE_INFINITY, 32],
 ])('at %d a second, a queue job holds %d postings', (requestsPerSecond, size) => {
   expect(batchSizeFor(requestsPerSecond)).toBe(size);
 });

@@ -120,6 +120,22 @@ describe('section 4: endpoints', () => {
     expect(response).toEqual({ status: 201, location: '/jobs/12', body: job });
   });
 
+  it.each([
+    ['a job that was created', create, created, true],
+    ['an accepted update', update, [200, {}, '<job/>'] as const, true],
+    ['a create without an ID, which may be in doubt', create, [202] as const, false],
+    ['a refusal', create, [422, {}, '<errors><error>Title is too long</error></errors>'] as const, false],
+  ] as const)('records in brief, if asked to: %s', async (_name, request, answer, isBrief) => {
+    await using site = await openSite(answer);
+    await using client = openClient(site.url);
+    const exchange = await client.send(request, { ...anyTime, isBriefIfDone: true });
+    expect([exchange.request.body, exchange.response?.body === '']).toEqual([
+      isBrief ? undefined : site.got[0]?.body,
+      isBrief || answer[2] === undefined,
+    ]);
+    expect(exchange.response?.status).toBe(answer[0]);
+  });
+
   const locations: readonly [location: string | undefined, body: string][] = [
     ['https://elsewhere.test/board/jobs/12.xml', ''],
     ['/jobs/12.xml', ''],

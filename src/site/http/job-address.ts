@@ -48,16 +48,24 @@ export function readJobId(text: string | undefined): SiteJobId | undefined {
  * a query. Empty if it is not an `http(s)` URL.
  */
 export function readJobUrl(location: string, base: URL, resource: Resource = JOB): JobAddress {
-  if (location.length > MAX_URL_LENGTH || !URL.canParse(location, base.href)) return {};
-  const url = new URL(location, base.href);
-  if (url.protocol !== 'http:' && url.protocol !== 'https:') return {};
-  url.username = '';
-  url.password = '';
+  const url = location.length > MAX_URL_LENGTH ? undefined : parseUrl(location, base);
+  if (url === undefined || (url.protocol !== 'http:' && url.protocol !== 'https:')) return {};
+  // Each setter parses the URL again.
+  if (url.username !== '') url.username = '';
+  if (url.password !== '') url.password = '';
   const segments = url.pathname.split('/').filter((segment) => segment !== '');
   const collection = collectionOf(resource);
   const jobs = segments.findLastIndex((segment) => decodeSegment(segment) === collection);
   if (jobs >= 0) return { siteJobId: readSegment(segments[jobs + 1], collection), url: url.href };
   return { guessedId: readSegment(segments.at(-1), collection), url: url.href };
+}
+
+function parseUrl(location: string, base: URL): URL | undefined {
+  try {
+    return new URL(location, base.href);
+  } catch {
+    return undefined;
+  }
 }
 
 /** Whether a URL names one job below `jobs`: `/jobs/12` does; `/login` and `/jobs.xml` do not. */

@@ -2,6 +2,7 @@
 import { randomBytes } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
 import { type Dispatcher, Pool } from 'undici';
+import { onAbort } from '../../flow/on-abort.ts';
 import type { SiteOptions } from '../exchange.ts';
 import { readBodyPieces, readBodyText } from '../xml/body-text.ts';
 import type { Deadline } from './deadline.ts';
@@ -160,23 +161,23 @@ function dispatchOnce(pool: Pool, wire: Wire, timeoutMs: number, authorization: 
     let headers: IncomingHttpHeaders = {};
     let size = 0;
     const chunks: Buffer[] = [];
+    let forget: () => void = () => undefined;
 
     const finish = (trouble?: string): void => {
       if (done) return;
       done = true;
       clearTimeout(deadline);
-      wire.signal?.removeEventListener('abort', onAbort);
+      forget();
       resolve({ sent: started !== undefined, status, headers, bytes: Buffer.concat(chunks), trouble });
     };
     const stop = (trouble: string): void => {
       finish(trouble);
       started?.abort(new Error(trouble));
     };
-    const onAbort = (): void => stop('the request was cancelled');
     const deadline = setTimeout(() => stop(`no complete answer within ${timeoutMs} ms`), timeoutMs);
 
-    if (wire.signal?.aborted) return onAbort();
-    wire.signal?.addEventListener('abort', onAbort, { once: true });
+    if (wire.signal !== undefined) forget = onAbort(wire.signal, () => stop('the request was cancelled'));
+    if (done) return;
     pool.dispatch(
       {
         method: wire.method,

@@ -47,10 +47,13 @@ const OPTIONS = {
   jPath: false,
 };
 
-/** @param mostElements including attributes; beyond that it stops at once. */
-function createParser(mostElements: number): FastXmlParser.XMLParser {
-  // One encloses the root.
-  let left = mostElements + 1;
+/** Made once; documents are parsed one after the other. */
+let parser: FastXmlParser.XMLParser | undefined;
+/** What the present document may have, and how much of it is left. */
+let most = 0;
+let left = 0;
+
+function createParser(): FastXmlParser.XMLParser {
   const { XMLParser } = load();
   return new XMLParser({
     ...OPTIONS,
@@ -58,10 +61,19 @@ function createParser(mostElements: number): FastXmlParser.XMLParser {
       const count = Object.keys(attributes).length;
       if (count > MAX_ATTRIBUTES) throw tooLarge(`an element with more than ${MAX_ATTRIBUTES} attributes`);
       left -= 1 + count;
-      if (left < 0) throw tooLarge(`more than ${mostElements} elements and attributes`);
+      if (left < 0) throw tooLarge(`more than ${most} elements and attributes`);
       return name;
     },
   });
+}
+
+/** @param mostElements including attributes; beyond that it stops at once. */
+function parse(markup: string, mostElements: number): readonly ParsedNode[] {
+  parser ??= createParser();
+  most = mostElements;
+  // One encloses the root.
+  left = mostElements + 1;
+  return parser.parse(markup) as readonly ParsedNode[];
 }
 
 // Their alternatives begin with different characters, so that matching takes linear time.
@@ -112,7 +124,7 @@ export function readDocument(text: string, mostElements: number): XmlElement {
   if (!ROOT.test(markup)) throw new XmlRefused('it does not begin or end with its root');
   const valid = load().XMLValidator.validate(hideReferences(markup));
   if (valid !== true) throw new XmlRefused(valid.err.msg);
-  const around = createParser(mostElements).parse(`<document>${markup}</document>`) as readonly ParsedNode[];
+  const around = parse(`<document>${markup}</document>`, mostElements);
   const content = contentOf(childNodes(around[0], marked('document')), 0);
   const [root, ...others] = content.filter((node) => typeof node !== 'string' || /[^ \t\r\n]/.test(node));
   if (root === undefined || typeof root === 'string' || others.length > 0)

@@ -20,9 +20,53 @@ import { recordUncertainWrites } from './uncertain-writes.ts';
  * one by one, so no attempt fails because of another.
  */
 export function outcomeRecorder(db: Statements): (outcome: AttemptOutcome) => Promise<Recorded> {
-  const recordOutcome = (outcomes: readonly AttemptOutcome[]) =>
-    db.transaction((tx) => recordAll(tx, outcomes), { opensWithLocks: true });
+  const noteCreated = analyzerOfGrowth(db);
+  const recordOutcome = async (outcomes: readonly AttemptOutcome[]) => {
+    const recorded = await db.transaction((tx) => recordAll(tx, outcomes), { opensWithLocks: true });
+    noteCreated(outcomes.filter(({ result }) => result.kind === 'created').length);
+    return recorded;
+  };
   return microBatch(recordOutcome, { onFailure: 'one_by_one' });
+}
+
+/** From so many new mappings on, plans that were made for few of them are slow. */
+const GROWN = 500;
+
+/**
+ * Prepared statements keep their plans until their tables get new statistics. A plan that was made while a table was nearly empty may
+ * read all jobs of a feed for each posting, and autovacuum comes a minute or more after a first pull has begun to send. So whenever
+ * the number of mappings has doubled, they are analyzed at once.
+ * @returns a function that takes the number of new mappings, and waits for nothing
+ */
+function analyzerOfGrowth(db: Queryable): (created: number) => void {
+  let created = 0;
+  let due = GROWN;
+  let isBusy = false;
+  async function analyzeIfGrown(): Promise<void> {
+    const known = await mappingsKnown(db);
+    if (created > known) await db.query('analyze (skip_locked) mapping (feed, key)');
+    due = Math.max(GROWN, created > known ? await mappingsKnown(db) : known);
+    created = 0;
+  }
+  return (more) => {
+    created += more;
+    if (created < due || isBusy) return;
+    isBusy = true;
+    // Without it, plans are slower for a while.
+    void analyzeIfGrown()
+      .catch(() => undefined)
+      .finally(() => {
+        isBusy = false;
+      });
+  };
+}
+
+/** How many mappings the planner knows of. */
+async function mappingsKnown(db: Queryable): Promise<number> {
+  const [row] = await db.query<{ n: number }>(
+    `select greatest(reltuples, 0)::float8 as n from pg_class where oid = 'mapping'::regclass`,
+  );
+  return row?.n ?? 0;
 }
 
 /**

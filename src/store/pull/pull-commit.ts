@@ -10,7 +10,7 @@ import type { PullSubject, PullTransaction } from './pull-transaction.ts';
 import { EXPIRED_ROWS } from './record-hashes.ts';
 
 /** Beyond this, analysing the backlog costs less than working on it with stale query plans. */
-const MANY_CHANGES = 10_000;
+const MANY_CHANGES = 1_000;
 
 /** What a pull found, counted while the feed streamed and merged. */
 export interface PullFindings {

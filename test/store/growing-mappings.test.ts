@@ -1,0 +1,58 @@
+// The planner learns that the mappings have grown while a first pull is sent: plans that were made before read all jobs of a feed.
+import { afterEach, beforeEach, expect, it, vi } from 'vitest';
+import { siteJobId } from '../../src/posting/identifiers.ts';
+import { outcomeRecorder } from '../../src/store/change/record-outcomes.ts';
+import { type Database, openDatabase } from '../../src/store/postgres/database.ts';
+import { attemptOf } from '../apply/site-context.ts';
+import { createTestDatabase, type TestDatabase } from '../support/database.ts';
+
+let database: TestDatabase;
+let db: Database;
+beforeEach(async () => {
+  database = await createTestDatabase();
+  db = openDatabase(database.url, { max: 2 });
+});
+afterEach(async () => {
+  await db.close();
+  await database.drop();
+});
+
+const mapMore = (from: number, to: number) =>
+  db.query(
+    `insert into mapping (feed, key, site, site_job_id, record_hash, content_hash)
+     select 'acme', 'k' || n, 'board', n::text, '', '' from generate_series($1::int, $2::int) n`,
+    [from, to],
+  );
+
+const known = async () => {
+  const [row] = await db.query<{ n: number }>(`select reltuples as n from pg_class where oid = 'mapping'::regclass`);
+  return row?.n;
+};
+
+it('analyzes mappings once they have doubled, and not before', async () => {
+  const record = outcomeRecorder(db.prepared);
+  const attempt = { ...attemptOf('create'), token: '00000000-0000-4000-8000-000000000000' };
+  // Their attempts are over: they stand for creates of other postings.
+  const recordCreated = (count: number) =>
+    Promise.all(
+      Array.from({ length: count }, (_, at) =>
+        record({
+          attempt,
+          result: { kind: 'created', siteJobId: siteJobId(`o${at}`), url: undefined },
+          record: undefined,
+        }),
+      ),
+    );
+  await db.query('vacuum mapping');
+  const before = await known();
+  await mapMore(1, 700);
+  await recordCreated(499);
+  expect(await known()).toBe(before);
+  await recordCreated(1);
+  await vi.waitFor(async () => expect(await known()).toBe(700), { timeout: 10_000 });
+  await mapMore(701, 1500);
+  await recordCreated(699);
+  expect(await known()).toBe(700);
+  await recordCreated(2);
+  await vi.waitFor(async () => expect(await known()).toBe(1500), { timeout: 10_000 });
+});
