@@ -10,6 +10,7 @@ import { details } from './parts/details.ts';
 import { formats } from './parts/formats.ts';
 import { growth } from './parts/growth.ts';
 import { noChange } from './parts/no-change.ts';
+import { readers } from './parts/readers.ts';
 import { recovery } from './parts/recovery.ts';
 import { redisWindow } from './parts/redis-window.ts';
 import { schedules } from './parts/schedules.ts';
@@ -26,6 +27,7 @@ const PARTS: Readonly<Record<string, Part>> = {
   redis: redisWindow,
   recovery,
   schedules,
+  readers,
 };
 
 const count = (text: string): number => {

@@ -1,4 +1,4 @@
-// Reads what Postgres and Redis have used until now: CPU time from /proc, and the WAL that Postgres has written.
+// Reads what processes have used until now, from /proc: measured ones, Postgres and Redis; and the WAL that Postgres has written.
 import { execFileSync } from 'node:child_process';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -49,3 +49,10 @@ function readCpu(pid: number): { parent: number; own: number; ended: number } | 
     return undefined;
   }
 }
+
+/** CPU time of a running process, in seconds. */
+export const cpuSecondsOf = (pid: number | undefined): number => readCpu(pid ?? 0)?.own ?? Number.NaN;
+
+/** The most memory that a running process has had. */
+export const peakMegabytesOf = (pid: number | undefined): number =>
+  Number(/^VmHWM:\s+(\d+) kB/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]) / 1000;

@@ -1,4 +1,6 @@
 // Shared by all parts: folder, server, feeds that are written once, and contestants that run several times.
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { statSync } from 'node:fs';
 import { join } from 'node:path';
 import type { EmbeddedServer } from '../src/embedded-postgres/server.ts';
@@ -70,6 +72,19 @@ const scripts = import.meta.dirname;
 
 /** Path of a compiled script of the benchmark. */
 export const scriptOf = (name: string): string => join(scripts, `${name}.js`);
+
+/** The compiled command line. */
+export const MAIN = join(scripts, '..', 'src', 'cli', 'main.js');
+
+/** Starts a script that prints its address. */
+export async function startScript(
+  name: string,
+  args: readonly string[],
+): Promise<{ child: ChildProcess; url: string }> {
+  const child = spawn(process.execPath, [scriptOf(name), ...args], { stdio: ['ignore', 'pipe', 'inherit'] });
+  const [line] = (await once(child.stdout, 'data')) as [Buffer];
+  return { child, url: line.toString().trim() };
+}
 
 /** Path of a feed's file, which is written if it does not exist yet; `xml.gz` gzips it. */
 export async function feedFile(

@@ -1,21 +1,17 @@
 // Measures many small feeds that are pulled in the same second of every minute: how late pulls begin, and what they cost.
-import { type ChildProcess, spawn } from 'node:child_process';
+import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { readdirSync, readFileSync } from 'node:fs';
 import { appendFile } from 'node:fs/promises';
-import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Database } from '../../src/store/postgres/database.ts';
 import { BENCH_ENV, openInstallation } from '../installation.ts';
-import { feedFile, judge, type Part, scriptOf } from '../workbench.ts';
+import { cpuSecondsOf, peakMegabytesOf, serverUsage } from '../server-usage.ts';
+import { feedFile, judge, MAIN, type Part, startScript } from '../workbench.ts';
 
 const PART = 'schedules';
 const POSTINGS = 3;
 const CORES = 2;
 const MINUTE_MS = 60_000;
-/** Clock ticks a second in the process times of /proc. */
-const TICKS = 100;
-const MAIN = join(import.meta.dirname, '..', '..', 'src', 'cli', 'main.js');
 
 export const schedules: Part = async (bench) => {
   const source = await startScript('small-feeds', [String(POSTINGS)]);
@@ -35,12 +31,15 @@ export const schedules: Part = async (bench) => {
     // Wait for the first minute that is measured in full.
     await delay(MINUTE_MS - (Date.now() % MINUTE_MS) - 1_000);
     bench.say(`${bench.minutes} minutes`);
-    const postmaster = await postmasterOf(db);
-    const before = { node: cpuSecondsOf(start.pid), server: serverCpuSeconds(postmaster), at: Date.now() };
+    const before = {
+      node: cpuSecondsOf(start.pid),
+      server: (await serverUsage(db, undefined)).postgresSeconds,
+      at: Date.now(),
+    };
     await delay(bench.minutes * MINUTE_MS);
     const seconds = (Date.now() - before.at) / 1000;
     const node = cpuSecondsOf(start.pid) - before.node;
-    const server = serverCpuSeconds(postmaster) - before.server;
+    const server = (await serverUsage(db, undefined)).postgresSeconds - before.server;
     // A pull of the last second may still be running.
     await delay(5_000);
     const found = await readPulls(db, before.at, seconds);
@@ -73,12 +72,6 @@ export const schedules: Part = async (bench) => {
 const feedText = (name: string, source: string): string =>
   `  ${name}: { source: "${source}", format: indeed, site: board, schedule: "* * * * *" }\n`;
 
-async function startScript(name: string, args: readonly string[]): Promise<{ child: ChildProcess; url: string }> {
-  const child = spawn(process.execPath, [scriptOf(name), ...args], { stdio: ['ignore', 'pipe', 'inherit'] });
-  const [line] = (await once(child.stdout, 'data')) as [Buffer];
-  return { child, url: line.toString().trim() };
-}
-
 async function untilMirrored(db: Database, feeds: number): Promise<void> {
   for (;;) {
     const [row] = await db.query<{ done: boolean }>(
@@ -103,36 +96,3 @@ async function readPulls(db: Database, fromMs: number, seconds: number) {
   );
   return row ?? { pulls: 0, latest: Number.POSITIVE_INFINITY, ended: Number.POSITIVE_INFINITY };
 }
-
-const statOf = (pid: number): string[] => {
-  const text = readFileSync(`/proc/${pid}/stat`, 'latin1');
-  return text.slice(text.lastIndexOf(')') + 2).split(' ');
-};
-
-/** User and system time; see proc(5). */
-function cpuSecondsOf(pid = 0, withEnded = false): number {
-  const [user, system, endedUser, endedSystem] = statOf(pid).slice(11, 15).map(Number);
-  const ended = withEnded ? (endedUser ?? 0) + (endedSystem ?? 0) : 0;
-  return ((user ?? 0) + (system ?? 0) + ended) / TICKS;
-}
-
-async function postmasterOf(db: Database): Promise<number> {
-  const [row] = await db.query<{ pid: number }>('select pg_backend_pid() as pid');
-  return Number(statOf(row?.pid ?? 0)[1]);
-}
-
-/** CPU time of all processes of the server, including those that have ended. */
-function serverCpuSeconds(postmaster: number): number {
-  let seconds = cpuSecondsOf(postmaster, true);
-  for (const name of readdirSync('/proc')) {
-    try {
-      if (/^\d+$/.test(name) && Number(statOf(Number(name))[1]) === postmaster) seconds += cpuSecondsOf(Number(name));
-    } catch {
-      // The process has ended meanwhile.
-    }
-  }
-  return seconds;
-}
-
-const peakMegabytesOf = (pid = 0): number =>
-  Number(/^VmHWM:\s+(\d+) kB/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]) / 1000;

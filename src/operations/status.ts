@@ -2,6 +2,7 @@
 import { z } from 'zod';
 import { describeMove } from '../apply/confirm-address.ts';
 import { type Config, type FeedConfig, namedFeeds } from '../config/config.ts';
+import { shareReading } from '../flow/share-reading.ts';
 import { actionsOf, type Message, messageOf, type Notice, noticeOf, type WriteAction } from '../plan/message.ts';
 import { plural } from '../plan/plural.ts';
 import { type FeedName, siteName } from '../posting/identifiers.ts';
@@ -237,13 +238,10 @@ type Reading = Pick<App, 'db' | 'config' | 'writeAction'>;
 
 /** @param only reads the status of this feed alone */
 export async function readStatus(app: Reading, only?: FeedName): Promise<Status> {
-  const { db, config, writeAction: write } = app;
-  await concludeAbandonedPulls(db, only);
-  const workers = await countWorkers(db);
-  const processes = await liveProcesses(db);
-  const sites = await readSites(app, processes);
-  const differences = describeDifferences(differencesOf(processes)) ?? null;
-  const feeds = await readFeeds(app, processes, only);
+  const { config, writeAction: write } = app;
+  const { workers, differences, sites, feeds } = await shareReading(config, `status ${only ?? ''}`, () =>
+    readFacts(app, only),
+  );
   const assessment = assess(config, sites, feeds, workers);
   return {
     workers,
@@ -252,6 +250,19 @@ export async function readStatus(app: Reading, only?: FeedName): Promise<Status>
     feeds: feeds.map((feed) => feedStatus(feed, assessment.failing, write)),
     check: checked(assessment, write),
   };
+}
+
+async function readFacts(app: Reading, only: FeedName | undefined) {
+  await concludeAbandonedPulls(app.db, only);
+  const facts = await readFactsOfSites(app);
+  return { ...facts, feeds: await readFeeds(app, facts.processes, only) };
+}
+
+async function readFactsOfSites(app: Reading) {
+  const workers = await countWorkers(app.db);
+  const processes = await liveProcesses(app.db);
+  const differences = describeDifferences(differencesOf(processes)) ?? null;
+  return { workers, processes, differences, sites: await readSites(app, processes) };
 }
 
 /** The status of one feed, with the whole that it is a part of. @throws {OperationRefused} */
@@ -268,11 +279,8 @@ export async function readFeedStatus(
 
 /** The status of the sites alone, which does not depend on how many postings there are. */
 export async function readSiteStatus(app: Reading): Promise<Pick<Status, 'sites' | 'workers' | 'differences'>> {
-  const workers = await countWorkers(app.db);
-  const processes = await liveProcesses(app.db);
-  const sites = await readSites(app, processes);
+  const { workers, differences, sites } = await shareReading(app.config, 'sites', () => readFactsOfSites(app));
   const { failing } = assess(app.config, sites, [], workers);
-  const differences = describeDifferences(differencesOf(processes)) ?? null;
   const around = { workers, differences, failing };
   return { sites: sites.map((site) => siteStatus(site, around, app.writeAction)), workers, differences };
 }
