@@ -88,7 +88,7 @@ const ONLY_IN: readonly { readonly packages: readonly string[]; readonly folders
     folders: ['src/store', 'src/embedded-postgres', 'src/sandbox'],
   },
   { packages: ['bullmq', 'ioredis'], folders: ['src/queue'] },
-  { packages: ['fast-xml-parser', 'saxes'], folders: ['src/site', 'src/feed', 'src/sandbox'] },
+  { packages: ['fast-xml-parser', 'xmlbuilder2', 'saxes'], folders: ['src/site', 'src/feed', 'src/sandbox'] },
 ];
 
 /**

@@ -58,8 +58,8 @@ describe('detected', () => {
     [
       'a part of a library',
       'src/review/a.ts',
-      "import x from 'fast-xml-parser/lib/x.js';",
-      'fast-xml-parser is allowed only in',
+      "import x from 'xmlbuilder2/lib/x.js';",
+      'xmlbuilder2 is allowed only in',
     ],
     [
       'I/O in the centre',

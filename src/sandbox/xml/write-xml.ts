@@ -1,6 +1,6 @@
 // Writes XML documents: one job, a list of jobs, the states with their counts, and errors as configured. Names come
-// from the code or were checked when they were stored; all escaping of text happens here. Not the
-// encoder of the worker: the sandbox must not share a mistake with it.
+// from the code or were checked when they were stored; all escaping of text happens here. Not xmlbuilder2: the worker
+// writes with it, and the sandbox must not share a mistake with it.
 import { errorSentence, type JobError, stateByAbbreviation } from '../job-rules.ts';
 import type { SandboxSettings } from '../settings.ts';
 import type { Job, JobFields } from '../store/jobs.ts';

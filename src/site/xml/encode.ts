@@ -1,4 +1,5 @@
 // Encodes a job's fields as the XML document that creates or updates it (site-interface.md, section 4, rule 1).
+import { create } from 'xmlbuilder2';
 import type { Fields, Problem } from '../../posting/posting.ts';
 import { removeIllegalCharacters } from '../../posting/xml-characters.ts';
 
@@ -23,21 +24,21 @@ const isFieldName = (name: string): boolean => elementName.test(name);
  */
 export function encodeSiteJob(fields: Fields, element = 'job'): EncodedSiteJob {
   const removed: Problem[] = [];
-  let children = '';
+  const job = create({ version: '1.0', encoding: 'UTF-8' }).ele(element);
   for (const [field, value] of Object.entries(fields)) {
     if (!isFieldName(field)) throw new Error(`The site field "${field}" can't be the name of an XML element.`);
     const legal = removeIllegalCharacters(value);
-    children += `<${field}>${escapeText(legal.text)}</${field}>`;
+    job.ele(field).txt(escapeReferences(legal.text));
     if (legal.removed.length > 0) removed.push(noteRemoved(field, legal.removed));
   }
-  const job = children === '' ? `<${element}/>` : `<${element}>${children}</${element}>`;
-  return { xml: `<?xml version="1.0" encoding="UTF-8"?>${job}`, removed };
+  // Names and characters are already checked: the library need not do it again.
+  return { xml: job.doc().end(), removed };
 }
 
-// A parser would read an unescaped CR as a line feed (XML 1.0, 2.11). Not xmlbuilder2, which builds a tree of nodes first: that took
-// ten times as long, a twentieth of the time of sending.
-const escapeText = (text: string): string =>
-  text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;').replaceAll('\r', '&#13;');
+// xmlbuilder2 mistakes `&name;` and `&#13;` in a text for references and writes them unchanged, so the text `&nbsp;`
+// would produce a document that no parser accepts. With every `&` already escaped, there is nothing to guess. This also
+// preserves CR, which a parser would read as a line feed if it were unescaped (XML 1.0, 2.11).
+const escapeReferences = (text: string): string => text.replaceAll('&', '&amp;').replaceAll('\r', '&#13;');
 
 function noteRemoved(field: string, found: readonly string[]): Problem {
   const points = [...new Set(found)].slice(0, 10).map(codePoint).join(', ');
