@@ -7,6 +7,7 @@ import { kindOf } from '../src/feed/source/sources.ts';
 import { type RateLimiter, rateLimiterFor } from '../src/flow/rate-limiter.ts';
 import { createOnlyOf } from '../src/plan/create-only-fields.ts';
 import type { Message } from '../src/plan/message.ts';
+import { tellPauses } from '../src/plan/pause-words.ts';
 import { membershipRule } from '../src/posting/fingerprint.ts';
 import { hasPlaces } from '../src/posting/places.ts';
 import { anyDateDue, pullClock, setupAtTime } from '../src/pull/dated-records.ts';
@@ -19,6 +20,7 @@ import { refuseFeed, whyStopped } from '../src/pull/refuse-feed.ts';
 import { pullUnchanged } from '../src/pull/unchanged-feed.ts';
 import { type FeedState, readFeedState } from '../src/store/feed/feed-state.ts';
 import { type FeedLock, lockFeed } from '../src/store/locks/feed-locks.ts';
+import { readPausesOf } from '../src/store/locks/pauses.ts';
 import type { Database } from '../src/store/postgres/database.ts';
 import { isPassing, withRetry } from '../src/store/postgres/transient-error.ts';
 import { anyExpiryDue } from '../src/store/pull/posting-expiry.ts';
@@ -41,7 +43,9 @@ export type PullEnd =
   /** Nothing could be read; nothing was changed. */
   | { readonly kind: 'failed'; readonly pull: number; readonly message: Message }
   /** Another process is pulling this feed. */
-  | { readonly kind: 'busy' };
+  | { readonly kind: 'busy' }
+  /** A person has paused its pulls; nothing was read. */
+  | { readonly kind: 'paused'; readonly message: Message };
 
 /**
  * Pulls one feed. If the database goes away meanwhile, for example in a failover, the pull restarts from the beginning.
@@ -59,7 +63,9 @@ export function pullFeed(setup: FeedSetup, context: PullContext): Promise<PullEn
 
 async function pullOnce(setup: FeedSetup, context: PullContext): Promise<PullEnd> {
   const { db, log, signal } = context;
-  const { feed } = setup;
+  const { feed, site } = setup;
+  const pauses = (await readPausesOf(db, { feed, site })).filter(({ stopsPulls }) => stopsPulls);
+  if (pauses.length > 0) return { kind: 'paused', message: tellPauses(pauses) };
   const lock = await inBriefSlot(signal, () => lockFeed(db, feed));
   if (lock === undefined) return { kind: 'busy' };
   try {

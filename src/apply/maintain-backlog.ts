@@ -3,6 +3,7 @@ import type { SiteName } from '../posting/identifiers.ts';
 import type { Outcome } from '../site/exchange.ts';
 import { deadlineIn } from '../site/http/deadline.ts';
 import { endFarWaits, recoverAbandoned } from '../store/change/recover-abandoned.ts';
+import { readPausesOf } from '../store/locks/pauses.ts';
 import type { Database } from '../store/postgres/database.ts';
 import { dueOrphans, forgetOrphan, takeOrphan, uncountOrphanDelete } from '../store/site/orphan-site-jobs.ts';
 import { noteAcceptedToken, takeTokenProbe, tryTokenAgain } from '../store/site/refused-token.ts';
@@ -49,6 +50,8 @@ export async function maintainBacklog(siteContext: SiteContext, signal: AbortSig
   if (recovered > 0)
     siteContext.log.warn({ site: siteContext.site, recovered }, 'attempts of stopped workers returned to the backlog');
   await endWaitsOfFalseClock(siteContext);
+  // A person has paused it: the site is not even asked.
+  if (await isSitePaused(siteContext)) return { recovered, doubts: 0, resumed: false };
   const state = await readSiteState(siteContext.db.prepared, siteContext.site, siteContext.tokenDigest);
   if (isElsewhere(siteContext, state)) return { recovered, doubts: 0, resumed: false };
   if (state.movedTo !== undefined && state.address !== undefined)
@@ -91,10 +94,14 @@ export const recoverAttempts = (
 
 /** Probes a paused site at once when a command starts: the cause may just have been fixed. */
 export async function probeIfPaused(siteContext: SiteContext, signal: AbortSignal): Promise<void> {
+  if (await isSitePaused(siteContext)) return;
   const state = await readSiteState(siteContext.db, siteContext.site, siteContext.tokenDigest);
   if (state.tokenRefused) await tryToken(siteContext, signal, true);
   else if (state.pausedSince !== undefined && state.probeInMs !== undefined) await probe(siteContext, signal);
 }
+
+const isSitePaused = async ({ db, site }: SiteContext): Promise<boolean> =>
+  (await readPausesOf(db.prepared, { site })).length > 0;
 
 /** Whether this process may send to the site: if not, one with another token, or with the address of the site's jobs, has to lead. */
 export async function maySend(siteContext: SiteContext): Promise<boolean> {

@@ -116,9 +116,15 @@ export const COMMANDS: readonly CommandEntry[] = [
     load: async () => (await import('./commands/report.ts')).reportCommand(),
   },
   {
+    name: 'pause',
+    term: 'pause [options] [name]',
+    description: 'stop sending for a feed, a site or everything, at once',
+    load: async () => (await import('./commands/pause.ts')).pauseCommand(),
+  },
+  {
     name: 'resume',
-    term: 'resume [options] <site>',
-    description: 'resume sending to a paused site',
+    term: 'resume [options] [name]',
+    description: 'resume sending for what is paused: a feed, a site or everything',
     load: async () => (await import('./commands/resume.ts')).resumeCommand(),
   },
   {

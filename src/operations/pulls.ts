@@ -81,6 +81,12 @@ export const pullReportOutput = z
     feed: feedNameOutput.describe('Name of the feed.'),
     pull: count.nullable().describe('Number of this pull; `null`: the pull could not begin.'),
     status: z.enum(PULL_STATUSES).exclude(['running']).describe('How the pull ended, see below.'),
+    paused: z
+      .literal(true)
+      .optional()
+      .describe(
+        'A person has paused the feed, its site or everything, so that what is pending waits; absent otherwise.',
+      ),
     ...pullCounts,
     duration_ms: count.describe('Total time, in milliseconds.'),
     shortfalls: z.array(z.string()).describe('Why the feed is not proven complete.'),
@@ -230,6 +236,7 @@ export const startFeedPull = operation({
         const message = `feed ${feed} is being pulled right now${by}; try again when that has ended`;
         throw new OperationRefused('conflict', message, { pull: start.pull ?? null }, { retryAfterSeconds: 5 });
       }
+      case 'paused':
       case 'unusable':
         throw new OperationRefused('conflict', start.message);
       default:

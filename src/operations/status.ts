@@ -4,9 +4,16 @@ import { describeMove } from '../apply/confirm-address.ts';
 import { type Config, type FeedConfig, namedFeeds } from '../config/config.ts';
 import { shareReading } from '../flow/share-reading.ts';
 import { actionsOf, type Message, messageOf, type Notice, noticeOf, type WriteAction } from '../plan/message.ts';
+import { type PersonsPause, pausesOf } from '../plan/pause-words.ts';
 import { plural } from '../plan/plural.ts';
 import { type FeedName, siteName } from '../posting/identifiers.ts';
-import { type Assessment, assessHealth, HEALTH_CONDITIONS, type HealthCondition } from '../review/assess-health.ts';
+import {
+  type Assessment,
+  type AssessOptions,
+  assessHealth,
+  HEALTH_CONDITIONS,
+  type HealthCondition,
+} from '../review/assess-health.ts';
 import { escalates } from '../review/escalation.ts';
 import { adviceOnHeld, readHeldOffers } from '../review/held-offer.ts';
 import type { App } from '../runtime/app.ts';
@@ -21,6 +28,7 @@ import { readSchedules, type ScheduleState } from '../store/feed/feed-schedule.t
 import { stoppedFeeds } from '../store/feed/feed-state.ts';
 import { lastVerifies } from '../store/feed/feed-verify.ts';
 import { type UnconfiguredFeed, unconfiguredFeeds } from '../store/feed/unconfigured-feeds.ts';
+import { listPauses } from '../store/locks/pauses.ts';
 import { countWorkers, type LiveProcess, liveProcesses, tokenPart } from '../store/locks/processes.ts';
 import { type PullHistory, readPullHistories } from '../store/pull/pull-history.ts';
 import { foldReviewCounts } from '../store/review/review-totals.ts';
@@ -33,6 +41,7 @@ import { readSiteState, type SiteState, stateAt } from '../store/site/site-state
 import { type FeedOverview, readOverview } from '../store/status/feed-overview.ts';
 import { concludeAbandonedPulls } from '../store/status/pull-summary.ts';
 import { namedFeed, OperationRefused, operation } from './operation.ts';
+import { pauseOutput, shownPause } from './pauses.ts';
 import { pullOf, uncountedPullOutput } from './pulls.ts';
 import {
   actionOutput,
@@ -52,10 +61,11 @@ const siteOutput = z
     kind: z.literal('site'),
     site: siteNameOutput.describe('Name of the site.'),
     state: z
-      .enum(['sending', 'paused', 'out_of_reach', 'waiting'])
+      .enum(['sending', 'paused', 'stopped', 'out_of_reach', 'waiting'])
       .describe(
-        '`paused`: until the site answers a probe or a person resumes it; `waiting`: it asks for that; `out_of_reach` ends by itself, too.',
+        '`paused`: until the site answers a probe or a person resumes it; `stopped`: only a person has paused it; `waiting`: it asks for that; `out_of_reach` ends by itself, too.',
       ),
+    pauses: z.array(pauseOutput).describe('What people have paused: this site or everything.'),
     paused_since: time.nullable().describe('Since when it is paused.'),
     pause_cause: noticeOutput.nullable().describe('Why it is paused.'),
     next_probe: time.nullable().describe('When a request tries whether the pause is over.'),
@@ -114,6 +124,9 @@ const feedOutput = z
       .strictObject({ undo: count, undone: count.nullable(), since: time })
       .nullable()
       .describe('Since when, and by the undo of which pull, it is not pulled.'),
+    pauses: z
+      .array(pauseOutput)
+      .describe('What people have paused, so that it is not sent: everything, its site or the feed.'),
     escalated: z.boolean().describe('Held changes or creates in doubt have waited for too long.'),
     live: count.describe('Jobs on the site.'),
     ready: count.describe('Changes that may be sent now or later.'),
@@ -217,6 +230,7 @@ const statusOutput = z
     sites: z.array(siteOutput).describe('One object per site:'),
     feeds: z.array(feedOutput).describe('One object per feed, those first that have waited for too long:'),
     check: checkOutput.describe('With `--check`, the last object:'),
+    pauses: z.array(pauseOutput).describe('What people have paused.'),
     workers: count.describe('Processes that send.'),
     differences: z.string().nullable().describe('How the configurations of running processes differ.'),
   })
@@ -239,15 +253,16 @@ type Reading = Pick<App, 'db' | 'config' | 'writeAction'>;
 /** @param only reads the status of this feed alone */
 export async function readStatus(app: Reading, only?: FeedName): Promise<Status> {
   const { config, writeAction: write } = app;
-  const { workers, differences, sites, feeds } = await shareReading(config, `status ${only ?? ''}`, () =>
+  const { workers, differences, pauses, sites, feeds } = await shareReading(config, `status ${only ?? ''}`, () =>
     readFacts(app, only),
   );
-  const assessment = assess(config, sites, feeds, workers);
+  const assessment = assess(config, sites, feeds, { workers, pauses });
   return {
     workers,
     differences,
-    sites: sites.map((site) => siteStatus(site, { workers, differences, failing: assessment.failing }, write)),
-    feeds: feeds.map((feed) => feedStatus(feed, assessment.failing, write)),
+    pauses: pauses.map((pause) => shownPause(pause, write)),
+    sites: sites.map((site) => siteStatus(site, { workers, differences, failing: assessment.failing, pauses }, write)),
+    feeds: feeds.map((feed) => feedStatus(feed, assessment.failing, pauses, write)),
     check: checked(assessment, write),
   };
 }
@@ -262,7 +277,8 @@ async function readFactsOfSites(app: Reading) {
   const workers = await countWorkers(app.db);
   const processes = await liveProcesses(app.db);
   const differences = describeDifferences(differencesOf(processes)) ?? null;
-  return { workers, processes, differences, sites: await readSites(app, processes) };
+  const sites = await readSites(app, processes);
+  return { workers, processes, differences, sites, pauses: await listPauses(app.db) };
 }
 
 /** The status of one feed, with the whole that it is a part of. @throws {OperationRefused} */
@@ -279,13 +295,18 @@ export async function readFeedStatus(
 
 /** The status of the sites alone, which does not depend on how many postings there are. */
 export async function readSiteStatus(app: Reading): Promise<Pick<Status, 'sites' | 'workers' | 'differences'>> {
-  const { workers, differences, sites } = await shareReading(app.config, 'sites', () => readFactsOfSites(app));
-  const { failing } = assess(app.config, sites, [], workers);
-  const around = { workers, differences, failing };
+  const { workers, differences, pauses, sites } = await shareReading(app.config, 'sites', () => readFactsOfSites(app));
+  const { failing } = assess(app.config, sites, [], { workers, pauses });
+  const around = { workers, differences, failing, pauses };
   return { sites: sites.map((site) => siteStatus(site, around, app.writeAction)), workers, differences };
 }
 
-function assess(config: Config, sites: readonly ReadSite[], feeds: readonly ReadFeed[], workers: number): Assessment {
+function assess(
+  config: Config,
+  sites: readonly ReadSite[],
+  feeds: readonly ReadFeed[],
+  options: Required<Pick<AssessOptions, 'workers' | 'pauses'>>,
+): Assessment {
   const facts = feeds.map(({ overview, ...feed }) => {
     const role = feed.configured ? 'configured' : isLeft({ overview, ...feed }) ? 'left' : 'other';
     const { in_doubt, held, rejected, failed, unreadable, duplicates } = overview;
@@ -304,7 +325,7 @@ function assess(config: Config, sites: readonly ReadSite[], feeds: readonly Read
   return assessHealth(
     sites.map(({ state, move, asksToWait, refusedProcesses }) => siteFacts(state, move, asksToWait, refusedProcesses)),
     facts,
-    { workers },
+    options,
   );
 }
 
@@ -368,14 +389,19 @@ async function readSites(
 
 function siteStatus(
   { state, move, otherRefused, orphans, references, referencesNote }: ReadSite,
-  around: Pick<Status, 'workers' | 'differences'> & { readonly failing: readonly HealthCondition[] },
+  around: Pick<Status, 'workers' | 'differences'> & {
+    readonly failing: readonly HealthCondition[];
+    readonly pauses: readonly PersonsPause[];
+  },
   write: WriteAction,
 ): SiteStatus {
+  const pauses = pausesOf(around.pauses, { site: state.site }).map((pause) => shownPause(pause, write));
   const from = (ms: number | undefined) => (ms === undefined ? null : new Date(Date.now() + Math.max(0, ms)));
   return {
     kind: 'site',
     site: state.site,
-    state: wordOf(state),
+    state: pauses.length > 0 && state.pausedSince === undefined ? 'stopped' : wordOf(state),
+    pauses,
     paused_since: state.pausedSince ?? null,
     pause_cause: notice(state.pauseCause, write),
     next_probe: from(state.probeInMs),
@@ -464,12 +490,18 @@ async function readFeeds(
   return feeds.sort((a, b) => Number(b.escalated) - Number(a.escalated));
 }
 
-function feedStatus(read: ReadFeed, failing: readonly HealthCondition[], write: WriteAction): FeedStatus {
+function feedStatus(
+  read: ReadFeed,
+  failing: readonly HealthCondition[],
+  allPauses: readonly PersonsPause[],
+  write: WriteAction,
+): FeedStatus {
   const { feed, site, configured, served, stopped, escalated, overview, schedule, history } = read;
   const { retired, rekey, holdReason, search, lastPull, heldForMs, inDoubtForMs } = overview;
   const own = failing.filter((condition) => condition.feed === feed);
   // A feed that nobody pulls any more can't be late.
-  const isPulled = (configured || served) && !retired;
+  const pauses = pausesOf(allPauses, { feed, site });
+  const isPulled = (configured || served) && !retired && pauses.every(({ stopsPulls }) => !stopsPulls);
   return {
     kind: 'feed',
     feed,
@@ -478,6 +510,7 @@ function feedStatus(read: ReadFeed, failing: readonly HealthCondition[], write: 
     served,
     retired,
     stopped,
+    pauses: pauses.map((pause) => shownPause(pause, write)),
     escalated,
     live: overview.live,
     ready: overview.ready,

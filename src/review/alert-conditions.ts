@@ -1,6 +1,7 @@
 // Decides which alerts are open: from what is failing, as /healthz sees it, and from the changes that wait for a person.
 import type { Config } from '../config/config.ts';
 import { type Advice, type Message, messageOf } from '../plan/message.ts';
+import { type PersonsPause, pauseInBrief, pauseInFull } from '../plan/pause-words.ts';
 import { plural } from '../plan/plural.ts';
 import type { FeedName, SiteName } from '../posting/identifiers.ts';
 import type { NewGroups } from '../store/review/new-groups.ts';
@@ -33,6 +34,8 @@ export interface AlertFacts {
   readonly newGroups: readonly NewGroups[];
   /** Feeds whose creates and deletes wait, as their keys seem to have changed. */
   readonly rekeyed: readonly FeedName[];
+  /** What people have paused. */
+  readonly pauses?: readonly PersonsPause[];
   /** What can be done about the held deletes of each feed. */
   readonly heldOffers: ReadonlyMap<FeedName, HeldOffer>;
 }
@@ -51,6 +54,8 @@ const OF_FAILURE: Record<HealthCondition['kind'], AlertKind | null> = {
   left: null,
   not_sent: null,
   restored: null,
+  // Told of each pause that is in force, with its sites.
+  paused_by_person: null,
   review: null,
 };
 
@@ -62,13 +67,15 @@ const FEW_REJECTED = 5;
 
 /** All open alerts, at most one of each kind for a subject. */
 export function alertConditions(
-  { failing, changes, pulls, newGroups, rekeyed, heldOffers }: AlertFacts,
+  { failing, changes, pulls, newGroups, rekeyed, heldOffers, pauses = [] }: AlertFacts,
   config: Pick<Config, 'sites'>,
   rejectedPercent: number,
 ): AlertCondition[] {
   // An incomplete pull saw only some of its feed.
   const sizes = new Map(pulls.map(({ feed, size }) => [feed, size ?? 0]));
   const all = [
+    // A pause of everything is one of each site.
+    ...pauses.flatMap((pause) => pausedByPerson(pause, [...config.sites.keys()])),
     // The last one of a kind is told, and the most important one comes first.
     ...failing.toReversed().flatMap(ofFailure),
     // Deletes that are held for it say so themselves.
@@ -93,6 +100,18 @@ function ofFailure({ kind, site, feed, message, detail }: HealthCondition): Aler
         ])
       : message;
   return [{ kind: alert, subject, message: next, ...(detail === undefined ? {} : { detail }) }];
+}
+
+function pausedByPerson(pause: PersonsPause, sites: readonly SiteName[]): AlertCondition[] {
+  const { site, feed } = pause;
+  const subjects =
+    feed !== undefined ? [`feed ${feed}`] : (site === undefined ? sites : [site]).map((each) => `site ${each}`);
+  return subjects.map((subject) => ({
+    kind: 'paused',
+    subject,
+    message: pauseInBrief(pause),
+    detail: pauseInFull(pause),
+  }));
 }
 
 function waiting(
@@ -160,8 +179,9 @@ function appeared({ feed, n, since, largest }: NewGroups): AlertCondition {
   };
 }
 
-/** How the end of an alert is told. */
-export function recoveryOf(kind: AlertKind, subject: string): string {
+/** How the end of an alert is told. @param isPaused a person has paused its subject since, which says nothing about its cause */
+export function recoveryOf(kind: AlertKind, subject: string, isPaused = false): string {
+  if (isPaused && kind !== 'paused') return `${subject}: not watched while a person has paused it`;
   switch (kind) {
     case 'paused':
       return `${subject} is no longer paused`;
@@ -190,4 +210,20 @@ export function recoveryOf(kind: AlertKind, subject: string): string {
 export function subjectParts(subject: string): { readonly site: SiteName | null; readonly feed: FeedName | null } {
   const [kind, name = ''] = subject.split(' ');
   return { site: kind === 'site' ? (name as SiteName) : null, feed: kind === 'feed' ? (name as FeedName) : null };
+}
+
+/** Of alerts of feeds that are not about the feed as a whole. */
+const PAGES: Partial<Record<AlertKind, string>> = {
+  held: '/held',
+  escalation: '/review',
+  in_doubt: '/doubts',
+  rejected_share: '/review',
+  new_group: '/review',
+};
+
+/** The page that shows what an alert is about, below the address of all pages. */
+export function pageOfAlert(kind: AlertKind, subject: string): string {
+  const { site, feed } = subjectParts(subject);
+  if (feed === null) return site === null ? '/' : `/sites/${encodeURIComponent(site)}`;
+  return `${PAGES[kind] ?? '/feed'}?${new URLSearchParams({ feed })}`;
 }

@@ -1,6 +1,7 @@
 // Decides from the status of sites and feeds what is failing and what waits for a person: one answer for status,
 // /healthz and scripts.
 import type { Message } from '../plan/message.ts';
+import { type PersonsPause, pauseInBrief, pausesOf, tellPauses } from '../plan/pause-words.ts';
 import { plural } from '../plan/plural.ts';
 import type { FeedName, SiteName } from '../posting/identifiers.ts';
 import { type PullHistory, RECENT_PULLS } from '../store/pull/pull-history.ts';
@@ -23,6 +24,7 @@ export const HEALTH_CONDITIONS = {
   undeleted: 'the site has not deleted a job that no posting has (one that was made twice) in five tries, one a minute',
   restored:
     'under `review`: the database was restored from a backup and `recover` was not run since, or it left jobs that no posting has',
+  paused_by_person: 'under `review`: a person has paused everything, a site or a feed',
   review: 'under `review`: entries wait, or the keys of a feed seem to have changed',
 } as const;
 
@@ -93,6 +95,8 @@ export interface AssessOptions {
   readonly workers: number;
   /** When this process started pulling by itself: it gets time to catch up. */
   readonly runningSince?: Date;
+  /** What people have paused. What follows from that is no failure. */
+  readonly pauses?: readonly PersonsPause[];
 }
 
 /** Consecutive failures after which a site is not just slow. */
@@ -104,12 +108,24 @@ export function assessHealth(
   feeds: readonly FeedFacts[],
   options: AssessOptions,
 ): Assessment {
+  const { pauses = [] } = options;
   const stopped = new Set(sites.filter(({ paused, moved }) => paused || moved).map(({ site }) => site));
   return {
-    failing: [...sites.flatMap(siteFailures), ...feeds.flatMap((feed) => feedFailures(feed, stopped, options))],
-    review: feeds.flatMap((feed) => (feed.role === 'other' ? [] : waitsOf(feed))),
+    failing: [
+      ...sites.flatMap((site) => siteFailures(site, pauses)),
+      ...feeds.flatMap((feed) => feedFailures(feed, stopped, options)),
+    ],
+    review: [...pauses.map(pausedByPerson), ...feeds.flatMap((feed) => (feed.role === 'other' ? [] : waitsOf(feed)))],
   };
 }
+
+const pausedByPerson = (pause: PersonsPause): HealthCondition => ({
+  kind: 'paused_by_person',
+  ...(pause.site === undefined ? {} : { site: pause.site }),
+  ...(pause.feed === undefined ? {} : { feed: pause.feed }),
+  message: pauseInBrief(pause),
+  detail: tellPauses([pause]),
+});
 
 function waitsOf({ feed, review, rekeyed, twins, restored }: FeedFacts): HealthCondition[] {
   const unknown: HealthCondition[] = restored === undefined ? [] : [{ kind: 'restored', feed, message: restored }];
@@ -124,7 +140,7 @@ function waitsOf({ feed, review, rekeyed, twins, restored }: FeedFacts): HealthC
   return [...unknown, ...unanswered, { kind: 'review', feed, message: `feed ${feed}: ${wait} for review` }];
 }
 
-function siteFailures(facts: SiteFacts): HealthCondition[] {
+function siteFailures(facts: SiteFacts, pauses: readonly PersonsPause[]): HealthCondition[] {
   const { site, paused, pauseCause, refusedProcesses, moved, unreachableStreak, onlyAsksToWait, lastMessage } = facts;
   if (moved) return [{ kind: 'moved', site, message: `site ${site}: its jobs were created at another address` }];
   if (paused) return [{ kind: 'paused', site, message: `site ${site} is paused`, ...detailOf(pauseCause) }];
@@ -133,6 +149,8 @@ function siteFailures(facts: SiteFacts): HealthCondition[] {
     const detail = `restart with the new token: ${refusedProcesses.join(', ')}`;
     return [{ kind: 'paused', site, message: `site ${site} is paused for ${who} whose token it refuses`, detail }];
   }
+  // Nobody asks it meanwhile.
+  if (pausesOf(pauses, { site }).length > 0) return [];
   if (unreachableStreak < UNREACHABLE_LIMIT) {
     const asks = `site ${site} has accepted nothing for more than an hour: it asks to wait, again and again`;
     return onlyAsksToWait ? [{ kind: 'out_of_reach', site, message: asks }] : [];
@@ -149,6 +167,9 @@ function feedFailures(facts: FeedFacts, stopped: ReadonlySet<SiteName>, options:
     const message = `feed ${feed} is no longer in any configuration, but ${unsent === 1 ? '1 of its changes is' : `${unsent} of its changes are`} still unsent`;
     return [{ kind: 'left', feed, message }];
   }
+  const pauses = pausesOf(options.pauses ?? [], { site, feed });
+  const isSent = pauses.length === 0 && !stopped.has(site);
+  const isPulled = pauses.every(({ stopsPulls }) => !stopsPulls);
   const conditions: HealthCondition[] = [];
   if (facts.broken !== undefined) {
     conditions.push({
@@ -158,22 +179,23 @@ function feedFailures(facts: FeedFacts, stopped: ReadonlySet<SiteName>, options:
       detail: facts.broken,
     });
   }
-  const failing = failingPulls(facts);
+  const failing = isPulled ? failingPulls(facts) : undefined;
   if (failing !== undefined) conditions.push(failing);
-  const stale = stalePulls(facts, options);
+  const stale = isPulled ? stalePulls(facts, options) : undefined;
   if (stale !== undefined) conditions.push(stale);
   // A feed that cannot be pulled is not reported as late too.
-  if (late !== undefined && facts.broken === undefined) conditions.push({ kind: 'late', feed, message: late });
-  if (facts.unsearched !== undefined && !stopped.has(site)) {
+  if (late !== undefined && facts.broken === undefined && isPulled)
+    conditions.push({ kind: 'late', feed, message: late });
+  if (facts.unsearched !== undefined && isSent) {
     const message = `feed ${feed}: no new jobs are created, as its site cannot be searched for jobs that it has already`;
     conditions.push({ kind: 'unsearched', feed, message, ...detailOf(facts.unsearched) });
   }
-  if (facts.undeleted > 0 && !stopped.has(site)) {
+  if (facts.undeleted > 0 && isSent) {
     const jobs = plural(facts.undeleted, 'job');
     const message = `feed ${feed}: the site does not delete ${jobs} that no posting has: delete ${facts.undeleted === 1 ? 'it' : 'them'} there`;
     conditions.push({ kind: 'undeleted', feed, message });
   }
-  if (ready > 0 && options.workers === 0 && !stopped.has(site)) {
+  if (ready > 0 && options.workers === 0 && isSent) {
     const wait = ready === 1 ? '1 change waits' : `${ready} changes wait`;
     conditions.push({ kind: 'not_sent', feed, message: `feed ${feed}: ${wait} to be sent, but no process is sending` });
   }

@@ -1,10 +1,12 @@
 // Waits until everything that can be sent for some feeds is sent, or until waiting longer makes no sense.
 import { pause } from '../flow/pause.ts';
 import { type Advice, adviceOf, type Message, messageOf, textOf } from '../plan/message.ts';
+import { type PersonsPause, pausesOf, tellPauses } from '../plan/pause-words.ts';
 import type { FeedName, SiteName } from '../posting/identifiers.ts';
 import { UNREACHABLE_LIMIT } from '../review/assess-health.ts';
 import { type Progress, readDoubtProgress, readProgress } from '../store/backlog/backlog.ts';
 import { databaseTime, openSearches } from '../store/change/site-search.ts';
+import { listPauses } from '../store/locks/pauses.ts';
 import { withRetry } from '../store/postgres/transient-error.ts';
 import { readSiteState, type SiteState } from '../store/site/site-state.ts';
 import type { App } from './app.ts';
@@ -14,7 +16,12 @@ import type { Engine } from './engine.ts';
 export type WaitEnd =
   | { readonly kind: 'quiet' }
   /** Something remains to be sent; `message` says why waiting ended, and what to do. */
-  | { readonly kind: 'waiting'; readonly message: Message };
+  | {
+      readonly kind: 'waiting';
+      readonly message: Message;
+      /** A person has paused what remains. */
+      readonly isPaused?: true;
+    };
 
 export interface AwaitOptions {
   readonly signal: AbortSignal;
@@ -55,16 +62,21 @@ export async function awaitQuiet(
   const since = await withRetry(() => databaseTime(app.db), options.signal);
   for (let checkMs = CHECK_MS; ; checkMs = Math.min(LONGEST_CHECK_MS, checkMs * 1.2)) {
     if (options.signal.aborted) return { kind: 'waiting', message: INTERRUPTED };
-    const progress = await withRetry(() => readProgress(app.db.prepared, feeds, engine.self.worker), options.signal);
+    const pauses = await withRetry(() => listPauses(app.db.prepared), options.signal);
+    const open = feeds.filter((feed) => pausesOf(pauses, { site, feed }).length === 0);
+    // Of paused feeds, only what was in flight still goes on.
+    const asked = open.length === 0 ? feeds : open;
+    const progress = await withRetry(() => readProgress(app.db.prepared, asked, engine.self.worker), options.signal);
     if (progress.recorded !== recorded) {
       recorded = progress.recorded;
       movedAt = performance.now();
     }
     await withRetry(async () => options.onCheck?.(), options.signal);
-    const unsent = progress.due || progress.sending || progress.nextDueMs !== undefined;
-    if (!unsent) {
-      if (!progress.inDoubt || !mayDoubtsResolve(engine, site)) return { kind: 'quiet' };
-      if (await withRetry(() => doubts.haveStopped(), options.signal)) return { kind: 'quiet' };
+    const mayGoOn = open.length > 0 && (progress.due || progress.nextDueMs !== undefined);
+    if (!mayGoOn && !progress.sending) {
+      const end = endOf(site, feeds, pauses);
+      if (open.length === 0 || !progress.inDoubt || !mayDoubtsResolve(engine, site)) return end;
+      if (await withRetry(() => doubts.haveStopped(), options.signal)) return end;
     } else {
       doubts.startAnew();
       const state = await withRetry(
@@ -86,6 +98,12 @@ export async function awaitQuiet(
     const waitMs = Math.max(checkMs, CHECK_APART_MS * (options.besides?.() ?? 0));
     await pause(waitMs, options.signal);
   }
+}
+
+/** Nothing more is sent for these feeds: either all is, or a person has paused some. */
+function endOf(site: SiteName, feeds: readonly FeedName[], pauses: readonly PersonsPause[]): WaitEnd {
+  const own = pauses.filter((pause) => feeds.some((feed) => pausesOf([pause], { site, feed }).length > 0));
+  return own.length === 0 ? { kind: 'quiet' } : { kind: 'waiting', message: tellPauses(own), isPaused: true };
 }
 
 function whyWait(site: SiteName, state: SiteState, progress: Progress, standstillMs: number): Message | undefined {

@@ -22,6 +22,8 @@ export interface PullReport extends Omit<PullSummary, 'pull'> {
   readonly duration_ms: number;
   /** Likely mistakes of the mapping, if this pull was the first to read the feed with it. */
   readonly warnings: readonly string[];
+  /** A person has paused the feed, its site or everything: what is left to send waits for that. */
+  readonly paused?: true;
   /** What a person should know besides the shortfalls, or why the pull failed. */
   readonly notes: readonly Message[];
 }
@@ -50,10 +52,12 @@ export interface Blocker {
    */
   readonly worth: 'decisive' | 'always' | 'if_unsent';
   readonly message: Message;
+  /** A person has paused it. */
+  readonly isPaused?: true;
 }
 
 /** How the pull ended, or the undo that counts like one. */
-export type ConcludedEnd = Exclude<PullEnd, { kind: 'busy' }> | Extract<UndoEnd, { kind: 'undone' }>;
+export type ConcludedEnd = Exclude<PullEnd, { kind: 'busy' | 'paused' }> | Extract<UndoEnd, { kind: 'undone' }>;
 
 /** Summarises a pull once everything that can be sent was sent, and completes its row. */
 export async function concludePull(
@@ -79,7 +83,8 @@ export async function concludePull(
   // Otherwise the first page of the pairs would wait for it.
   if (progress.rekey !== undefined) await compareRekey(db, feed);
   const warnings = end.kind === 'committed' ? (end.warnings ?? []) : [];
-  return { ...summary, status, duration_ms: Math.round(durationMs), warnings, notes };
+  const paused = blocker?.isPaused === true ? { paused: true as const } : {};
+  return { ...summary, status, ...paused, duration_ms: Math.round(durationMs), warnings, notes };
 }
 
 /** The report of a failed pull. @param pull its number; `null` if it could not start. */
@@ -97,6 +102,13 @@ export const failedReport = (
   notes: [message],
 });
 
+/** The report of a feed whose pulls a person has paused. */
+export const pausedReport = (feed: FeedName, message: Message, durationMs: number): PullReport => ({
+  ...failedReport(feed, null, message, durationMs),
+  status: 'pending',
+  paused: true,
+});
+
 function undoneNote(feed: FeedName, end: ConcludedEnd): Message[] {
   if (end.kind !== 'undone') return [];
   const text = `pull ${end.undone} is undone; feed ${feed} is not pulled until a person says that its source is right`;
@@ -106,7 +118,9 @@ function undoneNote(feed: FeedName, end: ConcludedEnd): Message[] {
 const blockerNote = ({ unsent }: PullState, blocker: Blocker | undefined): Message[] =>
   blocker !== undefined && (unsent > 0 || blocker.worth !== 'if_unsent') ? [blocker.message] : [];
 
-export function exitStatusOf(report: Pick<PullReport, 'status'>): ExitStatus {
+export function exitStatusOf(report: Pick<PullReport, 'status' | 'paused'>): ExitStatus {
+  const isWell = report.status !== 'failed' && report.status !== 'incomplete';
+  if (report.paused === true && isWell) return ExitStatus.review;
   switch (report.status) {
     case 'mirrored':
     case 'not_modified':

@@ -12,7 +12,7 @@ import { formatBytes, formatSeconds, type ProgressLine, throttled } from '../tel
 import { type App, noticeOtherPlace } from './app.ts';
 import { awaitQuiet, describePause, INTERRUPTED } from './await-quiet.ts';
 import type { PullReport } from './conclude-pull.ts';
-import { type Blocker, type ConcludedEnd, concludePull } from './conclude-pull.ts';
+import { type Blocker, type ConcludedEnd, concludePull, pausedReport } from './conclude-pull.ts';
 import type { Engine } from './engine.ts';
 import { UserError } from './exit-status.ts';
 import { tokenDigests } from './token-digests.ts';
@@ -44,6 +44,7 @@ export async function mirrorFeed(
 ): Promise<PullReport> {
   const startedAt = performance.now();
   const end = await pullWhenFree(app, setup, options);
+  if (end.kind === 'paused') return pausedReport(setup.feed, end.message, performance.now() - startedAt);
   return sendAndConclude(app, sending, setup, options, { end, startedAt });
 }
 
@@ -133,7 +134,10 @@ async function sendAll(
   engine.wake();
   const onCheck = progress === undefined ? undefined : await showSending(app, setup, progress, signal);
   const rest = await awaitQuiet(app, engine, setup.site, [setup.feed], { signal, onCheck });
-  if (rest.kind === 'waiting') return { worth: 'if_unsent', message: rest.message };
+  if (rest.kind === 'waiting') {
+    const { message, isPaused } = rest;
+    return isPaused === true ? { worth: 'always', message, isPaused } : { worth: 'if_unsent', message };
+  }
   const state = await withRetry(
     () => readSiteState(app.db, setup.site, engine.siteContexts.get(setup.site)?.tokenDigest),
     signal,

@@ -8,6 +8,7 @@ import { addressOf } from '../site/base-address.ts';
 import { unsearchedFeeds } from '../store/change/site-search.ts';
 import type { ScheduleState } from '../store/feed/feed-schedule.ts';
 import { unconfiguredFeeds } from '../store/feed/unconfigured-feeds.ts';
+import { listPauses } from '../store/locks/pauses.ts';
 import type { LiveProcess } from '../store/locks/processes.ts';
 import { type PullHistory, readPullHistories } from '../store/pull/pull-history.ts';
 import { findMove, type Move } from '../store/site/known-address.ts';
@@ -119,5 +120,5 @@ export async function assessRunning(
     return { ...nothing, unsent, feed, site, role: 'left', history: undefined, schedule: undefined };
   });
   const facts = [...own, ...broken, ...left].map((progress) => feedFacts(config, progress, runningSince));
-  return assessHealth(sites, facts, { workers, runningSince });
+  return assessHealth(sites, facts, { workers, runningSince, pauses: await listPauses(db) });
 }

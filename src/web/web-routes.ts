@@ -4,6 +4,7 @@ import type { Control } from '../operations/control.ts';
 import { OperationRefused } from '../operations/operation.ts';
 import { tell } from '../plan/message.ts';
 import type { App } from '../runtime/app.ts';
+import { listPauses } from '../store/locks/pauses.ts';
 import { describePassing } from '../store/postgres/transient-error.ts';
 import type { Access } from './access/access.ts';
 import { apiRoutes } from './api/api.ts';
@@ -25,6 +26,7 @@ export function webRoutes(app: App, control: Control, { readClient, readVisitor,
     expectReadable(incoming.url ?? '');
     const client = readClient(incoming);
     c.set('client', client);
+    c.set('pauses', () => listPauses(app.db.prepared));
     c.set('visitor', () => readVisitor(incoming, client));
     await next();
   });

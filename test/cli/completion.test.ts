@@ -65,7 +65,7 @@ describe('candidates', () => {
     ['why ', 'feeds', undefined],
     ['mappings export ', 'feeds', undefined],
     ['feeds rename old ', 'feeds', undefined],
-    ['resume ', 'sites', undefined],
+    ['resume ', 'feeds and sites', undefined],
   ])('"%s": names of %s from %s', async (line, of, config) => {
     expect(await expectedOn(line)).toEqual({ kind: 'names', of, config });
   });

@@ -205,7 +205,7 @@ const PAGES = [
   ...['/adopt', '/adopt?feed=echoed', '/doubts/found', '/doubts/found?feed=echoed'],
   ...['/openapi.json', '/sign-in', '/api/v1/feeds', '/api/v1/feeds/echoed', '/api/v1/feeds/echoed/postings'],
   ...['/api/v1/review', '/api/v1/sites', '/api/v1/pulls/1', '/api/v1/pulls/2', '/api/v1/pulls/3'],
-  ...['/feed?feed=echoed', '/pulls', '/pulls/1', '/pulls/2', '/sites', '/queues', '/activity'],
+  ...['/feed?feed=echoed', '/pulls', '/pulls/1', '/pulls/2', '/sites', '/queues', '/activity', '/pause'],
   ...['/changes', '/changes.csv', '/api/v1/changes', '/api/v1/activity'],
   ...['/review/entries', '/review/confirm?action=discard', '/review/actions', '/review/rules'],
 ];

@@ -15,6 +15,7 @@ const feed = feedName('acme');
 const site = siteName('board');
 const FACTS: Parameters<typeof gaugeValues>[0] = {
   changes: [{ feed, site, state: 'ready', n: 1, age: 1, since: 1 }],
+  pauses: [],
   records: [],
   pulls: [
     {

@@ -2,11 +2,13 @@
 import { expect, it } from 'vitest';
 import type { Config } from '../../src/config/config.ts';
 import { textOf } from '../../src/plan/message.ts';
+import type { PauseSubject, PersonsPause } from '../../src/plan/pause-words.ts';
 import { feedName, siteName } from '../../src/posting/identifiers.ts';
-import { type AlertFacts, alertConditions, recoveryOf } from '../../src/review/alert-conditions.ts';
+import { type AlertFacts, alertConditions, pageOfAlert, recoveryOf } from '../../src/review/alert-conditions.ts';
 import type { HealthCondition } from '../../src/review/assess-health.ts';
 import type { ChangeGauge } from '../../src/store/status/gauges.ts';
 import { ALERT_KINDS } from '../../src/telemetry/alerts/alert-message.ts';
+import { pageAddress } from '../../src/web/pages/addresses.ts';
 
 const [acme, board] = [feedName('acme'), siteName('board')];
 const config = { sites: new Map([[board, { doubts: { escalateAfterMs: 3_600_000 } }]]) } as unknown as Config;
@@ -29,6 +31,15 @@ const pull = (size: number | null, seen = size): AlertFacts['pulls'][number] => 
   durationMs: 1,
   outcomes: null,
 });
+const paused = (subject: PauseSubject): PersonsPause => ({
+  ...subject,
+  id: 1,
+  since: new Date(0),
+  until: undefined,
+  actor: 'ana',
+  reason: undefined,
+  stopsPulls: false,
+});
 const largest = { n: 6, kind: 'rejected', field: 'title', message: 'is missing' } as const;
 const ofFeed = (kind: HealthCondition['kind']): HealthCondition => ({ kind, feed: acme, message: 'it fails' });
 const ofSite = (kind: HealthCondition['kind']): HealthCondition => ({ kind, site: board, message: 'it fails' });
@@ -37,6 +48,8 @@ const CASES: readonly (readonly [string, Partial<AlertFacts>, readonly string[]]
   ['nothing fails or waits', { changes: [change('ready', 100, 1e6), change('sending', 1)] }, []],
   ['a paused site', { failing: [ofSite('paused')] }, ['paused site board']],
   ['a moved site counts as paused', { failing: [ofSite('moved'), ofSite('paused')] }, ['paused site board']],
+  ['a feed that a person has paused', { pauses: [paused({ feed: acme })] }, ['paused feed acme']],
+  ['everything paused by a person', { pauses: [paused({})] }, ['paused site board']],
   ['an unreachable site', { failing: [ofSite('out_of_reach')] }, ['unreachable site board']],
   ['failing pulls', { failing: [ofFeed('pulls_failing')] }, ['feed_failed feed acme']],
   ['a surplus job that the site does not delete', { failing: [ofFeed('undeleted')] }, ['feed_failed feed acme']],
@@ -85,4 +98,16 @@ it('of several failures of a feed, the most important is told', () => {
 it('every alert can end', () => {
   const ends = ALERT_KINDS.map((kind) => recoveryOf(kind, 'feed acme'));
   expect(new Set(ends).size).toBe(ALERT_KINDS.length);
+});
+
+it('an alert that ends because a person has paused its feed does not claim that its cause is gone', () => {
+  expect(recoveryOf('overdue', 'feed acme', true)).toBe('feed acme: not watched while a person has paused it');
+  expect(recoveryOf('paused', 'feed acme', true)).toBe('feed acme is no longer paused');
+});
+
+it('every alert has a page', () => {
+  const { feed, held, doubts, review, site } = pageAddress;
+  const pages = new Set([feed('acme'), held('acme'), doubts('acme'), review({ feed: 'acme' })]);
+  expect(new Set(ALERT_KINDS.map((kind) => pageOfAlert(kind, 'feed acme')))).toEqual(pages);
+  expect(pageOfAlert('paused', 'site board')).toBe(site('board'));
 });

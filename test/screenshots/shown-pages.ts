@@ -33,6 +33,7 @@ export const shownPages = (shown: Shown): Readonly<Record<string, string>> => ({
   pulls: pageAddress.pulls(),
   pull: pageAddress.pull(shown.pull, { show: 'updated' }),
   'pull-running': pageAddress.pull(shown.running),
+  pause: pageAddress.pause({}),
   held: pageAddress.held(),
   'held-feed': pageAddress.held(shown.feed),
   rekey: pageAddress.rekey(shown.feed),

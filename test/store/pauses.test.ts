@@ -1,14 +1,9 @@
 // What a person has paused is not claimed, by whatever process, from the moment at which the pause is committed.
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
+import type { PauseSubject } from '../../src/plan/pause-words.ts';
 import { postingKey, type SiteName, siteJobId } from '../../src/posting/identifiers.ts';
 import { claimer } from '../../src/store/change/claim.ts';
-import {
-  endPauseOf,
-  listPauses,
-  type NewPause,
-  type PauseSubject,
-  pauseSubject,
-} from '../../src/store/locks/pauses.ts';
+import { endPauseOf, listPauses, type NewPause, pauseSubject } from '../../src/store/locks/pauses.ts';
 import { feedsToSend } from '../../src/store/locks/processes.ts';
 import { dueOrphans, takeOrphan } from '../../src/store/site/orphan-site-jobs.ts';
 import { acme, openStage, type Stage } from '../review/stage.ts';

@@ -21,7 +21,7 @@ afterAll(async () => {
 const RESULT = { jobs: 9, same: 4, changed: 2, gone: 1, foreign: 1, untold: 1, marked: 0, left: 3 };
 
 async function samples() {
-  const facts = { workers: 0, schedules: [], overdue: new Map(), feeds: new Map(), queues: new Map() };
+  const facts = { workers: 0, pauses: [], schedules: [], overdue: new Map(), feeds: new Map(), queues: new Map() };
   const values = gaugeValues({ ...(await readGauges(db)), ...facts });
   return Object.fromEntries(
     values.flatMap(({ name, samples: found }) =>

@@ -72,6 +72,13 @@ function otherWords(action: OtherAction): readonly string[] {
     }
     case 'resume_site':
       return ['resume', action.site, ...(action.because === undefined ? [] : [`--${action.because}`])];
+    case 'end_pause': {
+      const name = action.feed ?? action.site;
+      return [
+        'resume',
+        ...(name === undefined ? ['--all'] : [name, '--of', action.feed === undefined ? 'site' : 'feed']),
+      ];
+    }
     case 'rename_feed':
       return ['feeds', 'rename', action.feed, action.to ?? 'NAME'];
     case 'retire_feed':

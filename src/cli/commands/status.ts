@@ -25,7 +25,10 @@ export const statusCommand = (): Command =>
 
 const STATUSES = { well: ExitStatus.done, failing: ExitStatus.failed, review: ExitStatus.review } as const;
 
-function describeStatus({ workers, differences, sites, feeds, check }: Status, write: WriteCommand): readonly string[] {
+function describeStatus(
+  { workers, differences, pauses, sites, feeds, check }: Status,
+  write: WriteCommand,
+): readonly string[] {
   const siteLines = sites.flatMap((site) => describeSite(site, write));
   const reported = check.failing.flatMap(({ feed, message, detail }) =>
     feed === null ? [] : [message, ...(detail === null ? [] : [detail])],
@@ -35,6 +38,7 @@ function describeStatus({ workers, differences, sites, feeds, check }: Status, w
       ? 'no process is sending at the moment'
       : `${workers} ${workers === 1 ? 'process sends' : 'processes send'}`,
     ...(differences === null ? [] : [`WARNING: ${differences}`]),
+    ...pauses.map(({ message }) => `PAUSED: ${message.text}`),
     ...check.failing.map((condition) => `FAILING: ${describeCondition(condition, siteLines)}`),
     ...siteLines,
     ...describeFeeds(feeds, write, reported),

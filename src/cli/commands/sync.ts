@@ -173,7 +173,7 @@ async function print(report: PullReport, { json, config }: SyncOptions, heldOffe
   const write = commandWriter(config);
   if (json === true) return printJson(reportedPull(report, actionWriter(write)));
   const text = describePull(report, write, heldOffer);
-  if (report.status === 'failed') printNotice(text);
+  if (report.status === 'failed' || report.pull === null) printNotice(text);
   else await printLine(text);
 }
 

@@ -9,17 +9,20 @@ export interface Candidate {
 /** What is expected; the shell completes files itself. */
 export type Expected =
   | { readonly kind: 'candidates'; readonly candidates: readonly Candidate[] }
-  | { readonly kind: 'names'; readonly of: 'feeds' | 'sites'; readonly config: string | undefined }
+  | { readonly kind: 'names'; readonly of: NameGroup; readonly config: string | undefined }
   | { readonly kind: 'file' };
+
+export type NameGroup = 'feeds' | 'sites' | 'feeds and sites';
 
 const NOTHING: Expected = { kind: 'candidates', candidates: [] };
 
 /** Arguments that are names of the configuration. */
-const NAMED: Readonly<Record<string, 'feeds' | 'sites'>> = {
+const NAMED: Readonly<Record<string, NameGroup>> = {
   feed: 'feeds',
   'id or feed': 'feeds',
   new: 'feeds',
   site: 'sites',
+  name: 'feeds and sites',
 };
 
 /**
@@ -102,7 +105,8 @@ function expectedValue(of: Option | Argument, config: string | undefined): Expec
   if (argChoices !== undefined) return { kind: 'candidates', candidates: argChoices.map((value) => ({ value })) };
   const name = 'flags' in of ? (/[<[]([^>\]]+?)(?:\.\.\.)?[>\]]/.exec(of.flags)?.[1] ?? '') : of.name();
   if (name === 'file') return { kind: 'file' };
-  const names = NAMED[name];
+  // The name of an option's value is that of a person or a token.
+  const names = name === 'name' && 'flags' in of ? undefined : NAMED[name];
   return names === undefined ? NOTHING : { kind: 'names', of: names, config };
 }
 

@@ -3,7 +3,7 @@
 import { Command } from 'commander';
 import { CONFIG_FILE, readNames } from '../../config/config-file.ts';
 import { printData } from '../../telemetry/print.ts';
-import { type Candidate, type Expected, expectedAfter } from './candidates.ts';
+import { type Candidate, type Expected, expectedAfter, type NameGroup } from './candidates.ts';
 import { COMPLETE, FILES } from './scripts.ts';
 
 /** Shells cut descriptions off at the width of the terminal; this is about one line. */
@@ -35,8 +35,15 @@ async function candidatesOf(expected: Exclude<Expected, { kind: 'file' }>): Prom
     case 'candidates':
       return expected.candidates;
     case 'names':
-      return (await readNames(expected.config ?? CONFIG_FILE, expected.of)).map((value) => ({ value }));
+      return namesOf(expected.config ?? CONFIG_FILE, expected.of);
     default:
       return expected satisfies never;
   }
+}
+
+async function namesOf(config: string, of: NameGroup): Promise<readonly Candidate[]> {
+  const groups = of === 'feeds and sites' ? (['feeds', 'sites'] as const) : [of];
+  const names = new Set<string>();
+  for (const group of groups) for (const name of await readNames(config, group)) names.add(name);
+  return [...names].map((value) => ({ value }));
 }

@@ -82,6 +82,9 @@ export function describeCounts(report: PullReport): string {
 
 function statusWords(report: PullReport): string {
   const { status, discarded } = report;
+  if (report.paused === true && status !== 'incomplete') {
+    return report.pull === null ? 'paused, not pulled' : status === 'pending' ? 'paused, not all sent' : 'paused';
+  }
   const done = status === 'mirrored' || status === 'review' || status === 'not_modified';
   const words = done && report.deleted === 0 && mirroredNothing(report) ? 'nothing mirrored' : STATUS_WORDS[status];
   return discarded === 0

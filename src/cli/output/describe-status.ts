@@ -34,6 +34,8 @@ function siteSentence({ site, state, moved, waits_until: until, ...status }: Sit
   switch (state) {
     case 'paused':
       return `PAUSED since ${formatTime(status.paused_since ?? new Date())}: ${status.pause_cause?.text ?? ''}`;
+    case 'stopped':
+      return 'nothing is sent: a person has paused it';
     case 'out_of_reach': {
       const next = waitMs < 1_000 ? 'the next try is now' : `the next try is in ${wait}`;
       return `out of reach, ${plural(status.unreachable_streak, 'time')} in a row; ${next}${last}`;
@@ -132,7 +134,9 @@ function describeWaiting(feed: FeedStatus, write: WriteCommand, told: readonly N
   }
   if (verified?.message !== undefined) lines.push(`${feed.feed}: verify: ${verified.message}`);
   lines.push(...feed.warnings.map((warning) => `${feed.feed}: warning: ${warning}`));
-  if (feed.last_pull !== null) lines.push(...describeTrouble(feed.last_pull, write, reported));
+  if (feed.last_pull !== null && !wasRefused(feed, feed.last_pull)) {
+    lines.push(...describeTrouble(feed.last_pull, write, reported));
+  }
   return lines.length === 0 ? [] : [...lines, ''];
 }
 
@@ -142,6 +146,10 @@ const spanOf = (seconds: number | null): string => formatSpan((seconds ?? 0) * 1
 const wordsOf = (notice: Notice | null): string => (notice?.messages ?? []).map(textOf).join('; ');
 
 type LastPull = NonNullable<FeedStatus['last_pull']>;
+
+/** The pull was refused because an undo had stopped the feed, which is resumed by now. */
+const wasRefused = ({ stopped }: FeedStatus, { actions }: LastPull): boolean =>
+  stopped === null && actions.some(({ kind }) => kind === 'resume_feed');
 
 /** Why a pull failed or is incomplete. Sending problems are left out: they may be over, and the site's status shows them. */
 function describeTrouble(pull: LastPull, write: WriteCommand, reported: ReadonlySet<string>): string[] {

@@ -1,13 +1,14 @@
 // Sends the changes that a review action made ready, and tells the outcome of each entry.
 import type { z } from 'zod';
 import type { actedOutput, decideNamed } from '../../operations/decisions.ts';
+import type { Message } from '../../plan/message.ts';
 import { type EntryOutcome, outcomeOf, outcomesOf, STATE_WORDS } from '../../review/entry-outcome.ts';
 import type { App } from '../../runtime/app.ts';
 import { ExitStatus, worstStatus } from '../../runtime/exit-status.ts';
 import type { ActedEntry } from '../../store/change/act-in-review.ts';
-import { printJson, printLine } from '../../telemetry/print.ts';
+import { printJson, printLine, printNotice } from '../../telemetry/print.ts';
 import type { WriteCommand } from '../adapter/command-line.ts';
-import { say } from '../adapter/write-action.ts';
+import { say, sayAll } from '../adapter/write-action.ts';
 
 type Acted = z.output<typeof actedOutput>;
 type ActedFeed = z.output<typeof decideNamed.output>['feeds'][number];
@@ -36,12 +37,18 @@ export async function sendAndTell(app: App, act: NamedResult, options: TellOptio
     for (const { feed, message } of act.feeds) await printLine(`${feed}: ${message}`);
   }
   const sends = send && act.acted.length > 0;
+  let paused: readonly Message[] = [];
   if (sends) {
     // Loaded here: showing and refusing entries needs nothing of what sends.
     const { sendWaiting } = await import('../../runtime/send-waiting.ts');
-    await sendWaiting(app, [...new Set(act.acted.map((entry) => entry.feed))]);
+    paused = await sendWaiting(app, [...new Set(act.acted.map((entry) => entry.feed))]);
   }
-  const statuses = [await reportEntries(app, act, options, sends), await reportFeeds(app, act, json, sends)];
+  if (paused.length > 0) printNotice(`${sayAll(paused, options.write)}. What is ready to be sent waits for that.`);
+  const isPaused = paused.length > 0;
+  const statuses = [
+    await reportEntries(app, act, options, { sends, isPaused }),
+    await reportFeeds(app, act, json, { sends, isPaused }),
+  ];
   return worstStatus(statuses);
 }
 
@@ -49,13 +56,13 @@ async function reportEntries(
   app: App,
   act: NamedResult,
   { json, write }: TellOptions,
-  sent: boolean,
+  { sends, isPaused }: Sent,
 ): Promise<ExitStatus> {
   const statuses: ExitStatus[] = [];
   for (const entry of act.entries) {
     const done = entry.result === 'done';
-    const now = sent && done ? await outcomeOf(app.db, entry) : undefined;
-    statuses.push(done ? statusOf(now?.outcome) : ExitStatus.failed);
+    const now = sends && done ? await outcomeOf(app.db, entry) : undefined;
+    statuses.push(done ? statusOf(now?.outcome, isPaused) : ExitStatus.failed);
     const told = now && say(now.message, write);
     if (json) await printJson({ ...entry, now: now?.outcome ?? null, detail: told ?? null });
     else if (told !== undefined) await printLine(entryLine(entry, told));
@@ -63,13 +70,13 @@ async function reportEntries(
   return worstStatus(statuses);
 }
 
-async function reportFeeds(app: App, act: NamedResult, json: boolean, sent: boolean): Promise<ExitStatus> {
+async function reportFeeds(app: App, act: NamedResult, json: boolean, { sends, isPaused }: Sent): Promise<ExitStatus> {
   const statuses: ExitStatus[] = [];
-  const outcomes = sent && act.feeds.length > 0 ? await outcomesOf(app.db, act.acted) : undefined;
+  const outcomes = sends && act.feeds.length > 0 ? await outcomesOf(app.db, act.acted) : undefined;
   for (const reported of act.feeds) {
     const { feed, done, message, kinds } = reported;
     const counts = [...(outcomes?.get(feed) ?? [])].filter(([, count]) => count > 0);
-    statuses.push(...counts.map(([outcome]) => statusOf(outcome)));
+    statuses.push(...counts.map(([outcome]) => statusOf(outcome, isPaused)));
     if (json) {
       const now = outcomes === undefined ? null : Object.fromEntries(counts);
       await printJson({ action: act.action, feed, done, message, ...(kinds === undefined ? {} : { kinds }), now });
@@ -81,10 +88,19 @@ async function reportFeeds(app: App, act: NamedResult, json: boolean, sent: bool
   return worstStatus(statuses);
 }
 
-/** A change that is still ready or sending could not be sent now; any other that is not done needs a person again. */
-function statusOf(outcome: EntryOutcome | undefined): ExitStatus {
+/** Whether this process has sent, and found that a person has paused some of it. */
+interface Sent {
+  readonly sends: boolean;
+  readonly isPaused: boolean;
+}
+
+/**
+ * A change that is still ready or sending could not be sent now; any other that is not done, or that a person has paused, needs a person
+ * again.
+ */
+function statusOf(outcome: EntryOutcome | undefined, isPaused: boolean): ExitStatus {
   if (outcome === undefined || outcome === 'done' || outcome === 'discarded') return ExitStatus.done;
-  return outcome === 'ready' || outcome === 'sending' ? ExitStatus.failed : ExitStatus.review;
+  return (outcome === 'ready' && !isPaused) || outcome === 'sending' ? ExitStatus.failed : ExitStatus.review;
 }
 
 const describeResult = ({ result, message }: Acted): string =>

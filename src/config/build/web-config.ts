@@ -24,6 +24,8 @@ export interface WebConfig {
   readonly sourceFolders: readonly string[];
   /** Feeds that are saved over HTTP may come from addresses that are not public. */
   readonly privateSources: boolean;
+  /** Without a slash at its end; `undefined`: nobody said where people reach the pages. */
+  readonly publicUrl: string | undefined;
 }
 
 export interface WebUser {
@@ -99,6 +101,7 @@ export async function makeWebConfig(written: WrittenWeb | undefined, around: Web
     readOnlyConfiguration: written?.configuration === 'read-only',
     sourceFolders: (written?.source_folders ?? []).map((folder) => resolve(around.folder, folder)),
     privateSources: written?.private_sources ?? false,
+    publicUrl: written?.public_url?.replace(/\/+$/, ''),
   };
 }
 

@@ -116,6 +116,12 @@ export const webSchema = z.strictObject({
     .describe(
       'Whether feeds that are saved on pages or by the API may come from addresses that are not public, such as those of an internal network and of this machine. Feeds that are written by hand may.',
     ),
+  public_url: z
+    .url({ protocol: /^https?$/, error: 'must be an address such as https://jobs.example.com/mirror' })
+    .optional()
+    .describe(
+      'Where people reach the pages, with the path of a proxy if it has one: alerts link to the page that they are about.',
+    ),
   requests_per_minute: positiveSchema
     .default(1_200)
     .describe('Requests that each token or user, and each address without one, may send; more get status 429.'),

@@ -1,11 +1,13 @@
 // Compares what needs attention with what a destination was told, and writes a message for each difference.
 import type { AlertDestination, Config } from '../../config/config.ts';
 import { tell } from '../../plan/message.ts';
+import { type PersonsPause, pausesOf } from '../../plan/pause-words.ts';
 import {
   type AlertCondition,
   type AlertFacts,
   alertConditions,
   NEW_GROUP_HOURS,
+  pageOfAlert,
   recoveryOf,
   subjectParts,
 } from '../../review/alert-conditions.ts';
@@ -20,6 +22,7 @@ import {
 } from '../../store/alert/open-alerts.ts';
 import { rekeyedFeeds } from '../../store/change/rekey/read-rekey.ts';
 import { readSchedules } from '../../store/feed/feed-schedule.ts';
+import { listPauses } from '../../store/locks/pauses.ts';
 import { countWorkers } from '../../store/locks/processes.ts';
 import { readNewGroups } from '../../store/review/new-groups.ts';
 import { readGauges } from '../../store/status/gauges.ts';
@@ -33,13 +36,14 @@ const LONGEST_DETAIL = 500;
 
 /** What is open now. @param runningSince `undefined`: feeds get no time to catch up after a start. */
 async function readAlertFacts(app: App, runningSince: Date | undefined): Promise<AlertFacts> {
-  const [schedules, workers, { changes, pulls }, newGroups, rekeyed, heldOffers] = await Promise.all([
+  const [schedules, workers, { changes, pulls }, newGroups, rekeyed, heldOffers, pauses] = await Promise.all([
     readSchedules(app.db),
     countWorkers(app.db),
     readGauges(app.db.prepared),
     readNewGroups(app.db.prepared, NEW_GROUP_HOURS),
     rekeyedFeeds(app.db.prepared),
     readHeldOffers(app.db.prepared, app.config),
+    listPauses(app.db.prepared),
   ]);
   const { failing } = await assessRunning(app, schedules, workers, runningSince);
   return {
@@ -49,6 +53,7 @@ async function readAlertFacts(app: App, runningSince: Date | undefined): Promise
     newGroups,
     rekeyed: rekeyed.flatMap(({ feed, isRetired, isAll }) => (isRetired || !isAll ? [] : [feed])),
     heldOffers,
+    pauses,
   };
 }
 
@@ -78,6 +83,7 @@ export async function evaluateAlerts(
     ? new Set((await conditionsNow(undefined)).map(idOf))
     : nowIds;
   const over = missing.filter((alert) => !strict.has(idOf(alert)));
+  const pauses = over.length === 0 ? [] : await listPauses(app.db.prepared);
   const scrub = createScrub(configSecrets(app.config));
   return changeAlerts<AlertCondition>(app.db, name, {
     evaluator,
@@ -101,7 +107,9 @@ export async function evaluateAlerts(
       data: openData(app, condition, since, scrub),
     }),
     endedPayload: (alert, at, isUnknown) =>
-      concerns(alert.kind, alert.subject) ? endedPayload(alert, at, isUnknown) : undefined,
+      concerns(alert.kind, alert.subject)
+        ? endedPayload(alert, at, isUnknown, isPausedNow(app.config, pauses, alert))
+        : undefined,
   });
 }
 
@@ -125,7 +133,7 @@ function canTell({ sites, feeds, brokenFeeds }: Config, { kind, subject }: Alert
 }
 
 function openData(
-  { writeAction }: App,
+  { writeAction, config }: App,
   { kind, subject, message, detail, count }: AlertCondition,
   since: Date,
   scrub: (text: string) => string,
@@ -137,15 +145,34 @@ function openData(
     detail: detail === undefined ? null : oneLine(scrub(tell(detail, writeAction)), LONGEST_DETAIL),
     count: count ?? null,
     since: since.toISOString(),
+    ...linkTo(config, kind, subject),
   };
 }
 
+/** The page of the alert, where people reach the pages. */
+const linkTo = ({ web: { publicUrl } }: Config, kind: AlertKind, subject: string): Pick<AlertData, 'link'> =>
+  publicUrl === undefined ? {} : { link: publicUrl + pageOfAlert(kind, subject) };
+
+/** These end with what a person decides, whether or not the feed is paused. */
+const AFTER_REVIEW: ReadonlySet<AlertKind> = new Set(['held', 'escalation', 'rejected_share', 'new_group', 'in_doubt']);
+
+function isPausedNow({ feeds }: Config, pauses: readonly PersonsPause[], { subject }: AlertName): boolean {
+  const { site, feed } = subjectParts(subject);
+  const of = feed === null ? { site: site ?? undefined } : { feed, site: feeds.get(feed)?.siteName };
+  return pausesOf(pauses, of).length > 0;
+}
+
 /** @param isUnknown no running process knows its feed or site any more. */
-function endedPayload({ kind, subject, since }: OpenAlert, at: Date, isUnknown: boolean): AlertPayload {
+function endedPayload(
+  { kind, subject, since }: OpenAlert,
+  at: Date,
+  isUnknown: boolean,
+  isPaused: boolean,
+): AlertPayload {
   const alert = kind as AlertKind;
   const message = isUnknown
     ? `${subject} is not watched any more: no running process has it in its configuration`
-    : recoveryOf(alert, subject);
+    : recoveryOf(alert, subject, isPaused && !AFTER_REVIEW.has(alert));
   const data = { alert, ...subjectParts(subject), message, detail: null, count: null };
   return { type: 'alert.recovered', timestamp: at.toISOString(), data: { ...data, since: since.toISOString() } };
 }

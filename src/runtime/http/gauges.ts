@@ -1,9 +1,11 @@
 // Collects the gauges of the installation for Prometheus, at most once a second, and less often if reading them takes
 // long, and names them. Labels are feeds, sites and states, never keys or texts.
 import { namedFeeds } from '../../config/config.ts';
+import { type PersonsPause, pausesOf } from '../../plan/pause-words.ts';
 import type { FeedName, SiteName } from '../../posting/identifiers.ts';
 import type { QueueCounts } from '../../queue/site-queue.ts';
 import { readSchedules, type ScheduleState } from '../../store/feed/feed-schedule.ts';
+import { listPauses } from '../../store/locks/pauses.ts';
 import { countWorkers } from '../../store/locks/processes.ts';
 import {
   type ChangeGauge,
@@ -47,10 +49,11 @@ export function cacheBriefly<T>(read: () => Promise<T>, keptMs = KEPT_MS): () =>
 
 /** Reads all gauges of the installation. */
 export async function collectGauges({ config, db }: App, since: Date, readQueues: ReadQueues): Promise<GaugeValues[]> {
-  const [gauges, schedules, workers, queues] = await Promise.all([
+  const [gauges, schedules, workers, pauses, queues] = await Promise.all([
     readGauges(db.prepared),
     readSchedules(db),
     countWorkers(db),
+    listPauses(db.prepared),
     // An unreachable queue must not hide what the database says.
     readQueues().catch(() => new Map<SiteName, QueueCounts>()),
   ]);
@@ -64,6 +67,7 @@ export async function collectGauges({ config, db }: App, since: Date, readQueues
   return gaugeValues({
     ...gauges,
     workers,
+    pauses,
     schedules: schedules.filter(({ feed, processes }) => processes > 0 || named.has(feed)),
     overdue: overdueFeeds(config, gauges.pulls, since),
     feeds,
@@ -91,6 +95,7 @@ function overdueFeeds(config: App['config'], pulls: readonly PullGauge[], since:
 /** Everything that the gauges show. */
 interface GaugeFacts extends Gauges {
   readonly workers: number;
+  readonly pauses: readonly PersonsPause[];
   readonly schedules: readonly ScheduleState[];
   /** Whether each feed with an expected interval is overdue. */
   readonly overdue: ReadonlyMap<FeedName, boolean>;
@@ -253,7 +258,7 @@ const verifyValues = ({ verifies }: GaugeFacts): GaugeValues[] => [
   },
 ];
 
-function siteValues({ sites, feeds, queues }: GaugeFacts): GaugeValues[] {
+function siteValues({ sites, feeds, queues, pauses }: GaugeFacts): GaugeValues[] {
   const known = new Set(sites.map(({ site }) => site));
   const unknown = [...new Set(feeds.values())].filter((site) => !known.has(site));
   const ofSite = (name: string, help: string, value: (site: (typeof sites)[number]) => number): GaugeValues => ({
@@ -265,6 +270,14 @@ function siteValues({ sites, feeds, queues }: GaugeFacts): GaugeValues[] {
     ],
   });
   return [
+    {
+      name: 'jobmirror_feed_paused_by_person',
+      help: 'Whether a person has paused sending for a feed, its site or everything.',
+      samples: [...feeds].map(([feed, site]) => ({
+        labels: { feed },
+        value: Number(pausesOf(pauses, { feed, site }).length > 0),
+      })),
+    },
     ofSite('jobmirror_site_paused', 'Whether sending to a site is paused.', ({ paused }) => Number(paused)),
     ofSite(
       'jobmirror_site_refused_tokens',

@@ -1,5 +1,6 @@
 // Pulls a feed once in `start`, and logs its report when its changes are sent.
 import { pullFeed } from '../../../jobs/pull-feed.ts';
+import type { Message } from '../../plan/message.ts';
 import type { FeedSetup } from '../../pull/feed-setup.ts';
 import { inReportSlot } from '../../pull/pull-slots.ts';
 import { announcePull } from '../../telemetry/events.ts';
@@ -19,14 +20,14 @@ interface PullOptions {
 
 /**
  * Resolves when the pull is committed, so the next one may start; `reported` when its changes are sent. `again`: another process
- * pulls the feed.
+ * pulls the feed, or a person has paused its pulls, as `paused` says.
  */
 export async function pullAndReport(
   app: App,
   engine: Engine,
   setup: FeedSetup,
   { signal, besides, onPull }: PullOptions,
-): Promise<{ end: RunEnd; reported: Promise<void> }> {
+): Promise<{ end: RunEnd; paused?: Message; reported: Promise<void> }> {
   const { db } = app;
   const startedAt = performance.now();
   const end = await pullFeed(setup, { db, log: app.log, signal, onPull });
@@ -34,6 +35,7 @@ export async function pullAndReport(
     app.log.info({ feed: setup.feed }, 'pull postponed: another process pulls this feed');
     return { end: 'again', reported: Promise.resolve() };
   }
+  if (end.kind === 'paused') return { end: 'again', paused: end.message, reported: Promise.resolve() };
   return { end: 'over', reported: reportWhenSent(app, engine, setup, { signal, besides }, { end, startedAt }) };
 }
 
@@ -48,7 +50,7 @@ export function reportWhenSent(
   engine.wake();
   const report = async () => {
     const rest = await awaitQuiet(app, engine, setup.site, [setup.feed], { signal, besides });
-    const blocker = rest.kind === 'waiting' ? ({ worth: 'if_unsent', message: rest.message } as const) : undefined;
+    const blocker = rest.kind === 'waiting' ? ({ ...rest, worth: 'if_unsent' } as const) : undefined;
     const durationMs = performance.now() - startedAt;
     const summary = await inReportSlot(() => concludePull(app.db, setup.feed, end, blocker, durationMs));
     const { status, seen, bytes } = summary;

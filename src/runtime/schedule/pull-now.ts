@@ -1,5 +1,6 @@
 // Pulls feeds of `start` when somebody asks, besides their schedules.
 import { endsWithin, pause } from '../../flow/pause.ts';
+import type { Message } from '../../plan/message.ts';
 import type { FeedName } from '../../posting/identifiers.ts';
 import type { FeedSetup } from '../../pull/feed-setup.ts';
 import { feedsToPullYet } from '../../store/access/audit.ts';
@@ -14,15 +15,20 @@ export type PullStart =
   | { readonly kind: 'started'; readonly pull: number }
   /** The feed is being pulled already: by this pull, if it is known. */
   | { readonly kind: 'busy'; readonly pull: number | undefined }
+  /** A person has paused its pulls. */
+  | { readonly kind: 'paused'; readonly message: Message }
   /** This process can't pull it. */
   | { readonly kind: 'unusable'; readonly message: string };
 
 /** What became of a notice that a feed has changed. */
-export type PullSoon = Exclude<PullStart, { kind: 'busy' }> | { readonly kind: 'queued' };
+export type PullSoon = Exclude<PullStart, { kind: 'busy' | 'paused' }> | { readonly kind: 'queued' };
 
 interface PullNow {
   pull(feed: FeedName): Promise<PullStart>;
-  /** A pull that runs may have read the feed before it changed, so another one follows it. However many ask, one follows. */
+  /**
+   * A pull that runs may have read the feed before it changed, so another one follows it, as one follows a pause. However many ask, one
+   * follows.
+   */
   soon(feed: FeedName): Promise<PullSoon>;
   /** Sends, concludes and reports it. */
   undone(undo: CommittedUndo): void;
@@ -57,8 +63,9 @@ export function pullNow(
     return new Promise<PullStart>((resolve, reject) => {
       const onPull = (number: number) => resolve({ kind: 'started', pull: number });
       const pulled = pullAndReport(app, engine, setup, { signal, besides: () => running.size, onPull })
-        .then(async ({ end, reported }) => {
-          if (end === 'again') resolve(await busyWith(app, feed));
+        .then(async ({ end, paused, reported }) => {
+          if (paused !== undefined) resolve({ kind: 'paused', message: paused });
+          else if (end === 'again') resolve(await busyWith(app, feed));
           await reported;
         })
         .catch((error: unknown) => {
@@ -77,7 +84,7 @@ export function pullNow(
       queued.delete(feed);
       // A pull that fails is reported where it runs.
       const start = await pull(feed).catch(() => undefined);
-      if (start?.kind === 'busy') queued.add(feed);
+      if (start?.kind === 'busy' || start?.kind === 'paused') queued.add(feed);
     }
     followed.delete(feed);
   };
@@ -98,7 +105,7 @@ export function pullNow(
     pull,
     async soon(feed) {
       const start = queued.has(feed) ? undefined : await pull(feed);
-      if (start !== undefined && start.kind !== 'busy') return start;
+      if (start !== undefined && start.kind !== 'busy' && start.kind !== 'paused') return start;
       queue(feed);
       return { kind: 'queued' };
     },

@@ -25,6 +25,8 @@ interface RunOptions {
   readonly schedules: readonly FeedSchedule[];
   /** Maximum number of concurrent runs, most of them waiting for their source. */
   readonly mostAtOnce: number;
+  /** The feeds whose pulls a person has paused: their runs stay due. By default none. */
+  readonly pausedFeeds?: () => Promise<ReadonlySet<FeedName>>;
   /** Pulls the feed. Never rejects. */
   readonly run: (run: DueRun) => Promise<RunEnd>;
   /** Receives the error of a failed check; the next check follows. */
@@ -66,7 +68,10 @@ export function startScheduledRuns(options: RunOptions): ScheduledRuns {
     }
     const room = mostAtOnce - running.size;
     if (room <= 0) return FULL_PAUSE_MS;
-    const able = schedules.filter(({ feed }) => !running.has(feed) && (notBefore.get(feed) ?? 0) <= performance.now());
+    const paused = await options.pausedFeeds?.();
+    const able = schedules.filter(
+      ({ feed }) => !(running.has(feed) || paused?.has(feed)) && (notBefore.get(feed) ?? 0) <= performance.now(),
+    );
     const taken = await takeDueRuns(db, worker, able, Math.min(room, TAKEN_AT_ONCE), nextRun, (feed, error) => {
       notBefore.set(feed, performance.now() + UNREADABLE_FOR_MS);
       options.onInvalidSchedule(feed, error);

@@ -14,6 +14,7 @@ import {
   takeVerifyRuns,
   type VerifyRun,
 } from '../../store/feed/feed-verify.ts';
+import { readPausesOf } from '../../store/locks/pauses.ts';
 import { readSiteState, stateAt } from '../../store/site/site-state.ts';
 import type { App } from '../app.ts';
 import type { Engine } from '../engine.ts';
@@ -77,7 +78,8 @@ export function startScheduledVerify(app: App, engine: Engine, everyMs = 5_000):
     );
     // At a former address of the site it would compare outdated copies of the jobs.
     const isElsewhere = address !== undefined && address !== siteContext.address;
-    if (pausedSince !== undefined || isElsewhere) {
+    const isPaused = (await readPausesOf(db, { site: siteContext.site })).length > 0;
+    if (pausedSince !== undefined || isElsewhere || isPaused) {
       notBefore.set(feed.name, performance.now() + AGAIN_AFTER_MS);
       return giveBackVerify(db, worker, feed.name);
     }

@@ -2,6 +2,7 @@
 import { configDigests } from '../../config/config-digests.ts';
 import { startRounds } from '../../flow/pause.ts';
 import { messageOf, tell } from '../../plan/message.ts';
+import { pausesOf } from '../../plan/pause-words.ts';
 import type { FeedName } from '../../posting/identifiers.ts';
 import type { FeedSetup } from '../../pull/feed-setup.ts';
 import {
@@ -12,6 +13,7 @@ import {
   readSchedules,
   setSchedules,
 } from '../../store/feed/feed-schedule.ts';
+import { listPauses } from '../../store/locks/pauses.ts';
 import type { Database } from '../../store/postgres/database.ts';
 import { isPassing } from '../../store/postgres/transient-error.ts';
 import { readPullHistories } from '../../store/pull/pull-history.ts';
@@ -103,6 +105,11 @@ export async function runSchedules(
     worker: engine.self.worker,
     schedules,
     mostAtOnce: MOST_PULLS,
+    pausedFeeds: async () => {
+      const pauses = (await listPauses(db.prepared)).filter(({ stopsPulls }) => stopsPulls);
+      const paused = feeds.filter(({ name, siteName }) => pausesOf(pauses, { feed: name, site: siteName }).length > 0);
+      return new Set(paused.map(({ name }) => name));
+    },
     run,
     onError: (error) => log.warn({ err: error }, 'schedules not checked, will retry'),
     onInvalidSchedule,

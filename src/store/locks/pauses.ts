@@ -1,24 +1,7 @@
 // Stores what people have paused: everything, a site or a feed. A pause of the program is another fact: see `site/site-state.ts`.
+import { type PauseSubject, type PersonsPause, pausesOf } from '../../plan/pause-words.ts';
 import type { FeedName, SiteName } from '../../posting/identifiers.ts';
 import type { Queryable } from '../postgres/database.ts';
-
-/** What a pause is of; neither: everything. */
-export interface PauseSubject {
-  readonly site?: SiteName | undefined;
-  readonly feed?: FeedName | undefined;
-}
-
-/** A pause that is in force. All times are the database's. */
-export interface PauseInForce extends PauseSubject {
-  readonly id: number;
-  readonly since: Date;
-  /** When it ends by itself; `undefined`: once a person ends it. */
-  readonly until: Date | undefined;
-  readonly actor: string;
-  readonly reason: string | undefined;
-  /** The feeds are not pulled either. */
-  readonly stopsPulls: boolean;
-}
 
 /** Also once no process runs that could end it. */
 const IN_FORCE = '(p.until is null or p.until > now())';
@@ -49,7 +32,7 @@ interface PauseRow {
 
 const COLUMNS = 'p.id, p.site, p.feed, p.since, p.until, p.actor, p.reason, p.stops_pulls as "stopsPulls"';
 
-const tidy = ({ site, feed, until, reason, ...row }: PauseRow): PauseInForce => ({
+const tidy = ({ site, feed, until, reason, ...row }: PauseRow): PersonsPause => ({
   ...row,
   site: site ?? undefined,
   feed: feed ?? undefined,
@@ -58,7 +41,7 @@ const tidy = ({ site, feed, until, reason, ...row }: PauseRow): PauseInForce => 
 });
 
 /** All that are in force: first that of everything, then sites, then feeds. */
-export async function listPauses(db: Queryable): Promise<PauseInForce[]> {
+export async function listPauses(db: Queryable): Promise<PersonsPause[]> {
   const rows = await db.query<PauseRow>(
     `select ${COLUMNS} from pause p where ${IN_FORCE} order by p.feed nulls first, p.site nulls first`,
   );
@@ -80,7 +63,7 @@ export async function pauseSubject(
   tx: Queryable,
   { site, feed }: PauseSubject,
   pause: NewPause,
-): Promise<PauseInForce> {
+): Promise<PersonsPause> {
   await tx.query('lock table send_gate in access exclusive mode');
   const [row] = await tx.query<PauseRow>(
     `insert into pause as p (site, feed, until, actor, reason, stops_pulls) values ($1, $2, $3, $4, $5, $6)
@@ -94,7 +77,7 @@ export async function pauseSubject(
 }
 
 /** Ends the pause of exactly this. @returns the pause; `undefined`: none was in force */
-export async function endPauseOf(tx: Queryable, { site, feed }: PauseSubject): Promise<PauseInForce | undefined> {
+export async function endPauseOf(tx: Queryable, { site, feed }: PauseSubject): Promise<PersonsPause | undefined> {
   const rows = await tx.query<PauseRow & { readonly inForce: boolean }>(
     `delete from pause p where p.site is not distinct from $1 and p.feed is not distinct from $2
      returning ${COLUMNS}, ${IN_FORCE} as "inForce"`,
@@ -104,4 +87,17 @@ export async function endPauseOf(tx: Queryable, { site, feed }: PauseSubject): P
   if (ended === undefined) return undefined;
   const { inForce: _, ...row } = ended;
   return tidy(row);
+}
+
+/** Those that are in force for a feed or a site, the widest first. */
+export const readPausesOf = async (db: Queryable, subject: PauseSubject): Promise<PersonsPause[]> =>
+  pausesOf(await listPauses(db), subject);
+
+/** Requests of the subject that were decided before it was paused, and end now. */
+export async function countInFlight(db: Queryable, { site, feed }: PauseSubject): Promise<number> {
+  const [row] = await db.query<{ n: number }>(
+    `select count(*) as n from change where state = 'sending' and ($1::text is null or site = $1) and ($2::text is null or feed = $2)`,
+    [site ?? null, feed ?? null],
+  );
+  return row?.n ?? 0;
 }

@@ -63,6 +63,10 @@ export interface PullHistory {
 /** How many pulls of each feed are read. */
 export const RECENT_PULLS = 3;
 
+/** A pull that was refused because an undo had stopped the feed, which a person has resumed since: it says nothing about the source. */
+const REFUSED_FORMERLY = `p.status = 'failed' and coalesce(p.notes @> '[{"next": [{"action": {"kind": "resume_feed"}}]}]', false)
+  and not exists (select from feed_state s where s.feed = p.feed and s.stopped_by is not null)`;
+
 interface HistoryRow {
   readonly feed: FeedName;
   readonly last_run: Date | null;
@@ -84,7 +88,7 @@ export async function readPullHistories(
      left join lateral (select id, coalesce(committed_at, finished_at, started_at) as at from pull p
        where p.feed = f.feed and p.complete order by id desc limit 1) c on true
      left join lateral (select array_agg(status order by id desc) as statuses, array_agg(notes->0 order by id desc) as notes
-       from (select id, status, notes from pull p where p.feed = f.feed and status <> 'running'
+       from (select id, status, notes from pull p where p.feed = f.feed and status <> 'running' and not (${REFUSED_FORMERLY})
              order by id desc limit ${RECENT_PULLS}) newest) r on true`,
     [feeds],
   );

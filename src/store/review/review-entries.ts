@@ -30,6 +30,8 @@ export interface ReviewEntry {
   readonly reason: Message;
   /** That its message is about. */
   readonly value: string | null;
+  /** As it is to be sent, or as the site last accepted it; null: not known. */
+  readonly title: string | null;
   /** Another one after each change of the entry. */
   readonly mark: string;
 }
@@ -48,7 +50,7 @@ const SOURCES = {
   },
 } as const;
 
-interface EntryRow extends Pick<ReviewEntry, 'id' | 'feed' | 'kind' | 'since' | 'value' | 'mark'> {
+interface EntryRow extends Pick<ReviewEntry, 'id' | 'feed' | 'kind' | 'since' | 'value' | 'title' | 'mark'> {
   readonly site: SiteName | null;
   readonly key: PostingKey | null;
   readonly operation: NonNullable<ReviewEntry['operation']> | null;
@@ -62,13 +64,14 @@ export async function readEntries(db: Queryable, ids: readonly number[], discard
   const rows = await db.query<EntryRow>(
     `select entry.*, e.value, (extract(epoch from clock_timestamp() - entry.since) * 1000)::float8 as age
      from (select c.id, c.feed, c.site, c.key, ${kind} as kind, coalesce(c.attempt_operation, c.operation) as operation,
-             c.since, c.reason, ${markOfChange('c')} as mark
+             c.since, c.reason, ${markOfChange('c')} as mark, coalesce(c.fields, c.sent_fields,
+               (select d.fields from document d where d.feed = c.feed and d.key = c.key))->>'title' as title
            from ${changes} and c.id = any($1::bigint[])
        union all
        select p.id, p.feed, (select f.site from feed_state f where f.feed = p.feed), p.key, p.kind, null, p.since,
              jsonb_build_object('message',
                case when p.records > 1 then p.records || ' records: ' else '' end || (p.problems->0->>'message')),
-             hashint8extended(p.id, p.revision)::text
+             hashint8extended(p.id, p.revision)::text, null
        from ${records} and p.id = any($1::bigint[])) entry
      left join review_entry e on e.id = entry.id
      order by array_position($1::bigint[], entry.id)`,
@@ -85,6 +88,7 @@ export async function readEntries(db: Queryable, ids: readonly number[], discard
     ageMs: row.age,
     reason: reasonOf(row.reason),
     value: row.value,
+    title: row.title,
     mark: row.mark,
   }));
 }

@@ -46,6 +46,8 @@ export interface AlertData {
   readonly count: number | null;
   /** When the alert was opened. */
   readonly since: string;
+  /** The page that shows it; absent without `web.public_url`. */
+  readonly link?: string;
 }
 
 /** A message to send. Its ID stays the same however often it is sent, so that the receiver recognises repetitions. */

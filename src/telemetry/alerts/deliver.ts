@@ -123,6 +123,9 @@ interface MailChannel {
   readonly to: readonly string[];
 }
 
+const linkLine = ({ data }: AlertMessage['payload']): string =>
+  'link' in data && data.link !== undefined ? `${data.link}\n` : '';
+
 export async function sendMail(
   { smtp, isLocal, from, to }: MailChannel,
   { id, payload }: AlertMessage,
@@ -158,7 +161,7 @@ export async function sendMail(
       messageId: `<${id}@jobmirror>`,
       date: new Date(payload.timestamp),
       subject: `[jobmirror] ${subject.slice(0, LONGEST_SUBJECT)}`,
-      text: `${text}\n\nSince ${'since' in payload.data ? payload.data.since : payload.timestamp}\n`,
+      text: `${text}\n\nSince ${'since' in payload.data ? payload.data.since : payload.timestamp}\n${linkLine(payload)}`,
       headers: { 'Auto-Submitted': 'auto-generated' },
       signal,
     });

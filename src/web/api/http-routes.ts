@@ -28,6 +28,7 @@ import { keepFeedSample, planFeedText, recogniseSource, tryFeedText } from '../.
 import { renewOfFeed, resumeStoppedFeed } from '../../operations/feeds.ts';
 import { noteReviewGroup, removeReviewNote } from '../../operations/notes.ts';
 import type { Operation } from '../../operations/operation.ts';
+import { endPersonsPause, pauseSending } from '../../operations/pauses.ts';
 import { renewPosting, showPosting, syncPosting, undoEdit } from '../../operations/postings.ts';
 import { showPull, showPulls, startFeedPull } from '../../operations/pulls.ts';
 import { showQueues } from '../../operations/queues.ts';
@@ -103,6 +104,8 @@ const SERVED: readonly Operation[] = [
   listSites,
   showQueues,
   resumeConfiguredSite,
+  pauseSending,
+  endPersonsPause,
   listChanges,
   listActivities,
   showActivity,

@@ -96,6 +96,10 @@ export const pageAddress = {
   sites: () => '/sites',
   site: (site: string) => `/sites/${encodeURIComponent(site)}`,
   resumeSite: (site: string) => `/sites/${encodeURIComponent(site)}/resume`,
+  /** Asks before it stops this. */
+  pause: ({ feed, site }: { readonly feed?: string | undefined; readonly site?: string | undefined }) =>
+    `/pause${query({ feed, site })}`,
+  endPause: () => '/pause/end',
   queues: () => '/queues',
   changes: (selection: ChangesSelection = {}) => `/changes${query({ ...selection })}`,
   changesFile: (selection: ChangesSelection) => `/changes.csv${query({ ...selection })}`,

@@ -1,8 +1,10 @@
 // The HTML document around every page.
 import { raw } from 'hono/html';
 import type { Child } from 'hono/jsx';
+import { type PersonsPause, pauseInFull } from '../../plan/pause-words.ts';
 import type { Visitor } from '../access/visitor.ts';
 import { pageAddress } from './addresses.ts';
+import { sentence } from './sentence.ts';
 
 /** What every page knows about its request. */
 export interface Visit {
@@ -10,6 +12,8 @@ export interface Visit {
   readonly prefix: string;
   /** `undefined`: the page to sign in on, and errors. */
   readonly visitor: Visitor | undefined;
+  /** What people have paused. Absent: the page to sign in on, and errors. */
+  readonly pauses?: readonly PersonsPause[];
 }
 
 /** The pages that the navigation leads to. */
@@ -57,6 +61,11 @@ export const Layout = ({ title, visit, section, children }: LayoutProps) => {
               jobmirror
             </a>
             {visitor !== undefined && <Navigation prefix={prefix} section={section} />}
+            {mayReview(visit) && !isAllPaused(visit) && (
+              <a class="stop" href={prefix + pageAddress.pause({})}>
+                Stop everything
+              </a>
+            )}
             {visitor?.signedIn !== undefined && (
               <form method="post" action={`${prefix}/sign-out`} class="account">
                 <Csrf visit={visit} />
@@ -65,6 +74,12 @@ export const Layout = ({ title, visit, section, children }: LayoutProps) => {
             )}
           </header>
           <main id="content" tabindex={-1}>
+            {visit.pauses?.filter(isOfAll).map((pause) => (
+              <p class="notice warn">
+                {`${sentence(pauseInFull(pause))}. `}
+                <a href={prefix + pageAddress.pause({})}>Resume or change it</a>
+              </p>
+            ))}
             <h1>{title}</h1>
             {children}
           </main>
@@ -73,6 +88,9 @@ export const Layout = ({ title, visit, section, children }: LayoutProps) => {
     </>
   );
 };
+
+const isOfAll = ({ site, feed }: PersonsPause): boolean => site === undefined && feed === undefined;
+const isAllPaused = ({ pauses = [] }: Visit): boolean => pauses.some(isOfAll);
 
 const Navigation = ({ prefix, section }: { prefix: string; section: NavigationName | undefined }) => (
   <nav aria-label="Pages">

@@ -13,6 +13,7 @@ import { heldPages } from './held/held-pages.tsx';
 import { jobPages } from './jobs/job-pages.tsx';
 import { overviewPages } from './overview/overview.tsx';
 import type { PageContext } from './page.tsx';
+import { pausePages } from './pause/pause-pages.tsx';
 import { postingPages } from './posting/posting-pages.tsx';
 import { pullPages } from './pulls/pulls.tsx';
 import { queuePages } from './queues/queues.tsx';
@@ -38,6 +39,7 @@ const PAGES: readonly ((context: PageContext) => Hono<WebEnv>)[] = [
   pullPages,
   changesPages,
   sitePages,
+  pausePages,
   queuePages,
   activityPages,
 ];

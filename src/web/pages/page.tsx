@@ -37,7 +37,7 @@ export function showPage(show: (asked: PageVisit) => Promise<Page>, scope: Scope
     const visitor = await c.get('visitor')();
     if (visitor === undefined) return c.redirect(c.get('client').prefix + signInAddress(c), 303);
     expectScope(visitor, scope);
-    return answer(c, await show(pageVisit(c, visitor)));
+    return answer(c, await show(await pageVisit(c, visitor)));
   };
 }
 
@@ -58,7 +58,7 @@ export function actOnForm(
     const form = await readForm(c.req, mostUploaded);
     expectOwnPage(c.env.incoming, c.get('client'), visitor, form.one('csrf'));
     expectScope(visitor, scope);
-    return answer(c, await act({ ...pageVisit(c, visitor), form }));
+    return answer(c, await act({ ...(await pageVisit(c, visitor)), form }));
   };
 }
 
@@ -153,11 +153,11 @@ const SIGNED_OUT = 'your session has ended and nothing was changed; sign in agai
 const answer = (c: Context<WebEnv>, page: Page): Response | Promise<Response> =>
   page instanceof Response ? page : Promise.resolve(c.html(page));
 
-function pageVisit(c: Context<WebEnv>, visitor: Visitor): PageVisit {
+async function pageVisit(c: Context<WebEnv>, visitor: Visitor): Promise<PageVisit> {
   const { prefix } = c.get('client');
   return {
     c,
-    visit: { prefix, visitor },
+    visit: { prefix, visitor, pauses: await c.get('pauses')() },
     actor: visitor.actor,
     query(name) {
       const values = c.req.queries(name) ?? [];

@@ -1,5 +1,6 @@
 // How a pull ended, and whether a site is sent to, in words and a colour.
 import type { SiteStatus } from '../../operations/status.ts';
+import type { Action } from '../../plan/action.ts';
 import type { PullStatus } from '../../store/pull/pull-row.ts';
 
 interface Label {
@@ -17,17 +18,28 @@ export const PULL_STATUS: Readonly<Record<PullStatus, Label>> = {
   failed: { words: 'failed', level: 'bad' },
 };
 
+const REFUSED: Label = { words: 'not pulled, stopped by an undo', level: 'warn' };
+
 const SITE_STATES: Readonly<Record<SiteStatus['state'], Label>> = {
   sending: { words: 'open for sending', level: 'good' },
   paused: { words: 'paused', level: 'bad' },
+  stopped: { words: 'paused by a person', level: 'warn' },
   out_of_reach: { words: 'out of reach', level: 'bad' },
   waiting: { words: 'waiting, as it asked to', level: 'warn' },
 };
 
 const Labelled = ({ words, level }: Label) => <span class={`status ${level}`}>{words}</span>;
 
-export const PullStatusLabel = ({ pull }: { pull: { readonly status: PullStatus } }) => (
-  <Labelled {...PULL_STATUS[pull.status]} />
+interface LabelledPull {
+  readonly status: PullStatus;
+  readonly actions?: readonly Action[];
+}
+
+/** A pull that was refused because an undo had stopped the feed has not failed. */
+export const PullStatusLabel = ({ pull: { status, actions = [] } }: { pull: LabelledPull }) => (
+  <Labelled
+    {...(actions.some(({ kind }) => kind === 'resume_feed') && status === 'failed' ? REFUSED : PULL_STATUS[status])}
+  />
 );
 
 export const SiteStatusLabel = ({ site: { state, moved } }: { site: SiteStatus }) => (

@@ -53,6 +53,7 @@ const entry = (key: string, kind: EntryKind): ReviewEntry => ({
   since: new Date(),
   ageMs: 0,
   value: null,
+  title: null,
   mark: '0',
   reason: 'wrong',
 });

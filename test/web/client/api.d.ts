@@ -1,4 +1,4 @@
-// The types of the API's client. SHA-256 of the document: cc11910c4ceccb579c349b1123cf44ae4bab16d6fae3a1d111c7ea599a8d2a98
+// The types of the API's client. SHA-256 of the document: 4621ff57fba18694e38ec3c61f3f8d2df48765a152f172655531302962dc7cb0
 // biome-ignore-all assist: generated
 // biome-ignore-all format: generated
 // biome-ignore-all lint: generated
@@ -1036,6 +1036,46 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/pause": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Stop sending for a feed, a site or everything, at once, until a person resumes it or until a time
+         * @description Needs the scope `review`.
+         */
+        post: operations["pause"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/resume": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * End the pause that a person has begun, of a feed, a site or everything; not one of the program
+         * @description Needs the scope `review`.
+         */
+        post: operations["endPause"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/changes": {
         parameters: {
             query?: never;
@@ -1147,10 +1187,34 @@ export interface operations {
                             /** @description Name of the site. */
                             site: string;
                             /**
-                             * @description `paused`: until the site answers a probe or a person resumes it; `waiting`: it asks for that; `out_of_reach` ends by itself, too.
+                             * @description `paused`: until the site answers a probe or a person resumes it; `stopped`: only a person has paused it; `waiting`: it asks for that; `out_of_reach` ends by itself, too.
                              * @enum {string}
                              */
-                            state: "sending" | "paused" | "out_of_reach" | "waiting";
+                            state: "sending" | "paused" | "stopped" | "out_of_reach" | "waiting";
+                            /** @description What people have paused: this site or everything. */
+                            pauses: {
+                                /** @description Its number. */
+                                id: number;
+                                /** @description The site that is paused. */
+                                site: string | null;
+                                /** @description The feed that is paused; neither: everything. */
+                                feed: string | null;
+                                /**
+                                 * Format: date-time
+                                 * @description Since when.
+                                 */
+                                since: string;
+                                /** @description When it ends by itself; `null`: once a person ends it. */
+                                until: string | null;
+                                /** @description Who began it. */
+                                by: string;
+                                /** @description Why. */
+                                reason: string | null;
+                                /** @description The source is not read either. */
+                                pulls: boolean;
+                                /** @description All of that in words, and how it is ended. */
+                                message: string;
+                            }[];
                             /** @description Since when it is paused. */
                             paused_since: string | null;
                             /** @description Why it is paused. */
@@ -1221,6 +1285,30 @@ export interface operations {
                                 /** Format: date-time */
                                 since: string;
                             } | null;
+                            /** @description What people have paused, so that it is not sent: everything, its site or the feed. */
+                            pauses: {
+                                /** @description Its number. */
+                                id: number;
+                                /** @description The site that is paused. */
+                                site: string | null;
+                                /** @description The feed that is paused; neither: everything. */
+                                feed: string | null;
+                                /**
+                                 * Format: date-time
+                                 * @description Since when.
+                                 */
+                                since: string;
+                                /** @description When it ends by itself; `null`: once a person ends it. */
+                                until: string | null;
+                                /** @description Who began it. */
+                                by: string;
+                                /** @description Why. */
+                                reason: string | null;
+                                /** @description The source is not read either. */
+                                pulls: boolean;
+                                /** @description All of that in words, and how it is ended. */
+                                message: string;
+                            }[];
                             /** @description Held changes or creates in doubt have waited for too long. */
                             escalated: boolean;
                             /** @description Jobs on the site. */
@@ -1368,7 +1456,7 @@ export interface operations {
                             /** @description What fails: `[{"condition","site","feed","message","detail"}]`. */
                             failing: {
                                 /** @enum {string} */
-                                condition: "paused" | "moved" | "out_of_reach" | "configuration" | "pulls_failing" | "stale" | "late" | "left" | "not_sent" | "unsearched" | "undeleted" | "restored" | "review";
+                                condition: "paused" | "moved" | "out_of_reach" | "configuration" | "pulls_failing" | "stale" | "late" | "left" | "not_sent" | "unsearched" | "undeleted" | "restored" | "paused_by_person" | "review";
                                 site: string | null;
                                 feed: string | null;
                                 message: string;
@@ -1377,13 +1465,37 @@ export interface operations {
                             /** @description What needs a person, in the same form. */
                             review: {
                                 /** @enum {string} */
-                                condition: "paused" | "moved" | "out_of_reach" | "configuration" | "pulls_failing" | "stale" | "late" | "left" | "not_sent" | "unsearched" | "undeleted" | "restored" | "review";
+                                condition: "paused" | "moved" | "out_of_reach" | "configuration" | "pulls_failing" | "stale" | "late" | "left" | "not_sent" | "unsearched" | "undeleted" | "restored" | "paused_by_person" | "review";
                                 site: string | null;
                                 feed: string | null;
                                 message: string;
                                 detail: string | null;
                             }[];
                         };
+                        /** @description What people have paused. */
+                        pauses: {
+                            /** @description Its number. */
+                            id: number;
+                            /** @description The site that is paused. */
+                            site: string | null;
+                            /** @description The feed that is paused; neither: everything. */
+                            feed: string | null;
+                            /**
+                             * Format: date-time
+                             * @description Since when.
+                             */
+                            since: string;
+                            /** @description When it ends by itself; `null`: once a person ends it. */
+                            until: string | null;
+                            /** @description Who began it. */
+                            by: string;
+                            /** @description Why. */
+                            reason: string | null;
+                            /** @description The source is not read either. */
+                            pulls: boolean;
+                            /** @description All of that in words, and how it is ended. */
+                            message: string;
+                        }[];
                         /** @description Processes that send. */
                         workers: number;
                         /** @description How the configurations of running processes differ. */
@@ -1474,6 +1586,30 @@ export interface operations {
                                 /** Format: date-time */
                                 since: string;
                             } | null;
+                            /** @description What people have paused, so that it is not sent: everything, its site or the feed. */
+                            pauses: {
+                                /** @description Its number. */
+                                id: number;
+                                /** @description The site that is paused. */
+                                site: string | null;
+                                /** @description The feed that is paused; neither: everything. */
+                                feed: string | null;
+                                /**
+                                 * Format: date-time
+                                 * @description Since when.
+                                 */
+                                since: string;
+                                /** @description When it ends by itself; `null`: once a person ends it. */
+                                until: string | null;
+                                /** @description Who began it. */
+                                by: string;
+                                /** @description Why. */
+                                reason: string | null;
+                                /** @description The source is not read either. */
+                                pulls: boolean;
+                                /** @description All of that in words, and how it is ended. */
+                                message: string;
+                            }[];
                             /** @description Held changes or creates in doubt have waited for too long. */
                             escalated: boolean;
                             /** @description Jobs on the site. */
@@ -1698,6 +1834,30 @@ export interface operations {
                             /** Format: date-time */
                             since: string;
                         } | null;
+                        /** @description What people have paused, so that it is not sent: everything, its site or the feed. */
+                        pauses: {
+                            /** @description Its number. */
+                            id: number;
+                            /** @description The site that is paused. */
+                            site: string | null;
+                            /** @description The feed that is paused; neither: everything. */
+                            feed: string | null;
+                            /**
+                             * Format: date-time
+                             * @description Since when.
+                             */
+                            since: string;
+                            /** @description When it ends by itself; `null`: once a person ends it. */
+                            until: string | null;
+                            /** @description Who began it. */
+                            by: string;
+                            /** @description Why. */
+                            reason: string | null;
+                            /** @description The source is not read either. */
+                            pulls: boolean;
+                            /** @description All of that in words, and how it is ended. */
+                            message: string;
+                        }[];
                         /** @description Held changes or creates in doubt have waited for too long. */
                         escalated: boolean;
                         /** @description Jobs on the site. */
@@ -9588,10 +9748,34 @@ export interface operations {
                             /** @description Name of the site. */
                             site: string;
                             /**
-                             * @description `paused`: until the site answers a probe or a person resumes it; `waiting`: it asks for that; `out_of_reach` ends by itself, too.
+                             * @description `paused`: until the site answers a probe or a person resumes it; `stopped`: only a person has paused it; `waiting`: it asks for that; `out_of_reach` ends by itself, too.
                              * @enum {string}
                              */
-                            state: "sending" | "paused" | "out_of_reach" | "waiting";
+                            state: "sending" | "paused" | "stopped" | "out_of_reach" | "waiting";
+                            /** @description What people have paused: this site or everything. */
+                            pauses: {
+                                /** @description Its number. */
+                                id: number;
+                                /** @description The site that is paused. */
+                                site: string | null;
+                                /** @description The feed that is paused; neither: everything. */
+                                feed: string | null;
+                                /**
+                                 * Format: date-time
+                                 * @description Since when.
+                                 */
+                                since: string;
+                                /** @description When it ends by itself; `null`: once a person ends it. */
+                                until: string | null;
+                                /** @description Who began it. */
+                                by: string;
+                                /** @description Why. */
+                                reason: string | null;
+                                /** @description The source is not read either. */
+                                pulls: boolean;
+                                /** @description All of that in words, and how it is ended. */
+                                message: string;
+                            }[];
                             /** @description Since when it is paused. */
                             paused_since: string | null;
                             /** @description Why it is paused. */
@@ -9850,6 +10034,300 @@ export interface operations {
             };
             /** @description Not Found */
             404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Conflict */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Content Too Large */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unsupported Media Type */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unprocessable Content */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too Many Requests */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Service Unavailable */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    pause: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description A text that names this request: repeated within a day, it gets the same answer and does nothing again. */
+                "Idempotency-Key"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": {
+                    /** @description The feed that this is about. */
+                    feed?: string;
+                    /** @description The site that this is about, with all its feeds. */
+                    site?: string;
+                    /** @description All feeds of all sites. */
+                    all?: boolean;
+                    /** @description Why, for those who see it. */
+                    reason?: string;
+                    /** @description When it ends by itself: a duration from now on (`30min`, `2h`, `3d`) or a time (`2026-12-24 18:00`). */
+                    until?: string;
+                    /** @description Do not read the sources either. Otherwise pulls go on, and what they find waits to be sent. */
+                    pulls?: boolean;
+                };
+            };
+        };
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** Pause */
+                        pause: {
+                            /** @description Its number. */
+                            id: number;
+                            /** @description The site that is paused. */
+                            site: string | null;
+                            /** @description The feed that is paused; neither: everything. */
+                            feed: string | null;
+                            /**
+                             * Format: date-time
+                             * @description Since when.
+                             */
+                            since: string;
+                            /** @description When it ends by itself; `null`: once a person ends it. */
+                            until: string | null;
+                            /** @description Who began it. */
+                            by: string;
+                            /** @description Why. */
+                            reason: string | null;
+                            /** @description The source is not read either. */
+                            pulls: boolean;
+                            /** @description All of that in words, and how it is ended. */
+                            message: string;
+                        };
+                        /** @description It was paused already: its reason, end and extent are the new ones. */
+                        changed: boolean;
+                        /** @description Requests that were sent before; their answers are recorded. */
+                        in_flight: number;
+                    };
+                };
+            };
+            /** @description Bad Request */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Conflict */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Content Too Large */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unsupported Media Type */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unprocessable Content */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too Many Requests */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Service Unavailable */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    endPause: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description A text that names this request: repeated within a day, it gets the same answer and does nothing again. */
+                "Idempotency-Key"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": {
+                    /** @description The feed that this is about. */
+                    feed?: string;
+                    /** @description The site that this is about, with all its feeds. */
+                    site?: string;
+                    /** @description All feeds of all sites. */
+                    all?: boolean;
+                    /** @description The `id` of the pause that was seen: another one is not ended. */
+                    pause?: number;
+                };
+            };
+        };
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @description The pause that was ended; `null`: a person had not paused exactly this. */
+                        ended: {
+                            /** @description Its number. */
+                            id: number;
+                            /** @description The site that is paused. */
+                            site: string | null;
+                            /** @description The feed that is paused; neither: everything. */
+                            feed: string | null;
+                            /**
+                             * Format: date-time
+                             * @description Since when.
+                             */
+                            since: string;
+                            /** @description When it ends by itself; `null`: once a person ends it. */
+                            until: string | null;
+                            /** @description Who began it. */
+                            by: string;
+                            /** @description Why. */
+                            reason: string | null;
+                            /** @description The source is not read either. */
+                            pulls: boolean;
+                            /** @description All of that in words, and how it is ended. */
+                            message: string;
+                        } | null;
+                        /** @description Why nothing is sent all the same: other pauses, of people or of the program. */
+                        still: string[];
+                    };
+                };
+            };
+            /** @description Bad Request */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
                 headers: {
                     [name: string]: unknown;
                 };

@@ -52,8 +52,9 @@ export const FeedNumbers = ({ prefix, feed }: { prefix: string; feed: FeedStatus
   </ul>
 );
 
-/** Absent for viewers, for feeds that this process can't pull, and while one is stopped or being pulled. */
+/** Absent for viewers, for feeds that this process can't pull, and while one is stopped, paused with its pulls, or being pulled. */
 export const PullButton = ({ visit, feed }: { visit: Visit; feed: FeedStatus }) => {
+  if (feed.pauses.some(({ pulls }) => pulls)) return null;
   if (!mayPull(visit) || !feed.configured || feed.stopped !== null || feed.last_pull?.status === 'running') return null;
   return (
     <form method="post" action={visit.prefix + pageAddress.startPull()}>

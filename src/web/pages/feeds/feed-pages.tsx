@@ -30,7 +30,9 @@ export function feedPages(context: PageContext): Hono<WebEnv> {
           feed={feed}
           config={config.feeds.get(name)}
           faults={config.brokenFeeds.get(name)?.complaints ?? []}
-          attention={attentionOf(status).filter(({ place }) => 'feed' in place && place.feed === name)}
+          attention={attentionOf(status).filter(
+            ({ place, isPause }) => 'feed' in place && place.feed === name && isPause !== true,
+          )}
           pulls={(await showPulls.readPage({ feed: name }, { limit: SHOWN_PULLS }, askedBy(context, actor))).items}
           drawn={(await recentPulls(db, [name], DRAWN_PULLS)).get(name) ?? []}
         />

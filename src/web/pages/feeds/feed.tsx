@@ -3,6 +3,7 @@ import type { FeedConfig } from '../../../config/config.ts';
 import type { Complaint } from '../../../config/config-error.ts';
 import type { ShownPull } from '../../../operations/pulls.ts';
 import { absenceOf, type FeedStatus } from '../../../operations/status.ts';
+import { pausesOf } from '../../../plan/pause-words.ts';
 import { plural } from '../../../plan/plural.ts';
 import type { BriefPull } from '../../../store/pull/pull-history.ts';
 import { formatSpan } from '../../../telemetry/times.ts';
@@ -10,6 +11,7 @@ import { pageAddress } from '../addresses.ts';
 import { Csrf, Layout, mayConfigure, mayReview, type Visit } from '../layout.tsx';
 import { type Attention, AttentionList } from '../overview/attention.tsx';
 import { Sparkline } from '../overview/sparkline.tsx';
+import { PausedByPerson, PauseLink } from '../pause/paused.tsx';
 import { PullTable } from '../pulls/pulls.tsx';
 import { Told } from '../told.tsx';
 import { When } from '../when.tsx';
@@ -29,14 +31,20 @@ export const FeedPage = (props: FeedPageProps) => {
   const { visit, feed, config, faults, attention, pulls, drawn } = props;
   const { prefix } = visit;
   const { stopped, last_verify: verified } = feed;
+  const paused = pausesOf(visit.pauses ?? [], feed).filter(({ site, feed: own }) => (site ?? own) !== undefined);
+  const isPulled = stopped === null && feed.pauses.every(({ pulls: stops }) => !stops);
   return (
     <Layout title={`Feed ${feed.feed}`} visit={visit} section="overview">
       <div id="state" data-live={feed.last_pull?.status === 'running' ? 'true' : undefined}>
         {!feed.configured && <p class="notice">This feed is {absenceOf(feed)}.</p>}
+        <PausedByPerson visit={visit} pauses={paused} />
         {stopped !== null && <Stopped visit={visit} feed={feed.feed} stopped={stopped} />}
-        {stopped === null && <AttentionList prefix={prefix} attention={attention} />}
+        {stopped === null && (paused.length === 0 || attention.length > 0) && (
+          <AttentionList prefix={prefix} attention={attention} />
+        )}
         <FeedNumbers prefix={prefix} feed={feed} />
         <PullButton visit={visit} feed={feed} />
+        {paused.every((pause) => pause.feed === undefined) && <PauseLink visit={visit} subject={{ feed: feed.feed }} />}
         {[feed.rekey, feed.search].map(
           (note) =>
             note !== null && (
@@ -79,7 +87,7 @@ export const FeedPage = (props: FeedPageProps) => {
             : `${feed.schedule ?? config?.schedule} (${feed.time_zone ?? config?.timeZone})`}
         </dd>
         <dt>Next pull</dt>
-        <dd>{stopped === null && feed.next_run !== null ? <When at={feed.next_run} /> : 'none'}</dd>
+        <dd>{isPulled && feed.next_run !== null ? <When at={feed.next_run} /> : 'none'}</dd>
         <dt>Last verified</dt>
         <dd>{verified === null ? 'never' : <Verified last={verified} />}</dd>
         {config !== undefined && <Settings config={config} />}
@@ -151,12 +159,13 @@ const Stopped = ({ visit, feed, stopped: { since, undo, undone } }: StoppedProps
     <section class="next warn" aria-labelledby="stopped">
       <h2 id="stopped">Not pulled</h2>
       <p>
-        {'Since '}
         <When at={since} />
-        {', when '}
-        <a href={prefix + pageAddress.pull(undo)}>{undone === null ? `undo ${undo}` : `pull ${undone} was undone`}</a>,
-        this feed is not pulled, so that its source does not bring back what was undone. Resume it once the source is
-        right: then it is pulled by its schedule again.
+        {', '}
+        <a href={prefix + pageAddress.pull(undo)}>
+          {undone === null ? `undo ${undo} began` : `pull ${undone} was undone`}
+        </a>
+        . Since then this feed is not pulled, so that its source does not bring back what was undone. Resume it once the
+        source is right: then it is pulled by its schedule again.
       </p>
       {mayReview(visit) && (
         <form method="post" action={prefix + pageAddress.resumeFeed()}>

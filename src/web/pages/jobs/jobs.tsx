@@ -44,22 +44,10 @@ export const Jobs = (props: JobsProps) => {
           <button type="submit">Find</button>
         </form>
       </search>
-      {named !== undefined && (
+      {named !== undefined && named.length > 0 && (
         <>
           <h2 id="named">Found</h2>
-          {named.length === 0 ? (
-            <>
-              <p class="notice">
-                {`No posting${feed === undefined ? '' : ` of feed ${feed}`} has exactly this key, and no job this ID.`}
-                {feed === undefined && ' Choose a feed to see the keys that follow.'}
-              </p>
-              {feed !== undefined && q !== undefined && feeds.includes(feed) && (
-                <SyncNow visit={visit} feed={feed} posting={postingKey(q)} />
-              )}
-            </>
-          ) : (
-            <List visit={visit} jobs={named} heading="named" syncable={feeds} />
-          )}
+          <List visit={visit} jobs={named} heading="named" syncable={feeds} />
         </>
       )}
       {titled.length > 0 && (
@@ -67,6 +55,17 @@ export const Jobs = (props: JobsProps) => {
           <h2 id="titled">Titles with these words</h2>
           <List visit={visit} jobs={titled} heading="titled" />
           {more && <p class="hint">{`Only ${titled.length} are shown: type more words.`}</p>}
+        </>
+      )}
+      {named?.length === 0 && (
+        <>
+          <p class={titled.length > 0 ? 'hint' : 'notice'}>
+            {`No posting${feed === undefined ? '' : ` of feed ${feed}`} has exactly this key, and no job this ID.`}
+            {feed === undefined && ' Choose a feed to see the keys that follow.'}
+          </p>
+          {feed !== undefined && q !== undefined && feeds.includes(feed) && (
+            <SyncNow visit={visit} feed={feed} posting={postingKey(q)} />
+          )}
         </>
       )}
       {found !== undefined && (

@@ -4,14 +4,15 @@ import { type Notice, textOf } from '../../../plan/message.ts';
 import { plural } from '../../../plan/plural.ts';
 import type { FeedName, SiteName } from '../../../posting/identifiers.ts';
 import { excerpt } from '../../../posting/xml-characters.ts';
+import { formatTime } from '../../../telemetry/times.ts';
 import { pageAddress } from '../addresses.ts';
-import { When } from '../when.tsx';
+import { Lasting } from '../when.tsx';
 
 /** Where a person goes on. */
 type AttentionPlace =
   | { readonly kind: 'site'; readonly site: SiteName }
   | { readonly kind: 'feed' | 'pulls' | 'rekey' | 'held' | 'doubts' | 'review'; readonly feed: FeedName }
-  | { readonly kind: 'queues' };
+  | { readonly kind: 'queues' | 'pause' };
 
 export interface Attention {
   /** `failing`: something does not work; `waiting`: a person has to decide. */
@@ -23,11 +24,14 @@ export interface Attention {
   /** What to do next, in a few words. */
   readonly next: string;
   readonly place: AttentionPlace;
+  /** What a person has paused, which the pages of feeds and sites show themselves. */
+  readonly isPause?: true;
 }
 
 /** The most urgent first. */
-export const attentionOf = ({ check, feeds, sites }: Status): Attention[] => [
+export const attentionOf = ({ check, feeds, sites, pauses }: Status): Attention[] => [
   ...check.failing.map((condition) => failureOf(condition, sites)),
+  ...pauses.map(pauseOf),
   ...feeds.flatMap(stopOf),
   ...feeds.filter(isOurs).flatMap(waitingOf),
 ];
@@ -51,6 +55,23 @@ function failureOf(
     return { ...common, next: `See why pulls of ${feed} fail`, place: { kind: 'pulls', feed } };
   }
   return { ...common, next: `Check the feed ${feed}`, place: { kind: 'feed', feed } };
+}
+
+function pauseOf({ site, feed, since, until, by, reason }: Status['pauses'][number]): Attention {
+  const what = feed !== null ? `feed ${feed}` : site !== null ? `site ${site}` : 'everything';
+  const why = [
+    ...(reason === null ? [] : [reason]),
+    ...(until === null ? [] : [`it ends by itself at ${formatTime(until)}`]),
+  ];
+  return {
+    level: 'waiting',
+    text: `${what} is paused by ${by}`,
+    detail: why.length === 0 ? null : why.join('; '),
+    since,
+    isPause: true,
+    next: `Resume ${what}`,
+    place: feed !== null ? { kind: 'feed', feed } : site !== null ? { kind: 'site', site } : { kind: 'pause' },
+  };
 }
 
 function stopOf({ feed, stopped }: FeedStatus): Attention[] {
@@ -135,6 +156,8 @@ function addressOfPlace(place: AttentionPlace): string {
       return pageAddress.doubts(place.feed);
     case 'review':
       return pageAddress.review({ feed: place.feed });
+    case 'pause':
+      return pageAddress.pause({});
     case 'queues':
       return pageAddress.queues();
     default:
@@ -177,8 +200,8 @@ const AttentionText = ({ item: { level, text, detail, since } }: { item: Attenti
     <span class={`status ${level === 'failing' ? 'bad' : 'warn'}`}>{capitalised(text)}</span>
     {since !== null && (
       <span class="quiet">
-        {' since '}
-        <When at={since} />
+        {' '}
+        <Lasting since={since} />
       </span>
     )}
     {detail !== null && <span class="detail">{excerpt(detail, 300)}</span>}

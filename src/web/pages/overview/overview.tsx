@@ -100,6 +100,7 @@ const FeedCard = ({ visit, feed, pulls }: FeedCardProps) => {
         </span>
         {!feed.configured && <span class="status warn">{absenceOf(feed)}</span>}
         {feed.stopped !== null && <span class="status warn">stopped</span>}
+        {feed.pauses.length > 0 && <span class="status warn">paused</span>}
       </div>
       <FeedNumbers prefix={prefix} feed={feed} />
       <Sparkline pulls={pulls} />
@@ -124,6 +125,8 @@ const FeedCard = ({ visit, feed, pulls }: FeedCardProps) => {
         <dd>
           {feed.stopped !== null ? (
             'none until it is resumed'
+          ) : feed.pauses.some(({ pulls: stops }) => stops) ? (
+            'none while it is paused'
           ) : feed.next_run === null ? (
             'no schedule'
           ) : (

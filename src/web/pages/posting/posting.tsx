@@ -5,7 +5,7 @@ import { paragraphsOf } from '../../../review/describe-history.ts';
 import { formatSpan, formatTime } from '../../../telemetry/times.ts';
 import { pageAddress } from '../addresses.ts';
 import { Csrf, Layout, mayReview } from '../layout.tsx';
-import { When } from '../when.tsx';
+import { Lasting, When } from '../when.tsx';
 import { Decide } from './decide.tsx';
 import { EditJob } from './edit-form.tsx';
 import { EditList } from './edits.tsx';
@@ -48,8 +48,8 @@ export const PostingOverview = (props: PostingProps) => {
           <strong>{(change?.state ?? view.state ?? 'unusable record').replaceAll('_', ' ')}</strong>
           {change !== undefined && (
             <>
-              {`, to be ${change.operation}d, since `}
-              <When at={change.since} />
+              {`, to be ${change.operation}d, `}
+              <Lasting since={change.since} />
               {change.attempts > 0 && `, attempts: ${change.attempts}`}
               {` (entry ${change.id})`}
             </>

@@ -6,7 +6,7 @@ import type { RecordEntry } from '../../../store/review/review-entry.ts';
 import { terminalText } from '../../../telemetry/terminal-text.ts';
 import { pageAddress } from '../addresses.ts';
 import { Layout, mayReview, type Visit } from '../layout.tsx';
-import { When } from '../when.tsx';
+import { Lasting } from '../when.tsx';
 import { SimpleActions } from './decide.tsx';
 import { Neighbouring } from './neighbouring.tsx';
 import type { PostingView } from './read-posting.ts';
@@ -59,8 +59,8 @@ export const RecordPage = ({ visit, record, placed, refused, reason }: RecordPro
         <dt>State</dt>
         <dd>
           <strong>{record.discarded ? `discarded, ${record.kind}` : record.kind}</strong>
-          {', since '}
-          <When at={record.since} />
+          {', '}
+          <Lasting since={record.since} />
           {` (entry ${record.id})`}
         </dd>
         <dt>Records in the last pull</dt>

@@ -130,7 +130,7 @@ export const PullTable = ({ prefix, pulls, label, withFeed = false }: PullTableP
   if (pulls.length === 0) return <p>Nothing has been pulled yet.</p>;
   return (
     <section class="scroll" tabindex={0} aria-label={label}>
-      <table>
+      <table class="stacked pulls">
         <thead>
           <tr>
             <th scope="col" class="number">
@@ -141,7 +141,7 @@ export const PullTable = ({ prefix, pulls, label, withFeed = false }: PullTableP
             <th scope="col">Status</th>
             {COUNTS.map((name) => (
               <th scope="col" class="number">
-                {`${name.charAt(0).toUpperCase()}${name.slice(1)}`}
+                {headOf(name)}
               </th>
             ))}
             <th scope="col" class="number">
@@ -153,24 +153,28 @@ export const PullTable = ({ prefix, pulls, label, withFeed = false }: PullTableP
         <tbody>
           {pulls.map((pull) => (
             <tr>
-              <th scope="row" class="number">
+              <th scope="row" class="number" data-column="Pull">
                 <a href={prefix + pageAddress.pull(pull.pull)}>{pull.pull}</a>
               </th>
               {withFeed && (
-                <td>
+                <td data-column="Feed">
                   <a href={prefix + pageAddress.feed(pull.feed)}>{pull.feed}</a>
                 </td>
               )}
-              <td>
+              <td data-column="Started">
                 <When at={pull.started_at} />
               </td>
-              <td>
+              <td data-column="Status">
                 <PullStatusLabel pull={pull} />
               </td>
               {COUNTS.map((name) => (
-                <td class={`number${pull[name] === 0 ? ' quiet' : ''}`}>{pull[name]}</td>
+                <td class={`number inline${pull[name] === 0 ? ' quiet' : ''}`} data-column={headOf(name)}>
+                  {pull[name]}
+                </td>
               ))}
-              <td class="number">{pull.duration_ms === null ? '–' : took(pull.duration_ms)}</td>
+              <td class="number inline" data-column="Took">
+                {pull.duration_ms === null ? '–' : took(pull.duration_ms)}
+              </td>
               <td class="notes-of-pull">{excerpt(notesOfPull(pull), 120)}</td>
             </tr>
           ))}
@@ -179,6 +183,8 @@ export const PullTable = ({ prefix, pulls, label, withFeed = false }: PullTableP
     </section>
   );
 };
+
+const headOf = (name: string): string => `${name.charAt(0).toUpperCase()}${name.slice(1)}`;
 
 const took = (ms: number): string => (ms < 10_000 ? `${(ms / 1000).toFixed(1)} s` : formatSpan(ms));
 

@@ -9,7 +9,7 @@ import { encodeCursor } from '../../cursor.ts';
 import { pageAddress } from '../addresses.ts';
 import { Csrf, Layout, mayReview, type Visit } from '../layout.tsx';
 import { Pairs } from '../pairs.tsx';
-import { When } from '../when.tsx';
+import { Lasting } from '../when.tsx';
 
 interface RekeyProps {
   readonly visit: Visit;
@@ -37,8 +37,8 @@ export const RekeyedFeeds = ({ visit, feeds }: { visit: Visit; feeds: readonly R
           {feeds.map(({ feed, since }) => (
             <li>
               <a href={visit.prefix + pageAddress.rekey(feed)}>{feed}</a>
-              {', since '}
-              <When at={since} />
+              {', '}
+              <Lasting since={since} />
             </li>
           ))}
         </ul>

@@ -10,7 +10,7 @@ import type { GroupNote } from '../../../store/review/group-notes.ts';
 import type { ReviewEntry } from '../../../store/review/review-entries.ts';
 import { pageAddress, type ReviewSelection } from '../addresses.ts';
 import { Csrf, Layout, mayReview, type Visit } from '../layout.tsx';
-import { When } from '../when.tsx';
+import { Lasting, When } from '../when.tsx';
 import { DecisionForm, type Typed } from './decision-form.tsx';
 import { FilterForm } from './filter-form.tsx';
 import { Notes } from './notes.tsx';
@@ -96,7 +96,7 @@ const Facts = ({ group, discarded }: { group: ListedGroup; discarded: boolean })
     <strong>{plural(group.count, 'entry', 'entries')}</strong>
     {!discarded && <span class={`trend ${group.trend}`}>{TREND_WORDS[group.trend]}</span>}
     <span>
-      since <When at={group.firstSeen} />
+      <Lasting since={group.firstSeen} />
     </span>
     <span>
       newest <When at={group.lastSeen} />
@@ -113,11 +113,12 @@ const List = ({ visit, texts, entries, checkable, group }: EntriesProps & { read
     <>
       <h2 id="entries">Entries</h2>
       <section class="scroll" tabindex={0} aria-labelledby="entries">
-        <table aria-labelledby="entries">
+        <table class="stacked" aria-labelledby="entries">
           <thead>
             <tr>
               {checkable && <th scope="col">Choose</th>}
               <th scope="col">Posting</th>
+              <th scope="col">Title</th>
               <th scope="col">Feed</th>
               {withKind && <th scope="col">Kind</th>}
               <th scope="col">Value</th>
@@ -142,11 +143,12 @@ const List = ({ visit, texts, entries, checkable, group }: EntriesProps & { read
                 <th scope="row">
                   <a href={visit.prefix + addressOf(entry, texts.group)}>{nameOf(entry)}</a>
                 </th>
-                <td>{entry.feed}</td>
-                {withKind && <td>{entry.kind.replace('_', ' ')}</td>}
-                <td>{excerpt(entry.value ?? '', 120)}</td>
-                {withMessage && <td>{excerpt(textOf(entry.reason), 300)}</td>}
-                <td>
+                <td data-column="Title">{entry.title === null ? '' : excerpt(entry.title, 120)}</td>
+                <td data-column="Feed">{entry.feed}</td>
+                {withKind && <td data-column="Kind">{entry.kind.replace('_', ' ')}</td>}
+                <td data-column="Value">{excerpt(entry.value ?? '', 120)}</td>
+                {withMessage && <td data-column="What was said">{excerpt(textOf(entry.reason), 300)}</td>}
+                <td data-column="Since">
                   <When at={entry.since} />
                 </td>
               </tr>

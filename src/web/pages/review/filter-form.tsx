@@ -12,7 +12,25 @@ export interface FilterFormProps {
 
 const AGES = ['1h', '12h', '1d', '3d', '7d', '30d'];
 
-export const FilterForm = ({ address, texts, feeds, sites }: FilterFormProps) => (
+/** Folded where the form would push the entries off the first screen: see `details.filters` in the styles. */
+export const FilterForm = (props: FilterFormProps) => (
+  <details class="filters">
+    <summary>{summaryOf(props.texts)}</summary>
+    <Fields {...props} />
+  </details>
+);
+
+const SHOWN = ['feed', 'site', 'kind', 'older_than', 'newer_than', 'q'] as const;
+
+function summaryOf(texts: ReviewSelection): string {
+  const chosen = [
+    ...SHOWN.flatMap((name) => texts[name]?.replaceAll('_', ' ') || []),
+    ...(texts.discarded === 'true' ? ['discarded'] : []),
+  ];
+  return chosen.length === 0 ? 'Filter' : `Filter: ${chosen.join(', ')}`;
+}
+
+const Fields = ({ address, texts, feeds, sites }: FilterFormProps) => (
   <form method="get" action={address} class="row filter" aria-label="Filter">
     {texts.group !== undefined && <input type="hidden" name="group" value={texts.group} />}
     <Choice name="feed" label="Feed" of={feeds} chosen={texts.feed} none="all feeds" />

@@ -8,7 +8,7 @@ import { MOST_FOUND } from '../../../store/review/entry-query.ts';
 import type { GroupTotals } from '../../../store/review/review-groups.ts';
 import { pageAddress, type ReviewSelection } from '../addresses.ts';
 import { Layout, type Visit } from '../layout.tsx';
-import { When } from '../when.tsx';
+import { Lasting, When } from '../when.tsx';
 
 import { FilterForm } from './filter-form.tsx';
 
@@ -100,7 +100,7 @@ const Group = ({ group, texts, prefix }: { group: ListedGroup; texts: ReviewSele
         <strong>{`${count} ${kind.replace('_', ' ')}`}</strong>
         {texts.discarded !== 'true' && <span class={`trend ${trend}`}>{TREND_WORDS[trend]}</span>}
         <span>
-          since <When at={firstSeen} />
+          <Lasting since={firstSeen} />
         </span>
         <span>
           newest <When at={lastSeen} />

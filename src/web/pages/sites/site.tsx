@@ -6,8 +6,9 @@ import type { SentRequest } from '../../../store/site/recent-requests.ts';
 import { formatSpan, msUntil } from '../../../telemetry/times.ts';
 import { pageAddress } from '../addresses.ts';
 import { Csrf, Layout, mayReview, type Visit } from '../layout.tsx';
+import { PausedByPerson, PauseLink } from '../pause/paused.tsx';
 import { SiteStatusLabel } from '../status-labels.tsx';
-import { When } from '../when.tsx';
+import { Lasting, When } from '../when.tsx';
 
 export interface SitePageProps {
   readonly visit: Visit;
@@ -23,6 +24,7 @@ export const SitePage = ({ visit, site, config, requests }: SitePageProps) => {
       <p>
         <SiteStatusLabel site={site} />
       </p>
+      <PausedByPerson visit={visit} pauses={(visit.pauses ?? []).filter((pause) => pause.site === site.site)} />
       {moved !== null && <p class="notice bad">{moved.text}</p>}
       {moved === null && site.paused_since !== null && <Paused visit={visit} site={site} />}
       <dl class="facts">
@@ -62,8 +64,8 @@ export const SitePage = ({ visit, site, config, requests }: SitePageProps) => {
           <>
             <dt>Refused token</dt>
             <dd>
-              {`that of ${who}, since `}
-              <When at={since} />
+              {`that of ${who}, `}
+              <Lasting since={since} />
             </dd>
           </>
         ))}
@@ -74,6 +76,7 @@ export const SitePage = ({ visit, site, config, requests }: SitePageProps) => {
           </>
         )}
       </dl>
+      {site.pauses.every((pause) => pause.site === null) && <PauseLink visit={visit} subject={{ site: site.site }} />}
       <h2>Recent requests</h2>
       <Requests prefix={visit.prefix} requests={requests} />
     </Layout>
@@ -87,8 +90,8 @@ const Paused = ({ visit, site }: Pick<SitePageProps, 'visit' | 'site'>) => (
   <section class="next bad" aria-labelledby="paused">
     <h2 id="paused">Paused</h2>
     <p>
-      {'Nothing is sent since '}
-      <When at={site.paused_since ?? undefined} />
+      {'Nothing has been sent '}
+      <Lasting since={site.paused_since} />
       {site.pause_cause !== null && `: ${site.pause_cause.text}`}
     </p>
     <p class="quiet">

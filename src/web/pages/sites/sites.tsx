@@ -13,7 +13,7 @@ import { pageAddress } from '../addresses.ts';
 import { Layout, type Visit } from '../layout.tsx';
 import { operationForm, type PageContext, showPage } from '../page.tsx';
 import { SiteStatusLabel } from '../status-labels.tsx';
-import { When } from '../when.tsx';
+import { Lasting } from '../when.tsx';
 import { SitePage } from './site.tsx';
 
 const SHOWN_REQUESTS = 50;
@@ -62,8 +62,8 @@ const SitesPage = ({ visit, sites, workers, differences }: SitesPageProps) => (
             <SiteStatusLabel site={site} />
             {site.paused_since !== null && (
               <span class="quiet">
-                {' since '}
-                <When at={site.paused_since} />
+                {' '}
+                <Lasting since={site.paused_since} />
               </span>
             )}
           </p>

@@ -1,0 +1,63 @@
+// What people are told of a pause that a person has begun: of what it is, by whom, until when and why, and how it is ended.
+import type { FeedName, SiteName } from '../posting/identifiers.ts';
+import { type Message, messageOf } from './message.ts';
+
+/** What a pause is of; neither: everything. */
+export interface PauseSubject {
+  readonly site?: SiteName | undefined;
+  readonly feed?: FeedName | undefined;
+}
+
+/** A pause that is in force. All times are the database's. */
+export interface PersonsPause extends PauseSubject {
+  readonly id: number;
+  readonly since: Date;
+  /** When it ends by itself; `undefined`: once a person ends it. */
+  readonly until: Date | undefined;
+  readonly actor: string;
+  readonly reason: string | undefined;
+  /** The feeds are not pulled either. */
+  readonly stopsPulls: boolean;
+}
+
+/** Those that keep a feed or a site from being sent, the widest first. */
+export const pausesOf = (pauses: readonly PersonsPause[], { site, feed }: PauseSubject): PersonsPause[] =>
+  pauses.filter(
+    (pause) =>
+      (pause.site === undefined && pause.feed === undefined) ||
+      (pause.site !== undefined && pause.site === site) ||
+      (pause.feed !== undefined && pause.feed === feed),
+  );
+
+export const pauseSubjectWords = ({ site, feed }: PauseSubject): string => {
+  if (feed !== undefined) return `feed ${feed}`;
+  return site === undefined ? 'everything' : `site ${site}`;
+};
+
+/** Without names and reasons, which not everybody may read. */
+export function pauseInBrief(pause: PersonsPause): string {
+  const until = pause.until === undefined ? '' : ` until ${timeWords(pause.until)}`;
+  return `${pauseSubjectWords(pause)} is paused by a person${until}`;
+}
+
+/** With who did it and why. */
+export function pauseInFull(pause: PersonsPause): string {
+  const until = pause.until === undefined ? '' : `, until ${timeWords(pause.until)}`;
+  const pulls = pause.stopsPulls ? ', with its pulls' : '';
+  const reason = pause.reason === undefined ? '' : `: ${pause.reason}`;
+  return `${pauseSubjectWords(pause)} is paused by ${pause.actor} since ${timeWords(pause.since)}${until}${pulls}${reason}`;
+}
+
+/** Several pauses, each with how it is ended. */
+export const tellPauses = (pauses: readonly PersonsPause[]): Message =>
+  messageOf(
+    pauses.map(pauseInFull).join('; '),
+    pauses.map(({ site, feed }) => ({ words: 'to go on, run', action: { kind: 'end_pause', site, feed } as const })),
+  );
+
+/** To the minute; seconds if it has some. */
+const timeWords = (at: Date): string =>
+  `${at
+    .toISOString()
+    .replace('T', ' ')
+    .replace(/(:00)?\.\d+Z$/, '')} UTC`;
