@@ -1,11 +1,12 @@
 // Mirrors one feed once, for `sync`: pulls it, has its changes sent, and reports the outcome counts.
 import { type PullEnd, pullFeed } from '../../jobs/pull-feed.ts';
 import { pause } from '../flow/pause.ts';
-import type { SiteName } from '../posting/identifiers.ts';
+import { pausesOf } from '../plan/pause-words.ts';
 import type { FeedSetup } from '../pull/feed-setup.ts';
 import { applyRules } from '../review/rules/apply-rules.ts';
 import { addressOf } from '../site/base-address.ts';
 import { countUnsent, hasWork } from '../store/backlog/backlog.ts';
+import { listPauses } from '../store/locks/pauses.ts';
 import { withRetry } from '../store/postgres/transient-error.ts';
 import { readSiteState } from '../store/site/site-state.ts';
 import { formatBytes, formatSeconds, type ProgressLine, throttled } from '../telemetry/progress-line.ts';
@@ -104,13 +105,14 @@ async function pullWhenFree(
  * Whether a worker would find nothing to do at the site, and nothing to find out about it: most scheduled pulls end so, and starting
  * one takes longer than the pull. A queue on Redis is opened all the same, so that its absence is reported.
  */
-async function isIdle(app: App, name: SiteName): Promise<boolean> {
+async function isIdle(app: App, { feed, site: name }: FeedSetup): Promise<boolean> {
   const { config, db } = app;
   const site = config.sites.get(name);
   if (site === undefined || config.queue.kind === 'redis' || (await noticeOtherPlace(app))) return false;
   const state = await readSiteState(db, name, (await tokenDigests(db, config)).get(name));
   if (state.pausedSince !== undefined || state.address !== addressOf(site.options)) return false;
-  const feeds = [...config.feeds.values()].flatMap((feed) => (feed.siteName === name ? [feed.name] : []));
+  if (pausesOf(await listPauses(db), { site: name, feed }).length > 0) return false;
+  const feeds = [...config.feeds.values()].flatMap((own) => (own.siteName === name ? [own.name] : []));
   return !(await hasWork(db, name, feeds));
 }
 
@@ -123,7 +125,7 @@ async function sendAll(
 ): Promise<Blocker | undefined> {
   // Do not start sending after an interruption.
   if (signal.aborted) return { worth: 'if_unsent', message: INTERRUPTED };
-  if (await withRetry(() => isIdle(app, setup.site), signal)) return undefined;
+  if (await withRetry(() => isIdle(app, setup), signal)) return undefined;
   let engine: Engine;
   try {
     engine = await sending();

@@ -9,7 +9,8 @@ import * as siteState from '../../src/store/site/site-state.ts';
 
 vi.mock('../../src/store/backlog/backlog.ts');
 vi.mock('../../src/store/site/site-state.ts');
-// No feed is new here.
+// Nobody has paused anything, and no feed is new here.
+vi.mock('../../src/store/locks/pauses.ts', () => ({ listPauses: async () => [] }));
 vi.mock('../../src/store/change/site-search.ts', () => ({
   databaseTime: async () => new Date(),
   openSearches: async () => [],

@@ -1,8 +1,9 @@
 // A pull after which nothing is left to do at the site starts no worker; whatever a worker would find, or find out, starts one.
 import { afterEach, beforeEach, expect, it } from 'vitest';
-import type { SiteName } from '../../src/posting/identifiers.ts';
+import type { FeedName, SiteName } from '../../src/posting/identifiers.ts';
 import { feedSetups } from '../../src/runtime/feed-setups.ts';
 import { mirrorFeed } from '../../src/runtime/mirror-feed.ts';
+import { pauseSubject } from '../../src/store/locks/pauses.ts';
 import { pauseSite } from '../../src/store/site/site-state.ts';
 import { feedXml, postings } from '../support/indeed-feed.ts';
 import { type Mirror, openMirror } from '../support/mirror.ts';
@@ -60,6 +61,16 @@ it.each(LEFT)('%s', async (_what, sql) => {
   await db.query(sql);
   expect(await startsWorker()).toBe(true);
 });
+
+it.each([{ feed: 'acme' as FeedName }, { site: 'board' as SiteName }, {}])(
+  'a person has paused %o',
+  async (subject) => {
+    const { db } = await mirror.app();
+    const pause = { actor: 'ana', reason: 'prices', until: undefined, stopsPulls: false };
+    await db.transaction((tx) => pauseSubject(tx, subject, pause));
+    expect(await startsWorker()).toBe(true);
+  },
+);
 
 it('the site is paused', async () => {
   const { db } = await mirror.app();
