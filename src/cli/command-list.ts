@@ -128,6 +128,12 @@ export const COMMANDS: readonly CommandEntry[] = [
     load: async () => (await import('./commands/resume.ts')).resumeCommand(),
   },
   {
+    name: 'reload',
+    term: 'reload [options]',
+    description: 'have running processes read the configuration again, and say what changed in each',
+    load: async () => (await import('./commands/reload.ts')).reloadCommand(),
+  },
+  {
     name: 'mappings',
     term: 'mappings',
     description: 'list, find, export and import which posting is which site job, and adopt existing jobs',

@@ -16,18 +16,29 @@ export interface WebServer {
   readonly url: string;
   /** The process can pull and send from now on. @param signal ends running pulls */
   begin(engine: Engine, setups: readonly FeedSetup[], signal: AbortSignal): void;
+  /**
+   * Answers by another configuration, as a process that is still starting until `begin`. Pulls that run go on; adoptions and actions on
+   * many entries are continued later.
+   */
+  replace(app: App, graceMs: number): Promise<void>;
   /** Waits up to `graceMs` for what was started over HTTP. */
   stop(graceMs: number): Promise<void>;
 }
 
 /** Answers at once; until `begin`, it says that the process is still starting. @throws {UserError} if it cannot listen */
-export async function serveWeb(app: App): Promise<WebServer> {
+export async function serveWeb(first: App): Promise<WebServer> {
+  let app = first;
+  let control = lateControl();
   let queueCounts: Engine['queueCounts'] = async () => new Map();
-  const control = lateControl();
-  const access = accessTo(app.db, app.config);
-  const pages = app.config.web.served ? (webRoutes(app, control, access) as unknown as Hono) : undefined;
-  const http = await startHttp(app, () => queueCounts(), { mayMonitor: access.mayMonitor, pages });
-  const ends: ((graceMs: number) => Promise<void>)[] = [() => http.close()];
+  const served = () => {
+    const access = accessTo(app.db, app.config);
+    const pages = app.config.web.served ? (webRoutes(app, control, access) as unknown as Hono) : undefined;
+    return { mayMonitor: access.mayMonitor, pages };
+  };
+  const http = await startHttp(app, () => queueCounts(), served());
+  const left = new Set<(graceMs: number) => Promise<void>>();
+  let present: ((graceMs: number) => Promise<unknown>)[] = [];
+  let leave = async (_graceMs: number): Promise<void> => undefined;
   return {
     url: http.url,
     begin(engine, setups, signal) {
@@ -48,10 +59,23 @@ export async function serveWeb(app: App): Promise<WebServer> {
         bulk: (id) => bulk.begin(id),
         adopt: (feed, actor, request) => adoptions.begin(feed, actor, request),
       });
-      ends.push(pulls.stop, bulk.stop, adoptions.stop);
+      present = [pulls.stop, bulk.stop, adoptions.stop];
+      leave = async (graceMs) => {
+        left.add(pulls.stop);
+        void pulls.leave().finally(() => left.delete(pulls.stop));
+        await Promise.all([bulk.stop(graceMs), adoptions.stop(graceMs)]);
+      };
+    },
+    async replace(next, graceMs) {
+      await leave(graceMs);
+      present = [];
+      leave = async () => undefined;
+      app = next;
+      control = lateControl();
+      await http.replace(app, served());
     },
     async stop(graceMs) {
-      await Promise.all(ends.map((end) => end(graceMs)));
+      await Promise.all([http.close(), ...[...present, ...left].map((end) => end(graceMs))]);
     },
   };
 }

@@ -3,7 +3,9 @@ import { hash } from 'node:crypto';
 import type { FeedSource } from '../feed/feed-reading.ts';
 import { kindOf } from '../feed/source/sources.ts';
 import { sortNames } from '../posting/fingerprint.ts';
+import type { FeedName, SiteName } from '../posting/identifiers.ts';
 import type { Config, FeedConfig, SiteConfig } from './config.ts';
+import { Secret } from './secret.ts';
 
 /** A digest for each part, by a name such as `feed acme`, `site board` or `alerts ops`. Digests include no secrets. */
 export function configDigests({
@@ -22,6 +24,47 @@ export function configDigests({
     parts[`alerts ${name}`] = digest(what);
   }
   return parts;
+}
+
+/** What differs between two configurations, by name. */
+export interface ConfigChanges {
+  readonly added: readonly FeedName[];
+  readonly changed: readonly FeedName[];
+  readonly removed: readonly FeedName[];
+  /** Added, changed or removed. */
+  readonly sites: readonly SiteName[];
+  /** Other groups of settings: `alerts`, `web`, `metrics`, `retention`, `log`. */
+  readonly others: readonly string[];
+}
+
+/** Also where only a secret differs. */
+export function changedParts(before: Config, after: Config): ConfigChanges {
+  const feedsOf = (config: Config) => new Map<FeedName, unknown>([...config.brokenFeeds, ...config.feeds]);
+  const [was, is] = [feedsOf(before), feedsOf(after)];
+  const sites = new Set([...before.sites.keys(), ...after.sites.keys()]);
+  const groups = (config: Config): Readonly<Record<string, unknown>> => {
+    const { alerts, web, metricsToken, retention, log } = config;
+    return { alerts, web, metrics: metricsToken, retention, log };
+  };
+  const [former, present] = [groups(before), groups(after)];
+  return {
+    added: [...is.keys()].filter((name) => !was.has(name)),
+    changed: [...is.keys()].filter((name) => was.has(name) && wholeText(was.get(name)) !== wholeText(is.get(name))),
+    removed: [...was.keys()].filter((name) => !is.has(name)),
+    sites: [...sites].filter((name) => wholeText(before.sites.get(name)) !== wholeText(after.sites.get(name))),
+    others: Object.keys(present).filter((name) => wholeText(former[name]) !== wholeText(present[name])),
+  };
+}
+
+/** The settings as a text that differs where they do. It holds digests of secrets: never store or show it. */
+function wholeText(settings: unknown): string {
+  return JSON.stringify([settings], function (this: Readonly<Record<string, unknown>>, name, value: unknown) {
+    // JSON.stringify has masked a secret by now.
+    const written = this[name];
+    if (written instanceof Secret) return written.absence === undefined ? hash('sha256', written.reveal()) : null;
+    if (written instanceof Map || written instanceof Set) return [...written];
+    return written instanceof RegExp ? String(written) : value;
+  });
 }
 
 /** Two feeds with the same source may be one feed under two names. */

@@ -19,6 +19,7 @@ import { adviceOnHeld, readHeldOffers } from '../review/held-offer.ts';
 import type { App } from '../runtime/app.ts';
 import { describeDifferences, differencesOf } from '../runtime/configurations.ts';
 import { feedFacts, siteFacts } from '../runtime/read-health.ts';
+import { keptFormer } from '../runtime/reload.ts';
 import { describeLate, isLate } from '../runtime/schedule/late-schedules.ts';
 import { nextRun } from '../runtime/schedule/next-run.ts';
 import { tokenDigests } from '../runtime/token-digests.ts';
@@ -253,10 +254,10 @@ type Reading = Pick<App, 'db' | 'config' | 'writeAction'>;
 /** @param only reads the status of this feed alone */
 export async function readStatus(app: Reading, only?: FeedName): Promise<Status> {
   const { config, writeAction: write } = app;
-  const { workers, differences, pauses, sites, feeds } = await shareReading(config, `status ${only ?? ''}`, () =>
+  const { workers, differences, pauses, kept, sites, feeds } = await shareReading(config, `status ${only ?? ''}`, () =>
     readFacts(app, only),
   );
-  const assessment = assess(config, sites, feeds, { workers, pauses });
+  const assessment = assess(config, sites, feeds, { workers, pauses, keptFormer: kept });
   return {
     workers,
     differences,
@@ -270,7 +271,7 @@ export async function readStatus(app: Reading, only?: FeedName): Promise<Status>
 async function readFacts(app: Reading, only: FeedName | undefined) {
   await concludeAbandonedPulls(app.db, only);
   const facts = await readFactsOfSites(app);
-  return { ...facts, feeds: await readFeeds(app, facts.processes, only) };
+  return { ...facts, kept: await keptFormer(app.db), feeds: await readFeeds(app, facts.processes, only) };
 }
 
 async function readFactsOfSites(app: Reading) {
@@ -305,7 +306,7 @@ function assess(
   config: Config,
   sites: readonly ReadSite[],
   feeds: readonly ReadFeed[],
-  options: Required<Pick<AssessOptions, 'workers' | 'pauses'>>,
+  options: AssessOptions & Required<Pick<AssessOptions, 'pauses'>>,
 ): Assessment {
   const facts = feeds.map(({ overview, ...feed }) => {
     const role = feed.configured ? 'configured' : isLeft({ overview, ...feed }) ? 'left' : 'other';

@@ -12,7 +12,8 @@ export const HEALTH_CONDITIONS = {
   moved: 'nothing is sent to the site: its jobs were made at another address',
   out_of_reach:
     'nothing is sent to the site: it has not answered four times in a row, or has only asked to wait for more than an hour',
-  configuration: 'the settings of a feed are wrong',
+  configuration:
+    'the settings of a feed are wrong, or the configuration was changed and is wrong, so that a running process keeps the former one',
   pulls_failing:
     'the last three pulls of a feed failed; or only the last one, if the feed has no schedule or was never pulled completely',
   stale: 'no complete pull for three runs of the schedule (or `stale_after_minutes`)',
@@ -97,6 +98,8 @@ export interface AssessOptions {
   readonly runningSince?: Date;
   /** What people have paused. What follows from that is no failure. */
   readonly pauses?: readonly PersonsPause[];
+  /** Running processes that do not use the changed configuration, and why, in words. */
+  readonly keptFormer?: readonly string[];
 }
 
 /** Consecutive failures after which a site is not just slow. */
@@ -112,6 +115,7 @@ export function assessHealth(
   const stopped = new Set(sites.filter(({ paused, moved }) => paused || moved).map(({ site }) => site));
   return {
     failing: [
+      ...notReloaded(options),
       ...sites.flatMap((site) => siteFailures(site, pauses)),
       ...feeds.flatMap((feed) => feedFailures(feed, stopped, options)),
     ],
@@ -126,6 +130,12 @@ const pausedByPerson = (pause: PersonsPause): HealthCondition => ({
   message: pauseInBrief(pause),
   detail: tellPauses([pause]),
 });
+
+function notReloaded({ keptFormer = [] }: AssessOptions): HealthCondition[] {
+  if (keptFormer.length === 0) return [];
+  const message = 'the configuration was changed and is wrong: the former one stays in use';
+  return [{ kind: 'configuration', message, detail: keptFormer.join('; ') }];
+}
 
 function waitsOf({ feed, review, rekeyed, twins, restored }: FeedFacts): HealthCondition[] {
   const unknown: HealthCondition[] = restored === undefined ? [] : [{ kind: 'restored', feed, message: restored }];

@@ -17,6 +17,7 @@ import { onlyAsksToWait } from '../store/site/recent-requests.ts';
 import { readSiteState, type SiteState, stateAt } from '../store/site/site-state.ts';
 import type { App } from './app.ts';
 import { nameOfProcess } from './configurations.ts';
+import { keptFormer } from './reload.ts';
 import { describeLate, isLate } from './schedule/late-schedules.ts';
 import { lastDue } from './schedule/next-run.ts';
 import { tokenDigests } from './token-digests.ts';
@@ -120,5 +121,6 @@ export async function assessRunning(
     return { ...nothing, unsent, feed, site, role: 'left', history: undefined, schedule: undefined };
   });
   const facts = [...own, ...broken, ...left].map((progress) => feedFacts(config, progress, runningSince));
-  return assessHealth(sites, facts, { workers, runningSince, pauses: await listPauses(db) });
+  const pauses = await listPauses(db);
+  return assessHealth(sites, facts, { workers, runningSince, pauses, keptFormer: await keptFormer(db) });
 }

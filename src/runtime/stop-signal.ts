@@ -1,4 +1,6 @@
-// Turns SIGINT, SIGTERM, SIGHUP and broken output into an abort signal; a second signal ends the process at once.
+// Turns SIGINT, SIGTERM, SIGHUP and broken output into an abort signal; a second signal ends the process at once. SIGHUP may ask for
+// something else.
+import { isatty } from 'node:tty';
 import { onOutputFailure, printNotice } from '../telemetry/print.ts';
 import { UserError } from './exit-status.ts';
 
@@ -9,6 +11,8 @@ export interface StopSignal {
   readonly signal: AbortSignal;
   /** Resolves when the first signal comes. */
   readonly stopped: Promise<void>;
+  /** How often SIGHUP has asked a service to read its configuration again. */
+  hangUps(): number;
   /** Stops listening. */
   release(): void;
 }
@@ -33,8 +37,11 @@ const END_AFTER_MS = 9_500;
 const SIGNAL_NUMBERS = { SIGHUP: 1, SIGINT: 2, SIGTERM: 15 } as const;
 type SignalName = keyof typeof SIGNAL_NUMBERS;
 
-/** The first signal aborts; whatever still runs `endAfterMs` later is cut off with the process. */
-export function stopSignal(endAfterMs = END_AFTER_MS): StopSignal {
+/**
+ * The first signal aborts; whatever still runs `endAfterMs` later is cut off with the process.
+ * @param reloads whether SIGHUP asks for the configuration to be read again, except on a terminal, where it says that this is gone
+ */
+export function stopSignal(endAfterMs = END_AFTER_MS, { reloads = false } = {}): StopSignal {
   const controller = new AbortController();
   let resolveStopped: () => void = () => undefined;
   const stopped = new Promise<void>((resolve) => {
@@ -51,16 +58,25 @@ export function stopSignal(endAfterMs = END_AFTER_MS): StopSignal {
     printNotice(`\n${name}: stopping; finishing requests in flight first. A second signal stops at once.`);
     stop(name, status);
   };
-  const names = Object.keys(SIGNAL_NUMBERS) as SignalName[];
+  let hangUps = 0;
+  const onHangUp = (): void => {
+    hangUps++;
+  };
+  const isOnTerminal = [0, 1, 2].some((descriptor) => isatty(descriptor));
+  const ignored: readonly SignalName[] = reloads && !isOnTerminal ? ['SIGHUP'] : [];
+  const names = (Object.keys(SIGNAL_NUMBERS) as SignalName[]).filter((name) => !ignored.includes(name));
   for (const name of names) process.on(name, onSignal);
+  for (const name of ignored) process.on(name, onHangUp);
   const forgetOutput = onOutputFailure(() => {
     if (!controller.signal.aborted) stop('output that cannot be written', 1);
   });
   return {
     signal: controller.signal,
     stopped,
+    hangUps: () => hangUps,
     release() {
       for (const name of names) process.off(name, onSignal);
+      for (const name of ignored) process.off(name, onHangUp);
       forgetOutput();
     },
   };

@@ -62,7 +62,8 @@ export async function visitorOf({ url }: Served, name: 'anna' | 'ben' | 'ada'): 
         );
         if (pressed === undefined) continue;
         const own = [...fieldsOf(form), ...named(pressed[1] ?? '')].filter(([key]) => !Object.hasOwn(fields, key));
-        return send(decoded(attribute(attributes, /.*/s, 'action')), [...own, ...listOf(fields)]);
+        const [, elsewhere] = /formaction="([^"]*)"/.exec(pressed[1] ?? '') ?? [];
+        return send(decoded(elsewhere ?? attribute(attributes, /.*/s, 'action')), [...own, ...listOf(fields)]);
       }
       throw new Error(`the page has no form with the button ${button}: ${page.status} ${page.text}`);
     },

@@ -1,32 +1,39 @@
-// `jobmirror start`: runs the schedules and the workers, and serves /healthz and /metrics, until stopped.
+// `jobmirror start`: runs the schedules and the workers, and serves /healthz and /metrics, until stopped; takes changes of the
+// configuration over.
 import { Command } from 'commander';
+import type { Config } from '../../config/config.ts';
 import { leftBehind } from '../../operations/status.ts';
 import { tell } from '../../plan/message.ts';
+import type { FeedName } from '../../posting/identifiers.ts';
 import type { FeedSetup } from '../../pull/feed-setup.ts';
 import { startAlerts } from '../../runtime/alerts/run-alerts.ts';
 import { type App, expectSecrets, leavingOutAbsent, openAppFor, readConfig } from '../../runtime/app.ts';
-import { startEngine } from '../../runtime/engine.ts';
+import { type Engine, startEngine } from '../../runtime/engine.ts';
 import { UserError } from '../../runtime/exit-status.ts';
-import { chooseFeeds } from '../../runtime/feed-setups.ts';
+import { chooseFeeds, feedSetups } from '../../runtime/feed-setups.ts';
+import { hasNoFeedYet, startReloading } from '../../runtime/reload.ts';
 import { startRetention } from '../../runtime/retention.ts';
 import { startScheduledVerify } from '../../runtime/schedule/scheduled-verify.ts';
-import { runSchedules } from '../../runtime/schedule/schedules.ts';
+import { runSchedules, type Schedules } from '../../runtime/schedule/schedules.ts';
 import { STOP_WITHIN_MS, type StopSignal, stopSignal, unlessStopped } from '../../runtime/stop-signal.ts';
 import { isOpen } from '../../web/access/visitor.ts';
 import { commandWriter } from '../adapter/command-line.ts';
 import { actionWriter } from '../adapter/write-action.ts';
-import { serveWeb } from '../serve-web.ts';
+import { serveWeb, type WebServer } from '../serve-web.ts';
+
+const SECRETS = ['sites', 'queue', 'web', 'metrics', 'alerts'] as const;
 
 export function startCommand(): Command {
   return new Command('start')
     .option('--config <file>', 'configuration file (default: jobmirror.yaml)')
     .action(async (options: { config?: string }) => {
       const config = leavingOutAbsent(await readConfig(options));
-      expectSecrets(config, ['sites', 'queue', 'web', 'metrics', 'alerts']);
-      const { setups, broken } = chooseFeeds(config, []);
-      if (setups.length === 0)
+      expectSecrets(config, SECRETS);
+      const isEmpty = hasNoFeedYet(config);
+      const { setups, broken } = isEmpty ? { setups: [], broken: [] } : chooseFeeds(config, []);
+      if (setups.length === 0 && !isEmpty)
         throw new UserError(broken.map(({ feed, message }) => `feed ${feed}: ${message}`).join('\n'));
-      const stopping = stopSignal();
+      const stopping = stopSignal(undefined, { reloads: true });
       const opening = openAppFor(config, {
         waitSignal: stopping.signal,
         json: true,
@@ -37,7 +44,7 @@ export function startCommand(): Command {
       for (const { feed, message } of broken)
         app.log.error({ feed, reason: message }, 'feed skipped, the others continue');
       try {
-        await runUntilStopped(app, setups, stopping);
+        await runUntilStopped(app, setups, stopping, options.config);
       } finally {
         await app.close();
         stopping.release();
@@ -45,32 +52,163 @@ export function startCommand(): Command {
     });
 }
 
+/** What runs with one configuration. */
+interface Parts {
+  /** Stops all of them; what runs ends within the time, or is cut off. */
+  stop(graceMs: number): Promise<void>;
+  /**
+   * Stops all but pulls that run, which end as they began. Nothing is cut off that a site answers in time.
+   * @param onEnded called when these pulls have ended
+   */
+  leave(onEnded: () => void): Promise<void>;
+  readonly pulls: Left;
+}
+
+/** Pulls that a former configuration began. */
+type Left = Pick<Schedules, 'isPulling' | 'stop'>;
+
 /** Stops every part that was started, even if a later one fails to start: an idle process must not linger. */
-async function runUntilStopped(app: App, setups: readonly FeedSetup[], stopping: StopSignal): Promise<void> {
+async function runUntilStopped(app: App, setups: readonly FeedSetup[], stopping: StopSignal, path: string | undefined) {
   if (stopping.signal.aborted) return;
+  const { web } = app.config;
   const ends: (() => Promise<void>)[] = [];
+  const left = new Set<Left>();
+  const isLeft = (feed: FeedName) => [...left].some(({ isPulling }) => isPulling(feed));
+  let parts: Parts | undefined;
+  let endReplacing = async (): Promise<void> => undefined;
+  let failed = (_error: unknown): void => undefined;
+  const failing = new Promise<never>((_resolve, reject) => {
+    failed = reject;
+  });
+  // Awaited only once everything has started.
+  failing.catch(() => undefined);
   try {
-    const { web } = app.config;
     const server = await serveWeb(app);
     ends.push(() => server.stop(STOP_WITHIN_MS));
-    const engine = await startEngine(app, undefined, 'start');
-    ends.push(() => engine.stop(STOP_WITHIN_MS));
-    server.begin(engine, setups, stopping.signal);
-    const schedules = await runSchedules(app, engine, setups, stopping.signal);
-    ends.push(() => schedules.stop(STOP_WITHIN_MS));
-    const verifying = startScheduledVerify(app, engine);
-    ends.push(() => verifying.stop(STOP_WITHIN_MS));
-    const alerts = await startAlerts(app);
-    ends.push(() => alerts.stop(STOP_WITHIN_MS));
-    const retention = startRetention(app);
-    ends.push(() => retention.stop());
+    const engine = presentEngine();
+    const begin = (using: App, pulled: readonly FeedSetup[]) =>
+      startParts(using, { engine, server, setups: pulled, signal: stopping.signal, isPulled: isLeft });
+    parts = await begin(app, setups);
+    let present = { app, setups };
+    const reloading = await startReloading(app, {
+      path,
+      secrets: SECRETS,
+      hangUps: stopping.hangUps,
+      async replace(next) {
+        const former = present;
+        const following = { app: next, setups: setupsOf(next.config) };
+        if (parts !== undefined) {
+          const { pulls } = parts;
+          left.add(pulls);
+          await parts.leave(() => left.delete(pulls));
+        }
+        parts = undefined;
+        const goOn = async (using: typeof present) => {
+          await server.replace(using.app, STOP_WITHIN_MS);
+          if (!stopping.signal.aborted) parts = await begin(using.app, using.setups);
+          present = using;
+        };
+        try {
+          await goOn(following);
+        } catch (error) {
+          // A process that can't go on as before ends, so that its supervisor restarts it.
+          await goOn(former).catch(failed);
+          throw error;
+        }
+      },
+    });
+    endReplacing = () => reloading.endReplacing();
+    ends.push(() => reloading.stop());
     if (web.served && isOpen(web))
       app.log.info('pages and API are open to everyone on this machine; web.users and web.tokens protect them');
     for (const message of await leftBehind(app)) app.log.warn(tell(message, app.writeAction));
     app.log.info({ feeds: setups.length, sites: [...engine.siteContexts.keys()], health: server.url }, 'started');
-    await stopping.stopped;
+    await Promise.race([stopping.stopped, failing]);
   } finally {
+    await endReplacing();
     // In parallel: all parts share one deadline.
-    await Promise.all(ends.map((end) => end()));
+    await Promise.all([
+      ...ends.map((end) => end()),
+      parts?.stop(STOP_WITHIN_MS),
+      ...[...left].map((pulls) => pulls.stop(STOP_WITHIN_MS)),
+    ]);
   }
 }
+
+const setupsOf = (config: Config): readonly FeedSetup[] => (hasNoFeedYet(config) ? [] : feedSetups(config, []));
+
+/** The engine of the present configuration, also for a pull that a former one began. */
+function presentEngine(): Engine & { begin(engine: Engine): void } {
+  let present: Engine | undefined;
+  const get = (): Engine => {
+    if (present === undefined) throw new Error('nothing is sent yet');
+    return present;
+  };
+  return {
+    begin(engine) {
+      present = engine;
+    },
+    get backend() {
+      return get().backend;
+    },
+    get self() {
+      return get().self;
+    },
+    get siteContexts() {
+      return get().siteContexts;
+    },
+    queueCounts: () => get().queueCounts(),
+    wake: () => get().wake(),
+    stop: (graceMs) => get().stop(graceMs),
+  };
+}
+
+interface Around {
+  readonly engine: ReturnType<typeof presentEngine>;
+  readonly server: WebServer;
+  readonly setups: readonly FeedSetup[];
+  /** Ends running pulls. */
+  readonly signal: AbortSignal;
+  /** Whether a pull of the feed runs that a former configuration began. */
+  readonly isPulled: (feed: FeedName) => boolean;
+}
+
+/** If a part can't be started, those before are stopped. */
+async function startParts(app: App, { engine, server, setups, signal, isPulled }: Around): Promise<Parts> {
+  const ends: ((graceMs: number) => Promise<unknown>)[] = [];
+  const stop = async (graceMs: number): Promise<void> => {
+    await Promise.all(ends.map((end) => end(graceMs)));
+  };
+  try {
+    const sending = await startEngine(app, undefined, 'start');
+    ends.push(sending.stop);
+    engine.begin(sending);
+    server.begin(engine, setups, signal);
+    const schedules = await runSchedules(app, engine, setups, signal, isPulled);
+    const others = [...ends];
+    ends.push(schedules.stop);
+    const verifying = startScheduledVerify(app, engine);
+    const alerts = await startAlerts(app);
+    const retention = startRetention(app);
+    for (const end of [verifying.stop, alerts.stop, retention.stop]) {
+      ends.push(end);
+      others.push(end);
+    }
+    return {
+      stop,
+      pulls: schedules,
+      async leave(onEnded) {
+        // First: a run that is taken now would begin with the former configuration.
+        await schedules.leave(onEnded);
+        const longestMs = Math.max(0, ...[...app.config.sites.values()].map(({ options }) => options.timeoutMs));
+        await Promise.all(others.map((end) => end(longestMs + RECORDED_WITHIN_MS)));
+      },
+    };
+  } catch (error) {
+    await stop(0);
+    throw error;
+  }
+}
+
+/** An answer of a site is recorded within this time. */
+const RECORDED_WITHIN_MS = 2_000;

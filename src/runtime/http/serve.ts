@@ -8,7 +8,7 @@ import { createAdaptorServer, type HttpBindings } from '@hono/node-server';
 import { Hono } from 'hono';
 import { addressesIn } from '../../config/build/web-config.ts';
 import { packageRoot } from '../../config/package-root.ts';
-import { startMetrics } from '../../telemetry/metrics.ts';
+import { type Metrics, startMetrics } from '../../telemetry/metrics.ts';
 import type { App } from '../app.ts';
 import { UserError } from '../exit-status.ts';
 import { limitConnections } from './connections.ts';
@@ -24,19 +24,60 @@ export type MayMonitor = (
   { readonly status: number; readonly reason: string; readonly headers: Readonly<Record<string, string>> } | undefined
 >;
 
+interface Served {
+  readonly mayMonitor: MayMonitor;
+  /** Further routes, for what health and metrics do not answer. */
+  readonly pages?: Hono | undefined;
+}
+
+interface ReplaceableServer extends HttpServer {
+  /** Answers by another configuration from now on; requests that run end as they began. */
+  replace(app: App, served: Served): Promise<void>;
+}
+
 /**
- * @param pages further routes, for what health and metrics do not answer
  * @throws {UserError} if the configured address cannot be listened on
  */
-export async function startHttp(
-  app: App,
-  readQueues: ReadQueues,
-  { mayMonitor, pages }: { readonly mayMonitor: MayMonitor; readonly pages?: Hono | undefined },
-): Promise<HttpServer> {
+export async function startHttp(app: App, readQueues: ReadQueues, served: Served): Promise<ReplaceableServer> {
   const { listen, web } = app.config;
   const { host, port } = listen;
   const metrics = startMetrics(aboutVersion());
   const since = new Date();
+  let routes = await allRoutes(app, readQueues, served, { metrics, since });
+  try {
+    const server = await startHttpServer({
+      host,
+      port,
+      routes: { fetch: (...request) => routes.fetch(...request) },
+      trustedProxies: web.trustedProxies,
+    });
+    return {
+      url: server.url,
+      async replace(next, nextServed) {
+        routes = await allRoutes(next, readQueues, nextServed, { metrics, since });
+      },
+      close() {
+        metrics.close();
+        return server.close();
+      },
+    };
+  } catch (cause) {
+    metrics.close();
+    const { code, message } = cause as NodeJS.ErrnoException;
+    const reason = code === 'EADDRINUSE' ? 'another process uses it' : message;
+    throw new UserError(
+      `listen: ${host}:${port} is not available: ${reason}. Set another one, for example: listen: { port: ${port + 1} }`,
+      { cause },
+    );
+  }
+}
+
+async function allRoutes(
+  app: App,
+  readQueues: ReadQueues,
+  { mayMonitor, pages }: Served,
+  { metrics, since }: { readonly metrics: Metrics; readonly since: Date },
+): Promise<Hono> {
   const gauges = cacheBriefly(() => collectGauges(app, since, readQueues));
   const routes = new Hono<{ Bindings: HttpBindings }>();
   routes.use(async (c, next) => {
@@ -60,29 +101,7 @@ export async function startHttp(
     app.log.error({ err }, 'request failed');
     return answerJson(503, { ok: false, error: 'the check failed' });
   });
-  try {
-    const server = await startHttpServer({
-      host,
-      port,
-      routes: routes as unknown as Hono,
-      trustedProxies: web.trustedProxies,
-    });
-    return {
-      url: server.url,
-      close() {
-        metrics.close();
-        return server.close();
-      },
-    };
-  } catch (cause) {
-    metrics.close();
-    const { code, message } = cause as NodeJS.ErrnoException;
-    const reason = code === 'EADDRINUSE' ? 'another process uses it' : message;
-    throw new UserError(
-      `listen: ${host}:${port} is not available: ${reason}. Set another one, for example: listen: { port: ${port + 1} }`,
-      { cause },
-    );
-  }
+  return routes as unknown as Hono;
 }
 
 function aboutVersion(): Readonly<Record<string, string>> {
@@ -103,7 +122,7 @@ interface HttpServerOptions {
   readonly host: string;
   /** 0: any free port. */
   readonly port: number;
-  readonly routes: Hono;
+  readonly routes: Pick<Hono, 'fetch'>;
   /** Addresses from which many clients come. */
   readonly trustedProxies?: readonly string[];
 }

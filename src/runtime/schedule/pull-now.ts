@@ -32,6 +32,8 @@ interface PullNow {
   soon(feed: FeedName): Promise<PullSoon>;
   /** Sends, concludes and reports it. */
   undone(undo: CommittedUndo): void;
+  /** Starts no more pulls; resolves when those that run have ended. Whoever follows pulls what is queued. */
+  leave(): Promise<void>;
   /** Waits up to `graceMs` for running pulls, which the signal has cut off. */
   stop(graceMs: number): Promise<void>;
 }
@@ -52,6 +54,7 @@ export function pullNow(
   const queued = new Set<FeedName>();
   /** The feeds that {@link follow} pulls until they are no longer queued. */
   const followed = new Set<FeedName>();
+  let left = false;
   const track = (work: Promise<unknown>): void => {
     const tracked = work.finally(() => running.delete(tracked));
     running.add(tracked);
@@ -60,6 +63,7 @@ export function pullNow(
     const setup = byName.get(feed);
     if (setup === undefined) return { kind: 'unusable', message: `the configuration of feed ${feed} is wrong` };
     if (signal.aborted) return { kind: 'unusable', message: 'the process is stopping' };
+    if (left) return { kind: 'unusable', message: 'the configuration was read again; try again' };
     return new Promise<PullStart>((resolve, reject) => {
       const onPull = (number: number) => resolve({ kind: 'started', pull: number });
       const pulled = pullAndReport(app, engine, setup, { signal, besides: () => running.size, onPull })
@@ -79,7 +83,7 @@ export function pullNow(
     followed.add(feed);
     while (queued.has(feed)) {
       await pause(againMs, signal);
-      if (signal.aborted) break;
+      if (signal.aborted || left) break;
       // Before the pull: what changes from now on needs another one.
       queued.delete(feed);
       // A pull that fails is reported where it runs.
@@ -111,6 +115,10 @@ export function pullNow(
     },
     undone({ setup, end, startedAt }) {
       track(reportWhenSent(app, engine, setup, { signal, besides: () => running.size }, { end, startedAt }));
+    },
+    async leave() {
+      left = true;
+      await Promise.all(running);
     },
     async stop(graceMs) {
       await endsWithin(Promise.all(running), graceMs);

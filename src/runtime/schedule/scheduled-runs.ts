@@ -31,11 +31,19 @@ interface RunOptions {
   readonly run: (run: DueRun) => Promise<RunEnd>;
   /** Receives the error of a failed check; the next check follows. */
   readonly onError: (error: unknown) => void;
+  /** Feeds that wait for a pull of this process that another configuration began. */
+  readonly isPulled?: (feed: FeedName) => boolean;
   /** Receives feeds whose stored or configured schedule cannot be read. */
   readonly onInvalidSchedule: OnInvalidSchedule;
 }
 
 interface ScheduledRuns {
+  /**
+   * Takes no more runs. Those that run go on, and count as over: the schedule says when the next ones are due.
+   * @param onEnded called when they have ended
+   */
+  leave(onEnded: () => void): Promise<void>;
+  readonly isPulling: (feed: FeedName) => boolean;
   /** Takes no more runs, waits up to `graceMs` for running ones, and gives back those that have not ended. */
   stop(graceMs: number): Promise<void>;
 }
@@ -70,7 +78,9 @@ export function startScheduledRuns(options: RunOptions): ScheduledRuns {
     if (room <= 0) return FULL_PAUSE_MS;
     const paused = await options.pausedFeeds?.();
     const able = schedules.filter(
-      ({ feed }) => !(running.has(feed) || paused?.has(feed)) && (notBefore.get(feed) ?? 0) <= performance.now(),
+      ({ feed }) =>
+        !(running.has(feed) || paused?.has(feed) || options.isPulled?.(feed)) &&
+        (notBefore.get(feed) ?? 0) <= performance.now(),
     );
     const taken = await takeDueRuns(db, worker, able, Math.min(room, TAKEN_AT_ONCE), nextRun, (feed, error) => {
       notBefore.set(feed, performance.now() + UNREADABLE_FOR_MS);
@@ -117,6 +127,13 @@ export function startScheduledRuns(options: RunOptions): ScheduledRuns {
 
   const looping = loop();
   return {
+    isPulling: (feed) => running.has(feed),
+    async leave(onEnded) {
+      stopping.abort();
+      await looping;
+      void Promise.all(running.values()).then(onEnded);
+      for (const feed of running.keys()) await endRun(db, worker, feed).catch(options.onError);
+    },
     async stop(graceMs) {
       stopping.abort();
       await looping;

@@ -35,7 +35,10 @@ const SET_EVERY_MS = 15_000;
  */
 const MOST_PULLS = 800;
 
-interface Schedules {
+export interface Schedules {
+  /** Takes no more runs; those that run end with their configuration. @param onEnded called when they have ended and are reported */
+  leave(onEnded: () => void): Promise<void>;
+  readonly isPulling: (feed: FeedName) => boolean;
   stop(graceMs: number): Promise<void>;
 }
 
@@ -47,6 +50,7 @@ export async function runSchedules(
   engine: Engine,
   setups: readonly FeedSetup[],
   signal: AbortSignal,
+  isPulled: (feed: FeedName) => boolean = () => false,
 ): Promise<Schedules> {
   const { config, db, log } = app;
   const byName = new Map(setups.map((setup) => [setup.feed, setup]));
@@ -70,7 +74,7 @@ export async function runSchedules(
   );
   const configurations = watchConfigurations(db, log);
   await set();
-  await logNextRuns(app, schedules, unscheduled, await catchUp(db, schedules));
+  await logNextRuns(app, schedules, unscheduled, await catchUp(db, schedules, isPulled));
   async function upkeepRound(): Promise<void> {
     try {
       await set();
@@ -111,10 +115,16 @@ export async function runSchedules(
       return new Set(paused.map(({ name }) => name));
     },
     run,
+    isPulled,
     onError: (error) => log.warn({ err: error }, 'schedules not checked, will retry'),
     onInvalidSchedule,
   });
   return {
+    isPulling: (feed) => runs.isPulling(feed),
+    async leave(onEnded) {
+      await upkeep.stop();
+      await runs.leave(() => void Promise.all(reports).then(onEnded));
+    },
     async stop(graceMs) {
       await upkeep.stop();
       await runs.stop(graceMs);
@@ -136,14 +146,20 @@ interface CaughtUp {
 }
 
 /** Makes due every run that was missed while nobody ran the schedules, and every feed never pulled. */
-async function catchUp(db: Database, schedules: readonly FeedSchedule[]): Promise<CaughtUp> {
+async function catchUp(
+  db: Database,
+  schedules: readonly FeedSchedule[],
+  isPulled: (feed: FeedName) => boolean,
+): Promise<CaughtUp> {
   const histories = await readPullHistories(
     db,
     schedules.map(({ feed }) => feed),
   );
   const [clock] = await db.query<{ now: Date }>('select clock_timestamp() as now');
   const now = clock?.now ?? new Date();
-  const overdue = schedules.filter((schedule) => isOverdue(schedule, histories.get(schedule.feed)?.lastRunAt, now));
+  // A pull that a former configuration began has no run yet that counts.
+  const due = schedules.filter(({ feed }) => !isPulled(feed));
+  const overdue = due.filter((schedule) => isOverdue(schedule, histories.get(schedule.feed)?.lastRunAt, now));
   await makeDue(
     db,
     overdue.map(({ feed }) => feed),

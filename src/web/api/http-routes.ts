@@ -9,6 +9,7 @@ import {
 } from '../../operations/bulk-actions.ts';
 import { compareEntry } from '../../operations/candidates.ts';
 import { listChanges } from '../../operations/changes.ts';
+import { reloadConfiguration, showReload } from '../../operations/configuration.ts';
 import {
   actOnReview,
   editReviewEntry,
@@ -108,6 +109,8 @@ const SERVED: readonly Operation[] = [
   endPersonsPause,
   listChanges,
   listActivities,
+  showReload,
+  reloadConfiguration,
   showActivity,
 ];
 

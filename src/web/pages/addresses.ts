@@ -40,6 +40,13 @@ export const pageAddress = {
   setupMapping: () => '/feeds/setup/fields',
   setupSettings: () => '/feeds/setup/settings',
   resumeFeed: () => '/feed/resume',
+  feedFile: (feed: string) => `/feed/file${query({ feed })}`,
+  checkFeedFile: () => '/feed/file/check',
+  saveFeedFile: () => '/feed/file/save',
+  feedFileVersion: (feed: string, version: number) => `/feed/file/version${query({ feed, version })}`,
+  restoreFeedFile: () => '/feed/file/restore',
+  configuration: () => '/configuration',
+  reload: () => '/configuration/reload',
   /** Groups of entries. */
   review: (selection: Omit<ReviewSelection, 'group' | 'cursor'> & { readonly page?: number | undefined } = {}) =>
     `/review${query({ ...selection })}`,

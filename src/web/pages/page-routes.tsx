@@ -7,6 +7,7 @@ import { activityPages } from './activity/activity.tsx';
 import { adoptPages } from './adopt/adopt-pages.tsx';
 import { assetRoutes } from './assets.ts';
 import { changesPages } from './changes/changes.tsx';
+import { configurationPages } from './configuration/configuration-pages.tsx';
 import { doubtPages, foundPages } from './doubts/doubt-pages.tsx';
 import { feedPages } from './feeds/feed-pages.tsx';
 import { heldPages } from './held/held-pages.tsx';
@@ -42,6 +43,7 @@ const PAGES: readonly ((context: PageContext) => Hono<WebEnv>)[] = [
   pausePages,
   queuePages,
   activityPages,
+  configurationPages,
 ];
 
 export function pageRoutes(context: PageContext, sessions: Sessions): Hono<WebEnv> {

@@ -1,4 +1,4 @@
-// The types of the API's client. SHA-256 of the document: 4621ff57fba18694e38ec3c61f3f8d2df48765a152f172655531302962dc7cb0
+// The types of the API's client. SHA-256 of the document: 38e34a440e3ef8913afa59535bcf4bad305af595968e9a314c177e927d8e443c
 // biome-ignore-all assist: generated
 // biome-ignore-all format: generated
 // biome-ignore-all lint: generated
@@ -1110,6 +1110,30 @@ export interface paths {
         get: operations["listActivities"];
         put?: never;
         post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/reload": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * What became of the last change of the configuration in each running process
+         * @description Needs the scope `configure`.
+         */
+        get: operations["showReload"];
+        put?: never;
+        /**
+         * Have all running processes read the configuration again, and wait for what becomes of it
+         * @description Needs the scope `configure`.
+         */
+        post: operations["reload"];
         delete?: never;
         options?: never;
         head?: never;
@@ -10598,6 +10622,243 @@ export interface operations {
             };
             /** @description Forbidden */
             403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too Many Requests */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Service Unavailable */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    showReload: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @description Processes that run `start`; `work` needs a restart. */
+                        processes: {
+                            command: string;
+                            host: string;
+                            pid: number;
+                            /** @description When the configuration was last read again because it, or somebody, said so; `null`: not yet. */
+                            at: string | null;
+                            /**
+                             * @description `begun`: it is being taken over. `applied`: it is in use. `refused`: it is wrong. `failed`: it could not be begun with. After both the former one stays in use. `none`: it was not read again yet.
+                             * @enum {string}
+                             */
+                            result: "begun" | "applied" | "unchanged" | "refused" | "failed" | "none";
+                            /** @description `file`: a file had changed; `signal`: SIGHUP; or who asked for it. */
+                            cause: string | null;
+                            /** @description Feeds. */
+                            added: string[];
+                            /** @description Feeds. */
+                            changed: string[];
+                            /** @description Feeds. Their jobs and changes stay. */
+                            removed: string[];
+                            /** @description Sites that were added, changed or removed. */
+                            sites: string[];
+                            /** @description Other groups of settings that were changed. */
+                            others: string[];
+                            /** @description Settings that differ and take effect with the next start, with the reason. */
+                            restart: string[];
+                            /** @description What is wrong, with its place. */
+                            problems: string[];
+                        }[];
+                        /** @description Processes that have not answered yet. */
+                        waiting: string[];
+                    };
+                };
+            };
+            /** @description Bad Request */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too Many Requests */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Service Unavailable */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    reload: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description A text that names this request: repeated within a day, it gets the same answer and does nothing again. */
+                "Idempotency-Key"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": Record<string, never>;
+            };
+        };
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @description Processes that run `start`; `work` needs a restart. */
+                        processes: {
+                            command: string;
+                            host: string;
+                            pid: number;
+                            /** @description When the configuration was last read again because it, or somebody, said so; `null`: not yet. */
+                            at: string | null;
+                            /**
+                             * @description `begun`: it is being taken over. `applied`: it is in use. `refused`: it is wrong. `failed`: it could not be begun with. After both the former one stays in use. `none`: it was not read again yet.
+                             * @enum {string}
+                             */
+                            result: "begun" | "applied" | "unchanged" | "refused" | "failed" | "none";
+                            /** @description `file`: a file had changed; `signal`: SIGHUP; or who asked for it. */
+                            cause: string | null;
+                            /** @description Feeds. */
+                            added: string[];
+                            /** @description Feeds. */
+                            changed: string[];
+                            /** @description Feeds. Their jobs and changes stay. */
+                            removed: string[];
+                            /** @description Sites that were added, changed or removed. */
+                            sites: string[];
+                            /** @description Other groups of settings that were changed. */
+                            others: string[];
+                            /** @description Settings that differ and take effect with the next start, with the reason. */
+                            restart: string[];
+                            /** @description What is wrong, with its place. */
+                            problems: string[];
+                        }[];
+                        /** @description Processes that have not answered yet. */
+                        waiting: string[];
+                    };
+                };
+            };
+            /** @description Bad Request */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Conflict */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Content Too Large */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unsupported Media Type */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unprocessable Content */
+            422: {
                 headers: {
                     [name: string]: unknown;
                 };

@@ -96,7 +96,8 @@ export const FeedPage = (props: FeedPageProps) => {
         <p>
           <a class="button" href={prefix + pageAddress.changeFeed(feed.feed)}>
             Change the settings
-          </a>
+          </a>{' '}
+          <a href={prefix + pageAddress.feedFile(feed.feed)}>Their file and its versions</a>
         </p>
       ) : (
         config !== undefined && <p class="hint">They are changed in the configuration file.</p>

@@ -1,0 +1,262 @@
+// Takes a changed configuration over while the process runs: when a person asks, on SIGHUP, and once changed files pass the check.
+import { createHash } from 'node:crypto';
+import { readdir, stat } from 'node:fs/promises';
+import { hostname } from 'node:os';
+import { dirname, join } from 'node:path';
+import type { Config } from '../config/config.ts';
+import { type ConfigChanges, changedParts } from '../config/config-digests.ts';
+import { ConfigError, complaintLine } from '../config/config-error.ts';
+import { startRounds } from '../flow/pause.ts';
+import {
+  newestReload,
+  type ReloadingProcess,
+  readReports,
+  removeReport,
+  type StoredReport,
+  storeReport,
+} from '../store/access/reload-reports.ts';
+import { liveProcesses } from '../store/locks/processes.ts';
+import type { Queryable } from '../store/postgres/database.ts';
+import { createLogger } from '../telemetry/log.ts';
+import { type App, configSecrets, expectSecrets, leavingOutAbsent, readConfig } from './app.ts';
+import { UserError } from './exit-status.ts';
+import { chooseFeeds } from './feed-setups.ts';
+
+/** What became of a configuration that was read again. */
+export interface ReloadReport {
+  /** `begun`: it is being taken over. `refused`: it is wrong. `failed`: it could not be begun with. After both, the former one stays. */
+  readonly kind: 'begun' | 'applied' | 'unchanged' | 'refused' | 'failed';
+  /** Why it was read: `file`, `signal`, or who asked. */
+  readonly cause: string;
+  readonly changes: ConfigChanges;
+  /** Settings that differ and take effect with the next start. */
+  readonly restart: readonly string[];
+  /** What is wrong, one line each. */
+  readonly problems: readonly string[];
+}
+
+interface ReloadOptions {
+  /** Path of the configuration file, as the command was given it. */
+  readonly path: string | undefined;
+  /** The groups of settings whose secrets the process needs. */
+  readonly secrets: Parameters<typeof expectSecrets>[1];
+  /** How often SIGHUP has come. */
+  hangUps(): number;
+  /** Replaces what runs by what this configuration says; a pull that runs ends as it began. Rejects if the former goes on. */
+  replace(app: App): Promise<void>;
+}
+
+interface Reloading {
+  /** Replaces nothing any more; waits for a replacement that runs. */
+  endReplacing(): Promise<void>;
+  stop(): Promise<void>;
+}
+
+/** How often files are looked at, and requests looked for. */
+const EVERY_MS = 1_000;
+
+const NO_CHANGES: ConfigChanges = { added: [], changed: [], removed: [], sites: [], others: [] };
+
+/** Begins with the configuration of `app`. */
+export async function startReloading(app: App, options: ReloadOptions): Promise<Reloading> {
+  const { db } = app;
+  const self: ReloadingProcess = { host: hostname(), pid: process.pid, startedAt: new Date(), command: 'start' };
+  let present = app;
+  let answered = (await newestReload(db))?.id;
+  let hangUps = 0;
+  let replacing: Promise<unknown> = Promise.resolve();
+  let isEnding = false;
+  /** Whether the last one that was read was refused. */
+  let stayed = false;
+  /** The files as they were last read; `undefined`: they may have changed since the process read them. */
+  let read: string | undefined;
+  /** The files as they were a round ago. */
+  let before: string | undefined;
+
+  async function takeOver(cause: string): Promise<ReloadReport> {
+    const report = { cause, changes: NO_CHANGES, restart: [], problems: [] };
+    let next: Config;
+    try {
+      next = await readAgain(present.config, options);
+    } catch (error) {
+      if (error instanceof UserError) return { ...report, kind: 'refused', problems: error.message.split('\n') };
+      if (!(error instanceof ConfigError)) throw error;
+      return { ...report, kind: 'refused', problems: error.complaints.map(complaintLine) };
+    }
+    const { config, restart } = keepingFixed(present.config, next);
+    const changes = changedParts(present.config, config);
+    if (Object.values(changes).every((parts) => parts.length === 0)) {
+      return { ...report, kind: 'unchanged', restart };
+    }
+    const secrets = new Set([...configSecrets(present.config), ...configSecrets(config)]);
+    const log = createLogger({ level: config.log.level, secrets: [...secrets], json: true });
+    const renewed: App = { ...present, config, log };
+    // Until it sends again, nothing else shows that the process lives.
+    await storeReport(db, self, { ...report, kind: 'begun', changes, restart }, undefined);
+    if (isEnding) return { ...report, kind: 'failed', changes, restart, problems: ['the process is stopping'] };
+    replacing = options.replace(renewed);
+    try {
+      await replacing;
+    } catch (error) {
+      return { ...report, kind: 'failed', changes, restart, problems: [(error as Error).message] };
+    }
+    present = renewed;
+    return { ...report, kind: 'applied', changes, restart };
+  }
+
+  async function reload(cause: string, isAsked: boolean): Promise<void> {
+    const report = await takeOver(cause);
+    const isNothing = report.kind === 'unchanged' && report.restart.length === 0 && !stayed;
+    stayed = staysFormer(report);
+    if (isNothing && !isAsked) return;
+    logReport(present, report);
+    await storeReport(db, self, report, answered);
+  }
+
+  async function look(): Promise<void> {
+    const request = await newestReload(db);
+    const files = await filesDigest(present.config);
+    const signals = options.hangUps();
+    if (signals !== hangUps || (request !== undefined && request.id !== answered)) {
+      const cause = signals === hangUps ? (request?.actor ?? '') : 'signal';
+      hangUps = signals;
+      answered = request?.id;
+      read = files;
+      return reload(cause, true);
+    }
+    // Somebody may still be writing them.
+    const isStill = files === before;
+    before = files;
+    if (files === read || !isStill) return;
+    read = files;
+    await reload('file', false);
+  }
+
+  const rounds = startRounds(
+    async () => {
+      try {
+        await look();
+      } catch (err) {
+        present.log.warn({ err }, 'the configuration could not be looked at again, will retry');
+      }
+    },
+    { everyMs: EVERY_MS },
+  );
+  return {
+    async endReplacing() {
+      isEnding = true;
+      await replacing.catch(() => undefined);
+    },
+    async stop() {
+      await rounds.stop();
+      await removeReport(db, self).catch(() => undefined);
+    },
+  };
+}
+
+/** @throws {ConfigError | UserError} if it is wrong; feeds that were wrong before stay left out */
+async function readAgain(present: Config, { path, secrets }: ReloadOptions): Promise<Config> {
+  const next = leavingOutAbsent(await readConfig({ ...(path === undefined ? {} : { config: path }) }));
+  expectSecrets(next, secrets);
+  const wasBroken = new Set(brokenIn(present).map(({ feed }) => feed));
+  const complaints = [...next.brokenFeeds].flatMap(([feed, broken]) => (wasBroken.has(feed) ? [] : broken.complaints));
+  if (complaints.length > 0) throw new ConfigError(complaints);
+  const newly = brokenIn(next).filter(({ feed }) => !wasBroken.has(feed));
+  if (newly.length > 0) throw new UserError(newly.map(({ feed, message }) => `feed ${feed}: ${message}`).join('\n'));
+  return next;
+}
+
+const brokenIn = (config: Config) => (hasNoFeedYet(config) ? [] : chooseFeeds(config, []).broken);
+
+/** Feeds are to be added on the pages. */
+export const hasNoFeedYet = ({ include, feeds, brokenFeeds }: Config): boolean =>
+  include !== undefined && feeds.size + brokenFeeds.size === 0;
+
+/** The next configuration with the settings that a running process cannot change. */
+function keepingFixed(present: Config, next: Config): { readonly config: Config; readonly restart: readonly string[] } {
+  const { database, queue, dataDir, listen } = present;
+  const { trustedProxies } = present.web;
+  const urlOf = (server: Config['database'] | Config['queue']) => ('url' in server ? server.url.reveal() : server.kind);
+  const fixed: readonly (readonly [string, boolean])[] = [
+    ['database: the process is connected to it', urlOf(database) !== urlOf(next.database)],
+    ['queue: the process is connected to it', urlOf(queue) !== urlOf(next.queue)],
+    ['data_dir: the database runs there', database.kind === 'embedded' && dataDir !== next.dataDir],
+    [
+      'listen: the process listens at the former address',
+      listen.host !== next.listen.host || listen.port !== next.listen.port,
+    ],
+    [
+      'web.trusted_proxies: connections are counted by the former ones',
+      trustedProxies.join() !== next.web.trustedProxies.join(),
+    ],
+  ];
+  return {
+    config: { ...next, database, queue, dataDir, listen, web: { ...next.web, trustedProxies } },
+    restart: fixed.flatMap(([setting, differs]) => (differs ? [setting] : [])),
+  };
+}
+
+/** Of the main file, the files of feeds and own presets, without reading them. */
+async function filesDigest({ path, include }: Config): Promise<string> {
+  const folders = [...(include === undefined ? [] : [include.folder]), join(dirname(path), 'presets')];
+  const files = [path];
+  for (const folder of folders) {
+    const names = await readdir(folder).catch(() => []);
+    files.push(...names.filter((name) => !name.startsWith('.')).map((name) => join(folder, name)));
+  }
+  const lines = files.sort().map(async (file) => {
+    const found = await stat(file).catch(() => undefined);
+    return `${file} ${found?.ino} ${found?.size} ${found?.mtimeMs}`;
+  });
+  return createHash('sha256')
+    .update((await Promise.all(lines)).join('\n'))
+    .digest('hex');
+}
+
+const SAID: Readonly<Record<ReloadReport['kind'], string>> = {
+  begun: 'the changed configuration is taken over',
+  applied: 'configuration reloaded',
+  unchanged: 'the configuration has not changed',
+  refused: 'the changed configuration is wrong, the former one stays in use',
+  failed: 'the changed configuration could not be used, the former one stays in use',
+};
+
+const staysFormer = ({ kind }: ReloadReport): boolean => kind === 'refused' || kind === 'failed';
+
+function logReport({ log }: App, report: ReloadReport): void {
+  const { kind, cause, changes, restart, problems } = report;
+  if (staysFormer(report)) log.error({ cause, problems }, SAID[kind]);
+  else log.info({ cause, ...changes, restart }, SAID[kind]);
+}
+
+/** A process that is taking a configuration over, and how it or another one has ended that. */
+export interface Reloaded {
+  readonly command: string;
+  readonly host: string;
+  readonly pid: number;
+  /** `undefined`: it has read the configuration only when it started. */
+  readonly last: Pick<StoredReport<ReloadReport>, 'at' | 'report' | 'reload'> | undefined;
+}
+
+/** Running processes that take changes over, with what became of the last one. */
+export async function reloadedProcesses(db: Queryable): Promise<readonly Reloaded[]> {
+  const reports = await readReports<ReloadReport>(db);
+  const live = (await liveProcesses(db)).filter(({ command }) => command === 'start');
+  const taking = reports.filter(({ report, isRecent }) => report.kind === 'begun' && isRecent);
+  // A process that takes a configuration over may have a former and a new life for a moment, or none.
+  const processes = new Map([...live, ...taking].map((process) => [`${process.host} ${process.pid}`, process]));
+  return [...processes.values()].map(({ command, host, pid }) => {
+    const last = reports.findLast((report) => report.host === host && report.pid === pid);
+    return { command, host, pid, last };
+  });
+}
+
+/** Running processes that do not use the changed configuration, and why, in words. */
+export async function keptFormer(db: Queryable): Promise<readonly string[]> {
+  return (await reloadedProcesses(db)).flatMap(({ command, host, pid, last }) => {
+    if (last === undefined || !staysFormer(last.report)) return [];
+    const [first = '', ...more] = last.report.problems;
+    const others = more.length === 0 ? '' : `, and ${more.length} more`;
+    return [`${command} (process ${pid} on ${host}): ${first}${others}`];
+  });
+}

@@ -1,0 +1,170 @@
+// A running `start` takes changes of its configuration over: by file, SIGHUP, command and API; and keeps the former one if they are wrong.
+import { once } from 'node:events';
+import { mkdir, readFile, rename, writeFile } from 'node:fs/promises';
+import { createServer, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
+import { afterEach, beforeEach, expect, it, vi } from 'vitest';
+import { feedXml, postings } from '../support/indeed-feed.ts';
+import { type Mirror, openMirror } from '../support/mirror.ts';
+import { type RunningProgram, startProgram } from './program.ts';
+import { runProgram } from './run-program.ts';
+
+let mirror: Mirror;
+let started: RunningProgram;
+let url: string;
+let base: string;
+const token = 'zq-admin-token-of-the-test';
+beforeEach(async () => {
+  mirror = await openMirror();
+  await mirror.app();
+  await mirror.writeFeed(feedXml(postings(2)));
+  await mkdir(join(mirror.folder, 'feeds'));
+  await writeFile(join(mirror.folder, 'admin.token'), token, { mode: 0o600 });
+  base = `${await readFile(mirror.configPath, 'utf8')}include: feeds/*.yaml
+listen: { port: 0 }
+web:
+  tokens:
+    admin: { token_file: admin.token, scopes: [read, pull, review, configure] }
+`;
+  await writeFile(mirror.configPath, base);
+  started = startProgram(['start', '--config', mirror.configPath], { cwd: mirror.folder, env: mirror.env });
+  url = await logged(({ msg, health }) => (msg === 'started' ? String(health) : undefined));
+});
+afterEach(async () => {
+  started.process.kill('SIGTERM');
+  await started.ended;
+  await mirror.close();
+});
+
+type Line = Readonly<Record<string, unknown>>;
+const lines = (): readonly Line[] =>
+  started
+    .errors()
+    .split('\n')
+    .flatMap((line) => (line.startsWith('{') && line.endsWith('}') ? [JSON.parse(line) as Line] : []));
+
+/** Waits for a line of the log. */
+const logged = <Found>(find: (line: Line) => Found | undefined): Promise<Found> =>
+  vi.waitFor(
+    () => {
+      const found = lines()
+        .map(find)
+        .findLast((each) => each !== undefined);
+      if (found === undefined) throw new Error(`not logged yet:\n${started.errors()}`);
+      return found;
+    },
+    { timeout: 60_000, interval: 100 },
+  );
+const reloaded = (cause: string) =>
+  logged((line) => (line.msg === 'configuration reloaded' && line.cause === cause ? line : undefined));
+const api = async (method: string, path: string, body?: object) => {
+  const answer = await fetch(`${url}/api/v1/${path}`, {
+    method,
+    headers: { Authorization: `Bearer ${token}`, 'Content-Type': 'application/json' },
+    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+  });
+  // biome-ignore lint/suspicious/noExplicitAny: each test knows what it asked for.
+  return { status: answer.status, body: (await answer.json()) as any };
+};
+const feeds = async (): Promise<readonly string[]> =>
+  (await api('GET', 'feeds')).body.items.flatMap(({ feed, configured }: { feed: string; configured: boolean }) =>
+    configured ? [feed] : [],
+  );
+
+/** Replaces a file at once, as an editor does. */
+async function write(file: string, text: string): Promise<void> {
+  await writeFile(join(mirror.folder, 'next.tmp'), text);
+  await rename(join(mirror.folder, 'next.tmp'), join(mirror.folder, file));
+}
+
+const BETA = 'source: beta.xml\nformat: indeed\nsite: board\nschedule: "* * * * * *"\n';
+
+it('takes a new feed over once its file is right, pulls it, and lets go of it without touching its jobs', async () => {
+  await writeFile(
+    join(mirror.folder, 'beta.xml'),
+    feedXml(postings(3).map((each) => ({ ...each, key: `b-${each.key}` }))),
+  );
+  await write('feeds/beta.yaml', BETA.replace('board', 'bord'));
+  await logged(({ msg, problems }) => (/is wrong, the former one stays/.test(String(msg)) ? problems : undefined));
+  expect(await feeds()).toEqual(['acme']);
+  const check = await runProgram(mirror, 'status', '--check');
+  expect(check.out).toContain('the configuration was changed and is wrong: the former one stays in use');
+  expect((await fetch(`${url}/healthz`)).status).toBe(503);
+  await write('feeds/beta.yaml', BETA);
+  expect(await reloaded('file')).toMatchObject({ added: ['beta'], changed: [], removed: [], sites: [], restart: [] });
+  expect(await feeds()).toEqual(['acme', 'beta']);
+  const seen = await logged(({ msg, feed, seen }) => (msg === 'pull ended' && feed === 'beta' ? seen : undefined));
+  expect(seen).toBe(3);
+  await vi.waitFor(async () => expect((await mirror.siteJobs()).size).toBeGreaterThanOrEqual(3), { timeout: 60_000 });
+  await rename(join(mirror.folder, 'feeds/beta.yaml'), join(mirror.folder, 'beta.away'));
+  expect(
+    await logged(({ msg, removed }) =>
+      msg === 'configuration reloaded' && String(removed) === 'beta' ? true : undefined,
+    ),
+  ).toBe(true);
+  expect(await feeds()).toEqual(['acme']);
+  expect((await mirror.siteJobs()).size).toBeGreaterThanOrEqual(3);
+});
+
+it('reloads on SIGHUP, by the API and by the command, and says what changed and what needs a restart', async () => {
+  await write('jobmirror.yaml', base.replace('listen: { port: 0 }', 'listen: { port: 1 }'));
+  started.process.kill('SIGHUP');
+  const bySignal = await logged((line) => (line.cause === 'signal' ? line : undefined));
+  expect(bySignal).toMatchObject({ restart: [expect.stringMatching(/^listen: /)] });
+  await write('feeds/beta.yaml', BETA);
+  const { status, body } = await api('POST', 'reload', {});
+  expect([status, body.waiting]).toEqual([200, []]);
+  expect(body.processes).toMatchObject([{ command: 'start', pid: started.process.pid, problems: [] }]);
+  expect(await feeds()).toEqual(['acme', 'beta']);
+  await write('jobmirror.yaml', base.replace('requests_per_second: 5000', 'requests_per_second: 4000'));
+  const command = await runProgram(mirror, 'reload');
+  expect(command).toMatchObject({ status: 0, out: expect.stringMatching(/^start \(process \d+ on .*\)/) });
+  await logged((line) => (line.msg === 'configuration reloaded' && String(line.sites) === 'board' ? line : undefined));
+  await write('feeds/beta.yaml', 'torn: [');
+  expect(await runProgram(mirror, 'reload')).toMatchObject({
+    status: 1,
+    out: expect.stringMatching(/keeps the former/),
+  });
+  expect(await feeds()).toEqual(['acme', 'beta']);
+  expect(started.process.exitCode).toBe(null);
+});
+
+it('takes over what is saved over the API, and shows what became of it', async () => {
+  const saved = await api('POST', 'feeds/gamma/file', {
+    text: 'source: https://acme.example/jobs.xml\nformat: indeed\nsite: board\n',
+  });
+  expect(saved.body).toMatchObject({ result: 'saved' });
+  expect(await reloaded('file')).toMatchObject({ added: ['gamma'] });
+  const { body } = await api('GET', 'reload');
+  expect(body.processes).toMatchObject([{ result: 'applied', added: ['gamma'], cause: 'file' }]);
+});
+
+it('lets a pull end with the configuration that it began with', async () => {
+  const asked: ServerResponse[] = [];
+  const source = createServer((_request, response) => {
+    response.writeHead(200, { 'Content-Type': 'application/xml' });
+    response.flushHeaders();
+    asked.push(response);
+  });
+  source.listen(0, '127.0.0.1');
+  await once(source, 'listening');
+  try {
+    const { port } = source.address() as AddressInfo;
+    const slow = BETA.replace('beta.xml', `http://127.0.0.1:${port}/jobs.xml`).replace('* * * * * *', '0 0 3 1 1 *');
+    await write('feeds/beta.yaml', slow);
+    await reloaded('file');
+    await vi.waitFor(() => expect(asked).toHaveLength(1), { timeout: 60_000 });
+    await write('feeds/beta.yaml', slow.replace('0 0 3', '0 0 4'));
+    await logged((line) =>
+      line.msg === 'configuration reloaded' && String(line.changed) === 'beta' ? line : undefined,
+    );
+    asked[0]?.end(feedXml(postings(2).map((each) => ({ ...each, key: `b-${each.key}` }))));
+    const end = await logged((line) => (line.msg === 'pull ended' && line.feed === 'beta' ? line : undefined));
+    expect(end).toMatchObject({ seen: 2, created: 2 });
+    expect(asked).toHaveLength(1);
+  } finally {
+    source.closeAllConnections();
+    source.close();
+  }
+});
