@@ -25,6 +25,8 @@ const page = readFileSync(join(packageRoot, 'docs', 'cookbook.md'), 'utf8');
 const recipes = page
   .split(/^## /m)
   .slice(1)
+  // Its commands are run by `test/cli/tasks.test.ts`.
+  .filter((section) => !section.includes('\n```sh tasks\n'))
   .map((section): Recipe => {
     const blocks = [...section.matchAll(/^```(\w+) (.+)\n([\s\S]*?)^```/gm)].map(
       ([, , name = '', content = '']) => [name, content] as const,
