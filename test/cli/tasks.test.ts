@@ -29,7 +29,7 @@ it('each task of the cookbook does what it says', async () => {
       said.set(args[0] === 'feeds' ? `${args[0]} ${args[1]}` : (args[0] ?? ''), out);
     }
     expect([...said.keys()]).toEqual([
-      ...['changes', 'why', 'undo', 'feeds resume', 'activity', 'report', 'feeds rekey', 'backup'],
+      ...['pause', 'resume', 'changes', 'why', 'undo', 'feeds resume', 'activity', 'report', 'feeds rekey', 'backup'],
     ]);
     expect(said.get('changes')).toMatch(/delete +acme +nurse-3 +Nurse nurse-3 .*gone from pull 2/);
     expect(said.get('why')).toContain('It is on site board');
