@@ -7,7 +7,7 @@ import { resultOf } from '../src/apply/outcome-policy.ts';
 import { recordOutcome, retryUntilDone } from '../src/apply/record-outcome.ts';
 import { extendDeadline } from '../src/apply/show-job.ts';
 import { SEND_WITHIN_MS, type SiteContext } from '../src/apply/site-context.ts';
-import { formsAfterAnswer, keepSiteValues, noteAfterUpdate } from '../src/apply/site-values.ts';
+import { asksFirst, formsAfterAnswer, keepSiteValues, noteAfterUpdate } from '../src/apply/site-values.ts';
 import { updateSiteHealth } from '../src/apply/update-site-health.ts';
 import { watchNewJob, watchReference } from '../src/apply/watch-site.ts';
 import { tell } from '../src/plan/message.ts';
@@ -157,7 +157,7 @@ async function send(
     if (readBy === undefined) return givenUp();
     const kept = await keepSiteValues(attempt, siteContext, signal);
     if (kept.kind === 'not_sent') return kept.exchange;
-    const sendBy = await extendDeadline(attempt, siteContext, readBy);
+    const sendBy = await extendDeadline(attempt, siteContext, readBy, asksFirst(attempt, siteContext));
     if (sendBy === undefined) return givenUp();
     return await siteContext.client.send(kept.request, {
       notAfter: sendBy,
@@ -173,9 +173,9 @@ async function send(
   }
 }
 
-/** Another process has taken the change over, so this outcome is not recorded. */
+/** Another process has taken the change over, and this outcome is not recorded; or a person has paused it, and it waits for that. */
 const givenUp = (): Exchange => ({
-  outcome: { kind: 'unconfirmed', message: 'not sent: the site took too long to show the job' },
+  outcome: { kind: 'unconfirmed', message: 'not sent: paused meanwhile, or the site took too long to show the job' },
   request: { method: 'GET', url: '' },
   durationMs: 0,
 });

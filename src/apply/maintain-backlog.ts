@@ -15,6 +15,7 @@ import { resolveDoubts } from './doubts/resolve-doubts.ts';
 import { checkSite } from './doubts/search-site.ts';
 import { noteAcceptedWrite } from './prove-token.ts';
 import { SEND_WITHIN_MS, type SiteContext, type SitePolicy } from './site-context.ts';
+import { readUntilPaused } from './until-paused.ts';
 import { PROBE_FIRST_MS, PROBE_MAX_MS, TOKEN_PROBE_PACE, updateSiteHealth } from './update-site-health.ts';
 
 /** Time to record an outcome, on top of the request timeout. */
@@ -62,10 +63,13 @@ export async function maintainBacklog(siteContext: SiteContext, signal: AbortSig
     return { recovered, doubts: 0, resumed: due && (await probe(siteContext, signal)) };
   }
   if (state.waitsMs > 0) return { recovered, doubts: 0, resumed: false };
-  const searched = await checkSite(siteContext, signal);
-  const doubts = await resolveDoubts(siteContext, signal);
+  const read = await readUntilPaused(siteContext, signal, async (unlessPaused) => {
+    const searched = await checkSite(siteContext, unlessPaused);
+    return { searched, doubts: await resolveDoubts(siteContext, unlessPaused) };
+  });
+  if (read.kind === 'paused') return { recovered, doubts: 0, resumed: false };
   await deleteOrphans(siteContext, signal);
-  return { recovered, doubts, resumed: false, searched };
+  return { recovered, resumed: false, ...read.result };
 }
 
 /** What was to wait a little while the clock of the database was ahead would wait for as long as it was ahead. */

@@ -75,14 +75,16 @@ const isTransient = (error: unknown): error is NotShownError =>
 
 /**
  * Gives an update or delete more time if the site was slow to show its job: nothing was sent for it yet.
- * Returns until when the request may be sent; `undefined`: the attempt was given up meanwhile, so nothing may be sent.
+ * Returns until when the request may be sent; `undefined`: the attempt was given up or paused meanwhile, so nothing may be sent.
+ * @param hasAsked whether the site was asked since the attempt was claimed: a person may have paused it in that time
  */
 export async function extendDeadline(
   attempt: Attempt,
   { db }: SiteContext,
   notAfter: Deadline,
+  hasAsked = false,
 ): Promise<Deadline | undefined> {
-  if (attempt.request.kind === 'create' || !notAfter.passed()) return notAfter;
+  if (attempt.request.kind === 'create' || !(hasAsked || notAfter.passed())) return notAfter;
   const renewed = deadlineIn(SEND_WITHIN_MS);
   return (await renewAttempt(db, attempt)) ? renewed : undefined;
 }

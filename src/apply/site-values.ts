@@ -36,7 +36,7 @@ export async function keepSiteValues(
   signal: AbortSignal,
 ): Promise<KeptRequest> {
   const { request, before, createOnly } = attempt;
-  if (request.kind !== 'update' || createOnly === undefined || siteContext.policy.omittedFields !== 'clear') {
+  if (request.kind !== 'update' || createOnly === undefined || !asksForValues(attempt, siteContext)) {
     return { kind: 'request', request };
   }
   const startedAt = performance.now();
@@ -61,6 +61,13 @@ export async function keepSiteValues(
   const kept = keptValues(createOnly, { fields: before ?? {}, forms: attempt.forms }, toCompare(siteJob), learnt);
   return { kind: 'request', request: { ...request, fields: { ...request.fields, ...kept } } };
 }
+
+const asksForValues = ({ request, createOnly }: Attempt, { policy }: SiteContext): boolean =>
+  request.kind === 'update' && createOnly !== undefined && policy.omittedFields === 'clear';
+
+/** Whether the site is asked for the job before the change is sent: whose it is, or what it shows. */
+export const asksFirst = (attempt: Attempt, siteContext: SiteContext): boolean =>
+  asksForValues(attempt, siteContext) || (attempt.request.kind !== 'create' && attempt.idMayBeReused === true);
 
 function keptValues(
   createOnly: NonNullable<CreateOnlyFields>,

@@ -8,6 +8,7 @@ import { nearestName } from '../posting/nearest-name.ts';
 import type { App } from '../runtime/app.ts';
 import { auditAction } from '../store/access/audit.ts';
 import { knownFeeds } from '../store/change/act-in-review.ts';
+import { databaseTime } from '../store/change/site-search.ts';
 import { readFeedState } from '../store/feed/feed-state.ts';
 import { countInFlight, endPauseOf, listPauses, pauseSubject } from '../store/locks/pauses.ts';
 import { readSiteState } from '../store/site/site-state.ts';
@@ -61,12 +62,13 @@ const ZONED_TIME = /^\d{4}-\d\d-\d\d[T ]\d\d:\d\d(?::\d\d(?:\.\d{1,3})?)?(?:Z|[+
 
 /** When a pause ends: a time, in the zone of this machine unless it names one, or a duration from now on. */
 const untilText = text(40).refine(
-  (given) => untilOf(given) !== undefined,
+  (given) => untilOf(given, new Date()) !== undefined,
   'must be a duration such as 2h or 3d, or a time such as 2026-12-24 18:00',
 );
 
-function untilOf(given: string): Date | undefined {
-  if (spanText.safeParse(given).success) return new Date(Date.now() + spanMs(given));
+/** @param now by the clock of the database, which decides when a pause is over */
+function untilOf(given: string, now: Date): Date | undefined {
+  if (spanText.safeParse(given).success) return new Date(now.getTime() + spanMs(given));
   if (!LOCAL_TIME.test(given) && !ZONED_TIME.test(given)) return undefined;
   // A day alone would be read in another zone than a day with a time.
   const at = new Date(given.length === 10 ? `${given}T00:00` : given.replace(' ', 'T'));
@@ -108,8 +110,9 @@ export const pauseSending = operation({
   async run({ reason, until: written, pulls = false, ...named }, context) {
     const { app, actor } = context;
     const subject = await subjectOf(app, named);
-    const until = written === undefined ? undefined : untilOf(written);
-    if (until !== undefined && until.getTime() <= Date.now()) {
+    const now = await databaseTime(app.db);
+    const until = written === undefined ? undefined : untilOf(written, now);
+    if (until !== undefined && until.getTime() <= now.getTime()) {
       throw new OperationRefused('invalid', `until ${written} is in the past: nothing was paused`);
     }
     const given = reason?.trim();

@@ -1,9 +1,10 @@
 // What a person has paused is not claimed, by whatever process, from the moment at which the pause is committed.
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
+import { readUntilPaused } from '../../src/apply/until-paused.ts';
 import type { PauseSubject } from '../../src/plan/pause-words.ts';
-import { postingKey, type SiteName, siteJobId } from '../../src/posting/identifiers.ts';
-import { claimer } from '../../src/store/change/claim.ts';
-import { endPauseOf, listPauses, type NewPause, pauseSubject } from '../../src/store/locks/pauses.ts';
+import { type FeedName, postingKey, type SiteName, siteJobId } from '../../src/posting/identifiers.ts';
+import { claimer, renewAttempt } from '../../src/store/change/claim.ts';
+import { endPauseOf, joinPauses, listPauses, type NewPause, pauseSubject } from '../../src/store/locks/pauses.ts';
 import { feedsToSend } from '../../src/store/locks/processes.ts';
 import { dueOrphans, takeOrphan } from '../../src/store/site/orphan-site-jobs.ts';
 import { acme, openStage, type Stage } from '../review/stage.ts';
@@ -73,6 +74,60 @@ it('a claim that begins while the pause commits waits for it, and then sees it',
     .then(({ begun }) => Promise.all(begun));
   expect([claimed, taken]).toEqual([{ kind: 'not_due' }, false]);
   expect(await dueOrphans(db, board, 1)).toEqual([]);
+});
+
+it('a pause does not wait for a dump of the database, nor does what is sent', async () => {
+  await stage.pull([posting('a'), posting('b')]);
+  await stage.app.db.transaction(async (tx) => {
+    // What pg_dump holds until it ends.
+    await tx.query('lock table send_gate, pause in access share mode');
+    await pause({ site: 'other' as SiteName });
+    expect(await claim()).toMatchObject({ kind: 'attempt' });
+  });
+});
+
+it('an attempt that has asked for its job is not renewed once it is paused', async () => {
+  const { db } = stage.app;
+  await stage.pull([posting('a')]);
+  const claimed = await claim();
+  if (claimed.kind !== 'attempt') throw new Error('nothing was claimed');
+  expect(await renewAttempt(db, claimed.attempt)).toBe(true);
+  await pause({ feed: acme });
+  expect(await renewAttempt(db, claimed.attempt)).toBe(false);
+});
+
+it.each([
+  ['neither ends', undefined, undefined, undefined],
+  ['one ends', undefined, 1, undefined],
+  ['both end', 1, 2, 2],
+])('joins the pauses of two feeds of which %s, and leaves out one that is over', async (_, first, second, joined) => {
+  const { db } = stage.app;
+  const at = (hours: number | undefined) =>
+    hours === undefined ? undefined : new Date(2_000_000_000_000 + hours * 3_600_000);
+  const other = 'globex' as FeedName;
+  await pause({ feed: acme }, { until: at(first) });
+  await pause({ feed: other }, { until: at(second), stopsPulls: true });
+  await db.transaction((tx) => joinPauses(tx, acme, other));
+  expect(await listPauses(db)).toMatchObject([{ feed: acme, until: at(joined), stopsPulls: true }]);
+  await pause({ feed: other });
+  await db.query("update pause set until = now() - interval '1 second' where feed = $1", [acme]);
+  await db.transaction((tx) => joinPauses(tx, acme, other));
+  expect(await listPauses(db)).toMatchObject([{ feed: other }]);
+});
+
+it('ends a reading of the site soon after a pause, and nothing else does', async () => {
+  const { db, log } = stage.app;
+  const context = { db, site: board, log };
+  const { signal } = new AbortController();
+  expect(await readUntilPaused(context, signal, async () => 7)).toEqual({ kind: 'done', result: 7 });
+  const reading = readUntilPaused(
+    context,
+    signal,
+    (ends) => new Promise((_resolve, reject) => ends.addEventListener('abort', () => reject(ends.reason))),
+  );
+  await pause({ site: board });
+  expect(await reading).toEqual({ kind: 'paused' });
+  await expect(readUntilPaused(context, signal, () => Promise.reject(new Error('gone')))).rejects.toThrow('gone');
 });
 
 async function waiting(): Promise<number> {

@@ -1,5 +1,6 @@
 // Verifies feeds on schedule beside everything else: with any number of processes, each run is done once, and is continued after a stop.
 import type { SiteContext } from '../../apply/site-context.ts';
+import { readUntilPaused } from '../../apply/until-paused.ts';
 import type { FeedConfig, SiteConfig, VerifySettings } from '../../config/config.ts';
 import { endsWithin, startRounds } from '../../flow/pause.ts';
 import { tell } from '../../plan/message.ts';
@@ -84,17 +85,23 @@ export function startScheduledVerify(app: App, engine: Engine, everyMs = 5_000):
       return giveBackVerify(db, worker, feed.name);
     }
     const site = app.config.sites.get(feed.siteName) as SiteConfig;
-    const connection = { ...siteContext, signal: stopping.signal };
-    const result = await verifyFeed({
-      run,
-      settings: updatesJobs(feed.policy) ? feed.verify : { ...feed.verify, ...NOT_SET_AGAIN },
-      hasList: siteContext.policy.canList,
-      actor: ACTOR,
-      // Requests are within the rate of everything that this process sends to the site.
-      subject: verifySubjectOf(db, site, [{ feed: feed.name, mapping: feed.mapping }], connection),
-      onPortion: (after, soFar) => noteVerified(db, worker, feed.name, after, soFar),
-      say: (message) => tell(message, app.writeAction),
-    });
+    const verified = await readUntilPaused(siteContext, stopping.signal, (signal) =>
+      verifyFeed({
+        run,
+        settings: updatesJobs(feed.policy) ? feed.verify : { ...feed.verify, ...NOT_SET_AGAIN },
+        hasList: siteContext.policy.canList,
+        actor: ACTOR,
+        // Requests are within the rate of everything that this process sends to the site.
+        subject: verifySubjectOf(db, site, [{ feed: feed.name, mapping: feed.mapping }], { ...siteContext, signal }),
+        onPortion: (after, soFar) => noteVerified(db, worker, feed.name, after, soFar),
+        say: (message) => tell(message, app.writeAction),
+      }),
+    );
+    if (verified.kind === 'paused') {
+      notBefore.set(feed.name, performance.now() + AGAIN_AFTER_MS);
+      return giveBackVerify(db, worker, feed.name);
+    }
+    const { result } = verified;
     if (result === undefined) return;
     stopping.signal.throwIfAborted();
     const schedule = { feed: feed.name, pattern: feed.verify.schedule, timeZone: feed.timeZone };

@@ -395,11 +395,12 @@ async function giveBackClaims(db: Queryable, lost: readonly LostClaim[]): Promis
   await retry(giveBack, EVERY_HALF_SECOND, { worthAgain: isPassing, keepsAlive: false }).catch(() => undefined);
 }
 
-/** Returns whether the attempt is still open. */
+/** Returns whether the attempt is still open, and nobody has paused it meanwhile. */
 export async function renewAttempt(db: Queryable, { feed, key, token }: Attempt): Promise<boolean> {
   const rows = await db.query(
-    `update change set attempt_started = clock_timestamp()
-     where feed = $1 and key = $2 and attempt_token = $3 and state = 'sending' returning 1`,
+    `update change c set attempt_started = clock_timestamp()
+     where c.feed = $1 and c.key = $2 and c.attempt_token = $3 and c.state = 'sending' and ${mayBeSent('c.feed', 'c.site')}
+     returning 1`,
     [feed, key, token],
   );
   return rows.length > 0;

@@ -3,6 +3,7 @@ import type { FeedName, SiteName } from '../../posting/identifiers.ts';
 import { auditAction } from '../access/audit.ts';
 import { type HeldLock, lockOutcomes } from '../locks/advisory-locks.ts';
 import { lockFeed } from '../locks/feed-locks.ts';
+import { joinPauses } from '../locks/pauses.ts';
 import type { Database, Queryable } from '../postgres/database.ts';
 import { MOST_VERSIONS } from './feed-file-versions.ts';
 
@@ -78,7 +79,7 @@ export async function renameFeed(
       if (message !== undefined) return { kind: 'refused', message };
       for (const table of KEYED_TABLES) await tx.query(`delete from ${table} where feed = $1`, [to.feed]);
       // Whichever of them a person has paused, the feed stays paused.
-      await tx.query('delete from pause p using pause other where p.feed = $2 and other.feed = $1', [from, to.feed]);
+      await joinPauses(tx, from, to.feed);
       await moveVersionsBehind(tx, from, to.feed);
       for (const table of FEED_TABLES) await tx.query(`update ${table} set feed = $2 where feed = $1`, [from, to.feed]);
       // The address of the source may have changed.

@@ -14,10 +14,12 @@ export const isPaused = (feed: string, site: string): string =>
 
 /**
  * SQL condition of a statement that decides to send something of this feed: nobody has paused it. A pause that commits waits for
- * statements that have not seen it: see `send_gate` in the migration.
+ * statements that have not seen it: see `send_gate` in the migration. Its lock is one that no dump of the database conflicts with.
  */
 export const mayBeSent = (feed: string, site: string): string =>
-  `not ${isPaused(feed, site)} and not exists (select from send_gate)`;
+  `not ${isPaused(feed, site)} and not exists (select from send_gate for key share)`;
+
+const GATE_WITHIN_MS = 15_000;
 
 interface PauseRow {
   readonly id: number;
@@ -64,7 +66,9 @@ export async function pauseSubject(
   { site, feed }: PauseSubject,
   pause: NewPause,
 ): Promise<PersonsPause> {
-  await tx.query('lock table send_gate in access exclusive mode');
+  // All that sends waits behind this lock while it waits: for statements that decide, which are short unless their process stands still.
+  await tx.query(`set local lock_timeout = '${GATE_WITHIN_MS}ms'`);
+  await tx.query('lock table send_gate in exclusive mode');
   const [row] = await tx.query<PauseRow>(
     `insert into pause as p (site, feed, until, actor, reason, stops_pulls) values ($1, $2, $3, $4, $5, $6)
      on conflict (coalesce(site, ''), coalesce(feed, '')) do update set until = excluded.until, actor = excluded.actor,
@@ -87,6 +91,18 @@ export async function endPauseOf(tx: Queryable, { site, feed }: PauseSubject): P
   if (ended === undefined) return undefined;
   const { inForce: _, ...row } = ended;
   return tidy(row);
+}
+
+/** If both feeds are paused, leaves one pause, of `feed`, which lasts as long and stops as much as either. */
+export async function joinPauses(tx: Queryable, feed: FeedName, other: FeedName): Promise<void> {
+  await tx.query(`delete from pause p where p.feed in ($1, $2) and not ${IN_FORCE}`, [feed, other]);
+  await tx.query(
+    `update pause p set stops_pulls = p.stops_pulls or o.stops_pulls,
+       until = case when p.until is not null and o.until is not null then greatest(p.until, o.until) end
+     from pause o where p.feed = $1 and o.feed = $2`,
+    [feed, other],
+  );
+  await tx.query('delete from pause p using pause o where p.feed = $2 and o.feed = $1', [feed, other]);
 }
 
 /** Those that are in force for a feed or a site, the widest first. */
