@@ -103,7 +103,7 @@ interface SavedDraft extends FeedDraft {
 /** `undefined`: the configuration has no such feed. Throws a {@link ConfigError} if its file can't be read. */
 export async function showFeedFile(around: FeedFileContext, feed: FeedName): Promise<ShownFeedFile | undefined> {
   const { config } = around;
-  const own = config.feedFiles.get(feed) ?? (config.include && fileIn(config.include, feed));
+  const own = ownFileOf(config, feed);
   const text = own === undefined ? undefined : await presentText(own);
   if (own !== undefined && text !== undefined) {
     const shown = withoutSecrets(text);
@@ -115,16 +115,21 @@ export async function showFeedFile(around: FeedFileContext, feed: FeedName): Pro
   return { feed, file: config.path, text: withoutSecrets(inMain), seen: undefined, readOnly: reason };
 }
 
+/** The file of a feed, or the one that it would have; none for a text that can't be the name of a feed, which may lead elsewhere. */
+const ownFileOf = (config: Config, feed: FeedName): string | undefined =>
+  config.feedFiles.get(feed) ??
+  (config.include !== undefined && nameSchema.safeParse(feed).success ? fileIn(config.include, feed) : undefined);
+
 /** Checks as `check` does. Mistakes that the configuration has anyway are not the text's. */
 export async function checkFeedFile(around: FeedFileContext, feed: string, text: string): Promise<CheckedFeedFile> {
   const { config } = around;
   const draft: FeedDraft = { feed, text: asSaved(text) };
-  const file = besideMain(config.path, config.include === undefined ? `${feed}.yaml` : fileIn(config.include, feed));
   const named = nameSchema.safeParse(feed);
   if (!named.success) {
     const message = `the name of the feed ${named.error.issues[0]?.message}`;
     return { kind: 'wrong', problems: [{ file: basename(config.path), setting: 'feeds', message }] };
   }
+  const file = besideMain(config.path, config.include === undefined ? `${feed}.yaml` : fileIn(config.include, feed));
   // Before anything that the text names is read.
   const refused = await refusals(config, draft, file);
   if (refused.length > 0) return { kind: 'wrong', problems: refused };
@@ -155,7 +160,7 @@ export async function listFeedFileVersions(
   { config, db }: FeedFileContext,
   feed: FeedName,
 ): Promise<readonly FeedFileVersion[]> {
-  const file = config.feedFiles.get(feed) ?? (config.include && fileIn(config.include, feed));
+  const file = ownFileOf(config, feed);
   const text = file === undefined ? undefined : await presentText(file);
   const present = text === undefined ? undefined : withoutSecrets(text);
   const versions = await readVersions(db, feed);
@@ -424,37 +429,91 @@ async function refusals(config: Config, { feed, text }: FeedDraft, file: string)
     ];
   }
   let source: ReturnType<typeof parseYaml>;
+  let texts: readonly LoadedText[] | undefined;
   try {
     source = parseYaml(file, text);
-    toData(source);
+    texts = textsIn(toData(source));
   } catch (error) {
     if (!(error instanceof ConfigError)) throw error;
     return error.complaints.map((complaint) => ({ ...complaint, setting: `feeds.${feed}` }));
+  }
+  if (texts === undefined) {
+    const message = `has more than ${MOST_TEXTS} values; it may repeat parts by aliases`;
+    return [{ file, setting: `feeds.${feed}`, message }];
   }
   const complain = (path: SettingPath, message: string): Complaint => {
     const { setting, ...complaint } = source.complain(path, message);
     return { ...complaint, setting: `feeds.${feed}.${setting}` };
   };
-  const secrets = secretTexts(text).map(({ path }) => complain(path, WRITTEN_SECRET));
-  const kept = await keptPaths(config, feed);
+  const secrets = secretsAmong(texts).map(({ path }) => complain(path, WRITTEN_SECRET));
+  // Whoever wrote these into the configuration could read files and variables anyway.
+  const kept = new Set(textsOfConfigured(await configuredText(config, feed)).map(placeOfText));
+  const shown = texts.filter((found) => showsVariable(found) && !kept.has(placeOfText(found)));
   const files: Complaint[] = [];
-  for (const { path, value, kind } of namedFiles(text)) {
-    if (kept.has(`${path.join('.')} ${value}`)) continue;
+  for (const { path, value, kind } of namedFiles(texts)) {
+    if (kept.has(placeOfText({ path, value }))) continue;
     const fault = await faultOfFile(config, value, kind);
     if (fault !== undefined) files.push(complain(path, fault));
   }
   return [
     ...secrets,
+    ...shown.map(({ path }) => complain(path, SHOWN_VARIABLE)),
     ...files,
-    ...(await faultsOfAddresses(config, feed, text)).map(({ path, message }) => complain(path, message)),
+    ...(await faultsOfAddresses(config, feed, texts)).map(({ path, message }) => complain(path, message)),
   ];
 }
 
+const placeOfText = ({ path, value }: LoadedText): string => `${path.join('.')} ${value}`;
+
+/** What is sent to a source, and to nobody else. */
+const SENT_TO_SOURCE = new Set(['source', 'sources', 'credentials', 'headers', 'details', 'pages']);
+
+/** A variable whose value would be shown, or be sent to the site. */
+const showsVariable = ({ path, value }: LoadedText): boolean =>
+  !SENT_TO_SOURCE.has(String(path[0])) && /\$\{[A-Za-z_][A-Za-z0-9_]*\}/.test(value);
+
+const SHOWN_VARIABLE =
+  'names an environment variable, whose value would be shown and be sent to the site: in a text from a page or the API, only credentials, headers and addresses may name variables';
 const WRITTEN_SECRET = `is a secret: write \${NAME}, the name of an environment variable that holds it, or use the setting that names a file`;
 
-interface FoundText {
+interface LoadedText {
   readonly path: SettingPath;
   readonly value: string;
+}
+
+/** A text of 256 KiB has fewer; aliases may repeat them. */
+const MOST_TEXTS = 100_000;
+
+/** All texts of a feed's settings as they are loaded: through aliases, merged and tagged. `undefined`: there are more than {@link MOST_TEXTS}. */
+function textsIn(data: unknown): readonly LoadedText[] | undefined {
+  const found: LoadedText[] = [];
+  const walk = (value: unknown, path: SettingPath): void => {
+    if (found.length > MOST_TEXTS || value === null || value === undefined) return;
+    if (typeof value !== 'object') {
+      found.push({ path, value: String(value) });
+      return;
+    }
+    // What holds no text counts as well.
+    found.push({ path, value: '' });
+    const members = Array.isArray(value) ? [...value.entries()] : Object.entries(value);
+    for (const [name, member] of members) walk(member, [...path, name]);
+  };
+  walk(data, []);
+  return found.length > MOST_TEXTS ? undefined : found;
+}
+
+/** The same of a text that may be no valid YAML, of which nothing is loaded. */
+function textsOfConfigured(text: string | undefined): readonly LoadedText[] {
+  if (text === undefined) return [];
+  try {
+    return textsIn(toData(parseYaml('', text))) ?? [];
+  } catch (error) {
+    if (error instanceof ConfigError) return [];
+    throw error;
+  }
+}
+
+interface FoundText extends LoadedText {
   /** Where the text stands. */
   readonly range: readonly [number, number];
 }
@@ -472,7 +531,10 @@ function textsOf(text: string): readonly FoundText[] {
     if (isAlias(node)) {
       walk(node.resolve(document), path);
     } else if (isMap(node)) {
-      for (const { key, value } of node.items) walk(value, [...path, isScalar(key) ? String(key.value) : '?']);
+      for (const { key, value } of node.items) {
+        const name = isAlias(key) ? key.resolve(document) : key;
+        walk(value, [...path, isScalar(name) ? String(name.value) : '?']);
+      }
     } else if (isSeq(node)) {
       for (const [at, item] of node.items.entries()) walk(item, [...path, at]);
     } else if (isScalar(node) && node.value !== null && node.range !== undefined && node.range !== null) {
@@ -491,8 +553,7 @@ const REFERENCE = /^\$\{[A-Za-z_][A-Za-z0-9_]*\}$/;
 const SECRET_PARAMETER =
   /(?:^|[_.-])(?:api_?key|token|secret|passw(?:or)?d|pwd|access_?key|signature|sig)$|apikey$|token$/i;
 
-function secretTexts(text: string): readonly FoundText[] {
-  const texts = textsOf(text);
+function secretsAmong<T extends LoadedText>(texts: readonly T[]): readonly T[] {
   const hasPassword = texts.some(({ path }) => /^credentials\.basic\.password(?:_file)?$/.test(path.join('.')));
   return texts.filter(({ path, value }) => {
     if (REFERENCE.test(value) || value === '') return false;
@@ -526,7 +587,7 @@ const SECRET_LINE =
 function withoutSecrets(written: string): string {
   const text = quoteStandardInput(written);
   let shown = text;
-  const secrets = new Map(secretTexts(text).map((each) => [each.range[0], each]));
+  const secrets = new Map(secretsAmong(textsOf(text)).map((each) => [each.range[0], each]));
   // From the end, so that the places before stay what they are.
   for (const { range, value } of [...secrets.values()].sort((one, other) => other.range[0] - one.range[0])) {
     const hidden = hasSecretInAddress(value) ? `"${addressWithoutSecrets(value)}"` : HIDDEN;
@@ -552,21 +613,16 @@ interface NamedFile {
   readonly kind: 'source' | 'setting';
 }
 
-function namedFiles(text: string): readonly NamedFile[] {
-  return textsOf(quoteStandardInput(text)).flatMap(({ path, value }): NamedFile[] => {
+function namedFiles(texts: readonly LoadedText[]): readonly NamedFile[] {
+  return texts.flatMap(({ path, value }): NamedFile[] => {
+    if (value === '') return [];
     const name = String(path.at(-1));
     if (path[0] === 'source' || path[0] === 'sources') {
-      const isElsewhere = value === '-' || /^[a-z][a-z0-9+.-]*:\/\//i.test(value);
+      const isElsewhere = /^[a-z][a-z0-9+.-]*:\/\//i.test(value);
       return isElsewhere ? [] : [{ path, value, kind: 'source' }];
     }
     return name === 'map' || name.endsWith('_file') ? [{ path, value, kind: 'setting' }] : [];
   });
-}
-
-/** The paths that the configuration names for the feed anyway: whoever wrote them could read the files. */
-async function keptPaths(config: Config, feed: string): Promise<ReadonlySet<string>> {
-  const text = await configuredText(config, feed);
-  return new Set(namedFiles(text ?? '').map(({ path, value }) => `${path.join('.')} ${value}`));
 }
 
 async function configuredText(config: Config, feed: string): Promise<string | undefined> {
@@ -576,17 +632,22 @@ async function configuredText(config: Config, feed: string): Promise<string | un
 
 // Addresses that a text from a page or the API names.
 
-const addressesIn = (text: string): readonly FoundText[] =>
-  textsOf(quoteStandardInput(text)).filter(({ value }) => /^[a-z][a-z0-9+.-]*:\/\//i.test(value));
+const addressesAmong = (texts: readonly LoadedText[]): readonly LoadedText[] =>
+  texts.filter(({ value }) => /^[a-z][a-z0-9+.-]*:\/\//i.test(value));
 
 /** The addresses that the configuration does not name for the feed already: whoever wrote it could name any. */
 export async function newAddresses(
   { config }: Pick<FeedFileContext, 'config'>,
   feed: string,
   text: string,
-): Promise<readonly Pick<FoundText, 'path' | 'value'>[]> {
-  const known = new Set(addressesIn((await configuredText(config, feed)) ?? '').map(({ value }) => value));
-  return addressesIn(text).filter(({ value }) => !known.has(value));
+): Promise<readonly LoadedText[]> {
+  return newAmong(config, feed, textsOfConfigured(text));
+}
+
+async function newAmong(config: Config, feed: string, texts: readonly LoadedText[]): Promise<readonly LoadedText[]> {
+  const configured = textsOfConfigured(await configuredText(config, feed));
+  const known = new Set(addressesAmong(configured).map(({ value }) => value));
+  return addressesAmong(texts).filter(({ value }) => !known.has(value));
 }
 
 interface AddressFault {
@@ -594,19 +655,34 @@ interface AddressFault {
   readonly message: string;
 }
 
-async function faultsOfAddresses(config: Config, feed: string, text: string): Promise<readonly AddressFault[]> {
+async function faultsOfAddresses(
+  config: Config,
+  feed: string,
+  texts: readonly LoadedText[],
+): Promise<readonly AddressFault[]> {
   if (config.web.privateSources) return [];
   const faults: AddressFault[] = [];
-  const found = await newAddresses({ config }, feed, text);
-  for (const { path, value } of found) if (await isPrivatePlace(value)) faults.push({ path, message: NOT_PUBLIC });
-  const redirects = textsOf(text).find(({ path }) => path.join('.') === 'allow_private_redirects');
-  if (found.length > 0 && redirects?.value === 'true') faults.push({ path: redirects.path, message: NOT_ALLOWED });
+  for (const { path, value } of await newAmong(config, feed, texts)) {
+    if (hasVariableHost(value)) faults.push({ path, message: VARIABLE_HOST });
+    else if (await isPrivatePlace(value)) faults.push({ path, message: NOT_PUBLIC });
+  }
+  const allowing = (among: readonly LoadedText[]) =>
+    among.find(({ path, value }) => path.join('.') === 'allow_private_redirects' && value === 'true');
+  const redirects = allowing(texts);
+  if (redirects !== undefined && allowing(textsOfConfigured(await configuredText(config, feed))) === undefined) {
+    faults.push({ path: redirects.path, message: NOT_ALLOWED });
+  }
   return faults;
 }
+
+const hasVariableHost = (address: string): boolean => /^[a-z][a-z0-9+.-]*:\/\/[^/?#]*\$\{/i.test(address);
 
 const OTHERS = 'to allow others, set web.private_sources, or write it into the file by hand';
 const NOT_PUBLIC = `is not a public address, and feeds from pages and the API may come only from public ones; ${OTHERS}`;
 const NOT_ALLOWED = `would lead to addresses that are not public, and feeds from pages and the API may come only from public ones; ${OTHERS}`;
+
+const VARIABLE_HOST =
+  'has a variable in its host, so that nobody can tell whether it is public: write the host itself, or write it into the file by hand';
 
 /** A name that nobody knows now is not: it is refused when it is read. */
 async function isPrivatePlace(address: string): Promise<boolean> {

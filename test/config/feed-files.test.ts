@@ -319,6 +319,54 @@ describe('attacks', () => {
     expect(problems.join('\n')).not.toContain('root:');
   });
 
+  it('shows no other file by the name of a feed', async () => {
+    write('other.yaml', 'password: zq-other');
+    for (const name of ['../jobmirror', '../other', '../feeds/../other', '/etc/hosts']) {
+      expect(await showFeedFile(await around(), name as never)).toBeUndefined();
+      expect(await listFeedFileVersions(await around(), name as never)).toEqual([]);
+      expect((await problemsOf(FEED, name)).join()).not.toContain('zq-other');
+    }
+  });
+
+  const AT_ADDRESS = 'source: https://acme.example/jobs.xml # their list\n';
+  it.each([
+    [
+      'an alias as a name',
+      FEED.replace(AT_ADDRESS, '').concat('fields: { title: { value: &k source } }\n*k : /etc/passwd\n'),
+    ],
+    ['a merged map', `%YAML 1.1\n---\n${FEED.replace(AT_ADDRESS, '<<: { source: /etc/passwd }\n')}`],
+    [
+      'parts that are repeated',
+      `${FEED.replace(AT_ADDRESS, '')}x: &p [${'a, '.repeat(1_060)}b]\nskip:\n${'  - { a: *p }\n'.repeat(97)}source: /etc/passwd\n`,
+    ],
+  ])('finds the file that a text names by %s', async (_, text) => {
+    const problems = (await problemsOf(text)).join('\n');
+    expect(problems).toMatch(/source: is a file of the server|has more than 100000 values/);
+  });
+
+  it.each([
+    ['a variable in its host', 'https://${KEY}/jobs.xml', /has a variable in its host/],
+    ['an address of this machine', 'http://127.0.0.1:1/', /is not a public address/],
+  ])('refuses an address with %s', async (_, address, message) => {
+    expect((await problemsOf(FEED.replace('https://acme.example/jobs.xml', address))).join()).toMatch(message);
+  });
+
+  it('refuses redirects to private addresses also for an address that it has already', async () => {
+    write('feeds/acme.yaml', FEED);
+    const allowed = `${FEED}allow_private_redirects: true\n`;
+    expect((await problemsOf(allowed)).join()).toMatch(/allow_private_redirects: would lead to addresses/);
+    write('feeds/acme.yaml', allowed);
+    expect(await problemsOf(`${allowed}schedule: "0 3 * * *"\n`)).toEqual([]);
+  });
+
+  it('refuses variables whose values would be shown or sent to the site', async () => {
+    const shown = `${FEED}fields: { title: { value: "\${KEY}" } }\n`;
+    expect((await problemsOf(shown)).join()).toMatch(/fields.title.value: names an environment variable/);
+    expect(await problemsOf(`${FEED}headers: { X-Key: "\${KEY}" }\n`)).toEqual([]);
+    write('feeds/acme.yaml', shown);
+    expect(await problemsOf(`${shown}schedule: "0 3 * * *"\n`)).toEqual([]);
+  });
+
   it('reads files of the folders that are named for that, and those that the feed has had by hand', async () => {
     write('drop/jobs.xml', '<jobs/>');
     write('secrets/token', 'zq-token');
