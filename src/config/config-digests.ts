@@ -29,27 +29,29 @@ export function configDigests({
 /** What differs between two configurations, by name. */
 export interface ConfigChanges {
   readonly added: readonly FeedName[];
+  /** Also a feed that has moved to another file. */
   readonly changed: readonly FeedName[];
   readonly removed: readonly FeedName[];
   /** Added, changed or removed. */
   readonly sites: readonly SiteName[];
-  /** Other groups of settings: `alerts`, `web`, `metrics`, `retention`, `log`. */
+  /** Other groups of settings: `alerts`, `web`, `metrics`, `retention`, `log`, `include`, `presets`. */
   readonly others: readonly string[];
 }
 
 /** Also where only a secret differs. */
 export function changedParts(before: Config, after: Config): ConfigChanges {
-  const feedsOf = (config: Config) => new Map<FeedName, unknown>([...config.brokenFeeds, ...config.feeds]);
+  const feedsOf = ({ brokenFeeds, feeds, feedFiles }: Config) =>
+    new Map([...brokenFeeds, ...feeds].map(([name, feed]) => [name, wholeText([feed, feedFiles.get(name)])]));
   const [was, is] = [feedsOf(before), feedsOf(after)];
   const sites = new Set([...before.sites.keys(), ...after.sites.keys()]);
   const groups = (config: Config): Readonly<Record<string, unknown>> => {
-    const { alerts, web, metricsToken, retention, log } = config;
-    return { alerts, web, metrics: metricsToken, retention, log };
+    const { alerts, web, metricsToken, retention, log, include, ownPresets } = config;
+    return { alerts, web, metrics: metricsToken, retention, log, include, presets: ownPresets };
   };
   const [former, present] = [groups(before), groups(after)];
   return {
     added: [...is.keys()].filter((name) => !was.has(name)),
-    changed: [...is.keys()].filter((name) => was.has(name) && wholeText(was.get(name)) !== wholeText(is.get(name))),
+    changed: [...is.keys()].filter((name) => was.has(name) && was.get(name) !== is.get(name)),
     removed: [...was.keys()].filter((name) => !is.has(name)),
     sites: [...sites].filter((name) => wholeText(before.sites.get(name)) !== wholeText(after.sites.get(name))),
     others: Object.keys(present).filter((name) => wholeText(former[name]) !== wholeText(present[name])),

@@ -4,6 +4,7 @@ import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
+import { changedParts } from '../../src/config/config-digests.ts';
 import { ConfigError } from '../../src/config/config-error.ts';
 import { readNames } from '../../src/config/config-file.ts';
 import { loadConfig } from '../../src/config/load-config.ts';
@@ -114,4 +115,24 @@ it('follows links within the folder, as Kubernetes makes them, and none out of i
   expect([...feeds.keys()]).toEqual(['acme']);
   expect(brokenFeeds.get(feedName('beta'))?.complaints[0]?.message).toMatch(/^is a link out of the folder/);
   expect(brokenFeeds.get(feedName('zero'))?.complaints[0]?.message).toMatch(/^is a link out of the folder/);
+});
+
+it('a folder of feeds that is added, a feed that moves there, and an own preset are changes', async () => {
+  const feeds = `feeds:\n  acme:\n    ${FEED.trim().replaceAll('\n', '\n    ')}\n`;
+  write('jobmirror.yaml', MAIN.replace(/^include.*\n/, '') + feeds);
+  const none = await load();
+  write('jobmirror.yaml', MAIN + feeds);
+  const included = await load();
+  const nothing = { added: [], changed: [], removed: [], sites: [], others: [] };
+  expect(changedParts(none, included)).toEqual({ ...nothing, others: ['include'] });
+  write('jobmirror.yaml', MAIN);
+  write('feeds/acme.yaml', FEED);
+  const moved = await load();
+  expect(changedParts(included, moved)).toEqual({ ...nothing, changed: ['acme'] });
+  write(
+    'presets/own.yaml',
+    'records: jobs/job\nkey: id\nfields: { title: name, location-state: { from: state, as: us_state } }\n',
+  );
+  expect(changedParts(moved, await load())).toEqual({ ...nothing, others: ['presets'] });
+  expect(changedParts(moved, moved)).toEqual(nothing);
 });
