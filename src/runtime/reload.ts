@@ -72,6 +72,8 @@ export async function startReloading(app: App, options: ReloadOptions): Promise<
   let read: string | undefined;
   /** The files as they were a round ago. */
   let before: string | undefined;
+  /** What became of the last one that was read, until it is stored. */
+  let unstored: { readonly report: ReloadReport; readonly answers: number | undefined } | undefined;
 
   async function takeOver(cause: string): Promise<ReloadReport> {
     const report = { cause, changes: NO_CHANGES, restart: [], problems: [] };
@@ -104,32 +106,42 @@ export async function startReloading(app: App, options: ReloadOptions): Promise<
     return { ...report, kind: 'applied', changes, restart };
   }
 
-  async function reload(cause: string, isAsked: boolean): Promise<void> {
+  /** @param answers the request that is answered: the last one, if nobody asked */
+  async function reload(cause: string, isAsked: boolean, answers: number | undefined): Promise<void> {
     const report = await takeOver(cause);
     const isNothing = report.kind === 'unchanged' && report.restart.length === 0 && !stayed;
     stayed = staysFormer(report);
     if (isNothing && !isAsked) return;
     logReport(present, report);
-    await storeReport(db, self, report, answered);
+    unstored = { report, answers };
+  }
+
+  async function storeWhatIsLeft(): Promise<void> {
+    if (unstored === undefined) return;
+    await storeReport(db, self, unstored.report, unstored.answers);
+    unstored = undefined;
   }
 
   async function look(): Promise<void> {
+    await storeWhatIsLeft();
     const request = await newestReload(db);
     const files = await filesDigest(present.config);
     const signals = options.hangUps();
+    // A reload that fails before it replaces anything is tried again: only one that has ended counts.
     if (signals !== hangUps || (request !== undefined && request.id !== answered)) {
-      const cause = signals === hangUps ? (request?.actor ?? '') : 'signal';
+      await reload(signals === hangUps ? (request?.actor ?? '') : 'signal', true, request?.id);
       hangUps = signals;
       answered = request?.id;
       read = files;
-      return reload(cause, true);
+      return storeWhatIsLeft();
     }
     // Somebody may still be writing them.
     const isStill = files === before;
     before = files;
     if (files === read || !isStill) return;
+    await reload('file', false, answered);
     read = files;
-    await reload('file', false);
+    await storeWhatIsLeft();
   }
 
   const rounds = startRounds(
