@@ -7,6 +7,7 @@ import {
   type FeedSchedule,
   giveBackForgotten,
   giveBackRuns,
+  makeDue,
   nextDueInMs,
   type OnInvalidSchedule,
   takeDueRuns,
@@ -39,7 +40,8 @@ interface RunOptions {
 
 interface ScheduledRuns {
   /**
-   * Takes no more runs. Those that run go on, and count as over: the schedule says when the next ones are due.
+   * Takes no more runs. Those that run go on, and count as over: the schedule says when the next ones are due. One that has to be
+   * started again, or is cut off by `stop`, is due at once.
    * @param onEnded called when they have ended
    */
   leave(onEnded: () => void): Promise<void>;
@@ -63,7 +65,11 @@ const UNREADABLE_FOR_MS = 15_000;
 /** Takes runs until stopped. Database outages only interrupt it. */
 export function startScheduledRuns(options: RunOptions): ScheduledRuns {
   const { db, worker, schedules, mostAtOnce } = options;
+  /** Aborts when no more runs are taken: by `leave` or by `stop`. */
+  const ending = new AbortController();
+  /** Aborts by `stop` only. */
   const stopping = new AbortController();
+  let isLeft = false;
   const running = new Map<FeedName, Promise<void>>();
   const notBefore = new Map<FeedName, number>();
   let reconciledAt = performance.now();
@@ -105,23 +111,29 @@ export function startScheduledRuns(options: RunOptions): ScheduledRuns {
   async function seeThrough(run: DueRun): Promise<void> {
     const end = await options.run(run);
     // `stop` gives back the runs that it cut off.
-    if (stopping.signal.aborted && end === 'again') return;
+    if (stopping.signal.aborted && !isLeft && end === 'again') return;
     if (end === 'again') notBefore.set(run.feed, performance.now() + AGAIN_AFTER_MS);
     else notBefore.delete(run.feed);
-    const record = end === 'again' ? () => giveBackRuns(db, worker, [run.feed]) : () => endRun(db, worker, run.feed);
+    const record = end === 'again' ? () => startAgain([run.feed]) : () => endRun(db, worker, run.feed);
     // If this cannot be recorded now, the run is later treated as forgotten and runs once more.
     await withRetry(record, stopping.signal).catch(options.onError);
   }
 
+  async function startAgain(feeds: readonly FeedName[]): Promise<void> {
+    await giveBackRuns(db, worker, feeds);
+    // `leave` has ended them, so nothing else tells whoever follows.
+    if (isLeft) await makeDue(db, feeds);
+  }
+
   async function loop(): Promise<void> {
-    while (!stopping.signal.aborted) {
+    while (!ending.signal.aborted) {
       let pauseMs = CHECK_EVERY_MS;
       try {
         pauseMs = await check();
       } catch (error) {
         options.onError(error);
       }
-      if (!stopping.signal.aborted && pauseMs > 0) await pause(pauseMs, stopping.signal);
+      if (!ending.signal.aborted && pauseMs > 0) await pause(pauseMs, ending.signal);
     }
   }
 
@@ -129,12 +141,14 @@ export function startScheduledRuns(options: RunOptions): ScheduledRuns {
   return {
     isPulling: (feed) => running.has(feed),
     async leave(onEnded) {
-      stopping.abort();
+      isLeft = true;
+      ending.abort();
       await looping;
       void Promise.all(running.values()).then(onEnded);
       for (const feed of running.keys()) await endRun(db, worker, feed).catch(options.onError);
     },
     async stop(graceMs) {
+      ending.abort();
       stopping.abort();
       await looping;
       const ended = new AbortController();
@@ -142,6 +156,7 @@ export function startScheduledRuns(options: RunOptions): ScheduledRuns {
       // A remaining timer would keep the process alive.
       await Promise.race([all, pause(graceMs, ended.signal)]);
       await giveBackForgotten(db, worker, []).catch(options.onError);
+      if (isLeft) await startAgain([...running.keys()]).catch(options.onError);
     },
   };
 }
