@@ -16,10 +16,9 @@ export interface WebServer {
   readonly url: string;
   /** The process can pull and send from now on. @param signal ends running pulls */
   begin(engine: Engine, setups: readonly FeedSetup[], signal: AbortSignal): void;
-  /**
-   * Answers by another configuration, as a process that is still starting until `begin`. Pulls that run go on; adoptions and actions on
-   * many entries are continued later.
-   */
+  /** Begins nothing more with what it was begun with. Pulls that run go on; adoptions and actions on many entries are continued later. */
+  leave(graceMs: number): Promise<void>;
+  /** Leaves, then answers by another configuration, as a process that is still starting until `begin`. */
   replace(app: App, graceMs: number): Promise<void>;
   /** Waits up to `graceMs` for what was started over HTTP. */
   stop(graceMs: number): Promise<void>;
@@ -66,6 +65,7 @@ export async function serveWeb(first: App): Promise<WebServer> {
         await Promise.all([bulk.stop(graceMs), adoptions.stop(graceMs)]);
       };
     },
+    leave: (graceMs) => leave(graceMs),
     async replace(next, graceMs) {
       await leave(graceMs);
       present = [];

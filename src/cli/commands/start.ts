@@ -198,13 +198,15 @@ async function startParts(app: App, { engine, server, setups, signal, isPulled }
       stop,
       pulls: schedules,
       async leave(onEnded) {
-        // First: a run that is taken now would begin with the former configuration.
-        await schedules.leave(onEnded);
+        // First: what is begun now would begin with the former configuration, and adoptions need the connections to the sites until
+        // they end.
+        await Promise.all([schedules.leave(onEnded), server.leave(STOP_WITHIN_MS)]);
         const longestMs = Math.max(0, ...[...app.config.sites.values()].map(({ options }) => options.timeoutMs));
         await Promise.all(others.map((end) => end(longestMs + RECORDED_WITHIN_MS)));
       },
     };
   } catch (error) {
+    await server.leave(STOP_WITHIN_MS);
     await stop(0);
     throw error;
   }
