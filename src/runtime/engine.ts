@@ -76,7 +76,6 @@ export async function startEngine(
   const lease = await enterAsWorker(db, aboutProcess(config, command, tokens), (error) =>
     log.warn({ err: error }, 'worker lease lost, will be renewed'),
   );
-  await noticeOtherPlace(app);
   const addresses = new Map([...config.sites.values()].map((site) => [site.name, addressOf(site.options)]));
   const claim = claimer(db.prepared, lease.worker, addresses, tokens, sendSettings(config));
   const writeOutcome = outcomeRecorder(db.prepared);
@@ -86,6 +85,7 @@ export async function startEngine(
     await lease.leave();
   }
   try {
+    await noticeOtherPlace(app);
     for (const site of config.sites.values()) {
       if (sites !== undefined && !sites.has(site.name)) continue;
       const address = addressOf(site.options);

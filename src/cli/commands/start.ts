@@ -16,6 +16,7 @@ import { startRetention } from '../../runtime/retention.ts';
 import { startScheduledVerify } from '../../runtime/schedule/scheduled-verify.ts';
 import { runSchedules, type Schedules } from '../../runtime/schedule/schedules.ts';
 import { STOP_WITHIN_MS, type StopSignal, stopSignal, unlessStopped } from '../../runtime/stop-signal.ts';
+import { withRetry } from '../../store/postgres/transient-error.ts';
 import { isOpen } from '../../web/access/visitor.ts';
 import { commandWriter } from '../adapter/command-line.ts';
 import { actionWriter } from '../adapter/write-action.ts';
@@ -111,8 +112,11 @@ async function runUntilStopped(app: App, setups: readonly FeedSetup[], stopping:
         try {
           await goOn(following);
         } catch (error) {
-          // A process that can't go on as before ends, so that its supervisor restarts it.
-          await goOn(former).catch(failed);
+          // It ran a moment ago, so a server that restarts may be why it doesn't. A process that can't go on as before ends, so that its
+          // supervisor restarts it.
+          const onRetry = (err: unknown) =>
+            app.log.warn({ err }, 'the former configuration could not be begun with again, will retry');
+          await withRetry(() => goOn(former), stopping.signal, { worthAgain: () => true, onRetry }).catch(failed);
           throw error;
         }
       },
