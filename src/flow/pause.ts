@@ -23,12 +23,11 @@ export function pause(ms: number, signal?: AbortSignal, { keepsAlive = true }: P
   });
 }
 
-/** Whether the promise was fulfilled or rejected in time. It is not cancelled otherwise. */
-export async function endsWithin(promise: Promise<unknown>, ms: number): Promise<boolean> {
-  let timer: NodeJS.Timeout | undefined;
-  const timeout = new Promise<boolean>((resolve) => {
-    timer = setTimeout(resolve, ms, false);
-  });
+/** Whether the promise was fulfilled or rejected in time, and before the signal aborts. It is not cancelled otherwise. */
+export async function endsWithin(promise: Promise<unknown>, ms: number, signal?: AbortSignal): Promise<boolean> {
+  const waited = new AbortController();
+  const over = AbortSignal.any([waited.signal, ...(signal === undefined ? [] : [signal])]);
+  const timeout = pause(Math.max(ms, 1), over).then(() => false);
   const ended = promise.then(
     () => true,
     () => true,
@@ -36,7 +35,7 @@ export async function endsWithin(promise: Promise<unknown>, ms: number): Promise
   try {
     return await Promise.race([ended, timeout]);
   } finally {
-    clearTimeout(timer);
+    waited.abort();
   }
 }
 

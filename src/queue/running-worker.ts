@@ -10,8 +10,9 @@ export interface RunningWorker {
   /**
    * Takes nothing new and waits at most `graceMs` for items in flight; then aborts the processors' signal, and a second
    * later drops the connections.
+   * @param cutOff ends the grace before its time
    */
-  stop(graceMs: number): Promise<void>;
+  stop(graceMs: number, cutOff?: AbortSignal): Promise<void>;
   /** Takes nothing new until resumed; items in flight continue. */
   pause(): Promise<void>;
   resume(): Promise<void>;
@@ -110,17 +111,17 @@ export async function startWorker<Data, Item>(
   });
 
   let stopping: Promise<void> | undefined;
-  const stop = async (graceMs: number): Promise<void> => {
+  const stop = async (graceMs: number, cutOff: AbortSignal | undefined): Promise<void> => {
     const closed = worker.close().then(() => Promise.all(inFlight));
-    if (await endsWithin(closed, graceMs)) return;
+    if (await endsWithin(closed, graceMs, cutOff)) return;
     forced.abort(new Error('the worker is stopped'));
     if (await endsWithin(closed, FORCE_MS)) return;
     if (await endsWithin(worker.disconnect(), FORCE_MS)) return;
     backend.report(new NotClosedError(`the worker of queue ${task.queueName} did not close`));
   };
   return {
-    stop(graceMs) {
-      stopping ??= stop(graceMs);
+    stop(graceMs, cutOff) {
+      stopping ??= stop(graceMs, cutOff);
       return stopping;
     },
     pause: () => worker.pause(true),

@@ -54,8 +54,8 @@ export interface Engine {
   queueCounts(): Promise<ReadonlyMap<SiteName, QueueCounts>>;
   /** Checks the backlog now, because a change became ready. */
   wake(): void;
-  /** Stops taking changes, lets those in flight finish within `graceMs`, and closes everything. */
-  stop(graceMs: number): Promise<void>;
+  /** Stops taking changes, lets those in flight finish within `graceMs` and until `cutOff` aborts, and closes everything. */
+  stop(graceMs: number, cutOff?: AbortSignal): Promise<void>;
 }
 
 /** The fields that the feeds of a site map or have to. */
@@ -80,8 +80,8 @@ export async function startEngine(
   const claim = claimer(db.prepared, lease.worker, addresses, tokens, sendSettings(config));
   const writeOutcome = outcomeRecorder(db.prepared);
   const siteWorkers: SiteWorker[] = [];
-  async function stop(graceMs: number): Promise<void> {
-    await Promise.all(siteWorkers.map((siteWorker) => siteWorker.stop(graceMs)));
+  async function stop(graceMs: number, cutOff?: AbortSignal): Promise<void> {
+    await Promise.all(siteWorkers.map((siteWorker) => siteWorker.stop(graceMs, cutOff)));
     await lease.leave();
   }
   try {
@@ -187,7 +187,7 @@ interface SiteWorker {
   readonly siteContext: SiteContext;
   readonly queue: SiteQueue;
   readonly dispatcher: Dispatcher;
-  stop(graceMs: number): Promise<void>;
+  stop(graceMs: number, cutOff?: AbortSignal): Promise<void>;
 }
 
 async function openSiteWorker(
@@ -227,10 +227,10 @@ async function openSiteWorker(
     siteContext,
     queue,
     dispatcher,
-    async stop(graceMs) {
+    async stop(graceMs, cutOff) {
       siteContext.inFlight.close();
       siteContext.requestSlots.close();
-      await Promise.all([dispatcher.stop(), worker.stop(graceMs), maintaining.stop()]);
+      await Promise.all([dispatcher.stop(), worker.stop(graceMs, cutOff), maintaining.stop()]);
       await queue.close();
       await lead.resign();
       await siteContext.client.close();

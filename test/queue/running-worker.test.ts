@@ -95,6 +95,23 @@ describe.each(backends)('worker on $title', ({ title, start, missing }) => {
     expect(poisoned).toEqual([]);
   });
 
+  test.skipIf(missing)('a grace that is cut off is over', async () => {
+    await openQueue();
+    await queue.addMany([posting('slow')]);
+    const started = collector<string>();
+    const worker = await work({
+      process: async ({ key }, signal) => {
+        started.add(key);
+        await once(signal, 'abort');
+      },
+    });
+    await started.reached(1);
+    const cutOff = new AbortController();
+    const stopped = worker.stop(600_000, cutOff.signal);
+    cutOff.abort();
+    await stopped;
+  });
+
   test.skipIf(missing)('a processor that ignores its signal does not prevent the stop', async () => {
     await openQueue();
     await queue.addMany([posting('deaf')]);

@@ -76,6 +76,10 @@ async function runUntilStopped(app: App, setups: readonly FeedSetup[], stopping:
   const left = new Set<Left>();
   const isLeft = (feed: FeedName) => [...left].some(({ isPulling }) => isPulling(feed));
   let parts: Parts | undefined;
+  // A reload waits longer than a stop may take.
+  const cutOff = new AbortController();
+  const onStop = () => void setTimeout(() => cutOff.abort(), STOP_WITHIN_MS).unref();
+  stopping.signal.addEventListener('abort', onStop, { once: true });
   let endReplacing = async (): Promise<void> => undefined;
   let failed = (_error: unknown): void => undefined;
   const failing = new Promise<never>((_resolve, reject) => {
@@ -88,7 +92,14 @@ async function runUntilStopped(app: App, setups: readonly FeedSetup[], stopping:
     ends.push(() => server.stop(STOP_WITHIN_MS));
     const engine = presentEngine();
     const begin = (using: App, pulled: readonly FeedSetup[]) =>
-      startParts(using, { engine, server, setups: pulled, signal: stopping.signal, isPulled: isLeft });
+      startParts(using, {
+        engine,
+        server,
+        setups: pulled,
+        signal: stopping.signal,
+        cutOff: cutOff.signal,
+        isPulled: isLeft,
+      });
     parts = await begin(app, setups);
     let present = { app, setups };
     const reloading = await startReloading(app, {
@@ -173,13 +184,15 @@ interface Around {
   readonly setups: readonly FeedSetup[];
   /** Ends running pulls. */
   readonly signal: AbortSignal;
+  /** Cuts off what `leave` waits for. */
+  readonly cutOff: AbortSignal;
   /** Whether a pull of the feed runs that a former configuration began. */
   readonly isPulled: (feed: FeedName) => boolean;
 }
 
 /** If a part can't be started, those before are stopped. */
-async function startParts(app: App, { engine, server, setups, signal, isPulled }: Around): Promise<Parts> {
-  const ends: ((graceMs: number) => Promise<unknown>)[] = [];
+async function startParts(app: App, { engine, server, setups, signal, cutOff, isPulled }: Around): Promise<Parts> {
+  const ends: ((graceMs: number, cutOff?: AbortSignal) => Promise<unknown>)[] = [];
   const stop = async (graceMs: number): Promise<void> => {
     await Promise.all(ends.map((end) => end(graceMs)));
   };
@@ -206,7 +219,7 @@ async function startParts(app: App, { engine, server, setups, signal, isPulled }
         // they end.
         await Promise.all([schedules.leave(onEnded), server.leave(STOP_WITHIN_MS)]);
         const longestMs = Math.max(0, ...[...app.config.sites.values()].map(({ options }) => options.timeoutMs));
-        await Promise.all(others.map((end) => end(longestMs + RECORDED_WITHIN_MS)));
+        await Promise.all(others.map((end) => end(longestMs + RECORDED_WITHIN_MS, cutOff)));
       },
     };
   } catch (error) {
