@@ -52,11 +52,7 @@ async function subjectNamed(
 
 /** With its zone, as the form reads it: no earlier than the pause ends. */
 const endText = (until: Date | undefined): string | undefined =>
-  until &&
-  new Date(Math.ceil(until.getTime() / 1_000) * 1_000)
-    .toISOString()
-    .replace('T', ' ')
-    .replace('.000Z', 'Z');
+  until && new Date(Math.ceil(until.getTime() / 1_000) * 1_000).toISOString().replace('T', ' ').replace('.000Z', 'Z');
 
 interface PausePageProps {
   readonly visit: Visit;
