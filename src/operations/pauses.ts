@@ -18,6 +18,7 @@ import {
   feedNameOutput,
   feedNameText,
   idNumber,
+  isDay,
   nameText,
   noticeOutput,
   siteNameOutput,
@@ -72,7 +73,7 @@ function untilOf(given: string, now: Date): Date | undefined {
   if (!LOCAL_TIME.test(given) && !ZONED_TIME.test(given)) return undefined;
   // A day alone would be read in another zone than a day with a time.
   const at = new Date(given.length === 10 ? `${given}T00:00` : given.replace(' ', 'T'));
-  return Number.isNaN(at.getTime()) ? undefined : at;
+  return Number.isNaN(at.getTime()) || !isDay(given.slice(0, 10)) ? undefined : at;
 }
 
 const SUBJECT = {

@@ -62,7 +62,8 @@ export function momentOf(written: string, now = new Date()): Date | undefined {
   return Number.isNaN(time.getTime()) || !isDay(written.slice(0, 10)) ? undefined : time;
 }
 
-function isDay(written: string): boolean {
+/** Whether there is such a day: `2027-02-30` is none. */
+export function isDay(written: string): boolean {
   const day = new Date(`${written}T00:00Z`);
   return !Number.isNaN(day.getTime()) && day.toISOString().startsWith(written);
 }

@@ -356,7 +356,7 @@ async function* undoLines(
 }
 
 /** Why a pull cannot be undone; `undefined` if it can. @param keptDays how long former documents are kept */
-async function whyNotUndo(
+export async function whyNotUndo(
   db: Queryable,
   pull: PullRow,
   { site }: Pick<FeedSetup, 'site'>,

@@ -2,8 +2,8 @@
 import { type Message, messageOf, reword } from '../plan/message.ts';
 import type { FeedSetup } from '../pull/feed-setup.ts';
 import type { PlanLine } from '../pull/preview/plan-lines.ts';
-import { noSuchPull, planUndo, type UndoEnd, type UndoPlan, undoPull } from '../pull/undo-pull.ts';
-import { findPull } from '../store/pull/pull-row.ts';
+import { noSuchPull, planUndo, type UndoEnd, type UndoPlan, undoPull, whyNotUndo } from '../pull/undo-pull.ts';
+import { findPull, type PullRow } from '../store/pull/pull-row.ts';
 import type { App } from './app.ts';
 import { chooseFeeds } from './feed-setups.ts';
 
@@ -18,7 +18,7 @@ export async function planUndoOf(
   print: (line: PlanLine) => void | Promise<void>,
 ): Promise<PlannedUndo | Refused> {
   const found = await setupOf(app, pull);
-  if (found.kind !== 'found') return found;
+  if (found.kind !== 'found') return { ...found, message: unchanged(found.message) };
   const plan = await planUndo(found.setup, app, { pull, keptDays: app.config.retention.undoDays }, print);
   return plan.kind === 'planned' ? { ...plan, setup: found.setup } : notDone(found.setup, plan);
 }
@@ -43,25 +43,32 @@ export async function commitUndoOf(
 ): Promise<CommittedUndo | Refused> {
   const startedAt = performance.now();
   const found = await setupOf(app, pull);
-  if (found.kind !== 'found') return found;
+  if (found.kind !== 'found') return { ...found, message: unchanged(found.message) };
   const keptDays = app.config.retention.undoDays;
   const end = await undoPull(found.setup, { db: app.db }, { pull, keptDays, actor, ...shown });
   return end.kind === 'undone' ? { kind: 'undone', setup: found.setup, end, startedAt } : notDone(found.setup, end);
 }
 
+/** Why nobody can undo this pull; `undefined`: it can be undone, unless its feed is being pulled. */
+export async function whyNotUndoOf(app: App, pull: PullRow): Promise<Message | undefined> {
+  const found = await setupOf(app, pull.id);
+  if (found.kind !== 'found') return found.message;
+  return whyNotUndo(app.db, pull, found.setup, app.config.retention.undoDays);
+}
+
 async function setupOf({ db, config }: App, number: number): Promise<{ kind: 'found'; setup: FeedSetup } | Refused> {
   const pull = await findPull(db, number);
-  if (pull === undefined) return { kind: 'unknown', message: unchanged(noSuchPull(number)) };
+  if (pull === undefined) return { kind: 'unknown', message: noSuchPull(number) };
   if (!config.feeds.has(pull.feed)) {
     const why = config.brokenFeeds.has(pull.feed)
       ? 'whose configuration is wrong'
       : 'which is not in the configuration';
-    return { kind: 'refused', message: unchanged(`pull ${number} is of feed ${pull.feed}, ${why}`) };
+    return { kind: 'refused', message: `pull ${number} is of feed ${pull.feed}, ${why}` };
   }
   const { setups, broken } = chooseFeeds(config, [pull.feed], 'send');
   const [setup] = setups;
   if (setup !== undefined) return { kind: 'found', setup };
-  return { kind: 'refused', message: unchanged(`pull ${number} can't be undone: ${broken[0]?.message}`) };
+  return { kind: 'refused', message: `pull ${number} can't be undone: ${broken[0]?.message}` };
 }
 
 function notDone({ feed }: FeedSetup, end: Exclude<UndoPlan, { kind: 'planned' }>): Refused {

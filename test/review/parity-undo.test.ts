@@ -97,4 +97,18 @@ it('undoes a pull from its page, which then leads back', async () => {
   expect([answer.status, answer.headers.get('location')]).toEqual([202, `/api/v1/pulls/${answer.body.pull}`]);
   await concluded(answer.body.pull);
   expect(await titles()).toMatchObject({ n1: 'Nurse n1', p1: 'Edited' });
+  // Only the last of them can be undone now; the others lead to it.
+  const last = answer.body.pull;
+  const button = 'Undo this pull';
+  const second = (await anna.get('/pulls/2')).text;
+  expect(second).toContain(`That was undone, too. To undo it again, undo <a href="/pulls/${last}">`);
+  expect(second).not.toContain(button);
+  expect((await anna.get(`/pulls/${undo.pull}`)).text).toContain(`To take that back, undo <a href="/pulls/${last}">`);
+  expect((await anna.get(`/pulls/${last}`)).text).toContain(button);
+  const [failed] = await served.app.db.query<{ id: number }>(
+    `insert into pull (feed, site, undoable, status, finished_at) values ('acme', 'board', true, 'failed', now()) returning id`,
+  );
+  const { text } = await anna.get(`/pulls/${failed?.id}`);
+  expect(text).toContain('It has changed nothing, so there is nothing to undo.');
+  expect(text).not.toContain(button);
 });

@@ -45,12 +45,15 @@ it('ends by itself at its time, which a later pause may change', async () => {
   await stage.pull([posting('a')]);
   const first = await pause({ feed: acme }, { until: new Date(Date.now() + 3_600_000) });
   const second = await pause({ feed: acme }, { reason: undefined, stopsPulls: true });
-  expect(second).toEqual({ ...first, reason: undefined, until: undefined, stopsPulls: true });
+  expect(second).toEqual({ ...first, id: second.id, reason: undefined, until: undefined, stopsPulls: true });
+  expect(second.id).toBeGreaterThan(first.id);
   expect(await claim()).toEqual({ kind: 'not_due' });
   await db.query("update pause set until = now() - interval '1 second'");
   expect(await listPauses(db)).toEqual([]);
   expect(await claim()).toMatchObject({ kind: 'attempt' });
-  expect((await pause({ feed: acme })).since.getTime()).toBeGreaterThan(first.since.getTime());
+  const third = await pause({ feed: acme });
+  expect(third.since.getTime()).toBeGreaterThan(first.since.getTime());
+  expect(third.id).toBeGreaterThan(second.id);
 });
 
 it('a claim that begins while the pause commits waits for it, and then sees it', async () => {

@@ -1,5 +1,5 @@
 // The pages of the configuration, as a person without scripts uses them: only for role admin.
-import { readFile, writeFile } from 'node:fs/promises';
+import { readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
 import { feedXml } from '../support/indeed-feed.ts';
@@ -39,6 +39,7 @@ it('writes a new feed, checks and changes it, and restores a version', async () 
   await writeFile(join(mirror.folder, 'feeds/beta.yaml'), `# By hand.\n${FEED}`);
   const changed = await ada.press(saved, 'Save', { text: `${FEED}schedule: "0 3 * * *"\n` });
   expect(changed.text).toContain('has another text than was shown; look at it again');
+  expect(changed.text).toMatch(/What the file has now.*<code># By hand\./s);
   expect(await onDisk()).toContain('By hand');
   const again = await ada.press(changed, 'Save', { text: `${FEED}schedule: "0 3 * * *"\n` });
   expect(await onDisk()).toBe(`${FEED}schedule: "0 3 * * *"\n`);
@@ -46,6 +47,13 @@ it('writes a new feed, checks and changes it, and restores a version', async () 
   expect((await ada.get('/feed/file/version?feed=beta&version=2')).text).toContain('# By hand.');
   await ada.press(again, 'Restore version 1');
   expect(await onDisk()).toBe(FEED);
+  // A file that is gone is written anew by whoever saves again.
+  const page = await ada.get('/feed/file?feed=beta');
+  await rm(join(mirror.folder, 'feeds/beta.yaml'));
+  const gone = await ada.press(page, 'Save', { text: `${FEED}schedule: "0 4 * * *"\n` });
+  expect(gone.text).toContain('The file is gone.');
+  await ada.press(gone, 'Save');
+  expect(await onDisk()).toBe(`${FEED}schedule: "0 4 * * *"\n`);
 });
 
 it('shows the file to commit for a feed of the main file', async () => {

@@ -24,7 +24,7 @@ const audited = () =>
     `select actor, action, feed, detail from audit where action in ('pause', 'end pause') order by id`,
   );
 interface FeedLine {
-  readonly pauses: readonly { readonly id: number }[];
+  readonly pauses: readonly { readonly id: number; readonly until: string | null }[];
   readonly failing: readonly string[];
 }
 const feedNow = async (): Promise<FeedLine> => (await served.api('GET', 'feeds/acme')).body as FeedLine;
@@ -145,6 +145,14 @@ it('reads nothing while the pulls are paused, and pulls again afterwards', async
   expect((await feedNow()).failing).toEqual([]);
   const anna = await visitorOf(served, 'anna');
   expect((await anna.get('/feed?feed=acme')).text).not.toContain('Pull acme now');
+  // A change of the pause keeps what the form has, its end too; who saw the former pause does not end the changed one.
+  await runProgram(mirror, 'pause', 'acme', '--pulls', '--until', '2999-12-24T18:00:00.200+01:00');
+  const before = await anna.get('/pause?feed=acme');
+  await anna.press(before, 'Pause feed acme otherwise', { reason: 'other prices' });
+  expect(await feedNow()).toMatchObject({
+    pauses: [{ reason: 'other prices', pulls: true, until: '2999-12-24T17:00:01.000Z' }],
+  });
+  expect((await anna.press(before, 'Resume feed acme')).status).toBe(409);
   await runProgram(mirror, 'resume', 'acme');
   expect(await mirror.sync()).toMatchObject({ status: 'mirrored', created: 1 });
 });
@@ -167,6 +175,7 @@ it.each([
   [['pause'], 'name a feed or a site, or say --all'],
   [['pause', 'acme', '--all'], 'name a feed or a site, or say --all'],
   [['pause', 'acme', '--until', '2020-01-01'], 'until 2020-01-01 is in the past: nothing was paused'],
+  [['pause', 'acme', '--until', '2999-02-30 18:00'], 'must be a duration such as 2h or 3d, or a time such as'],
   [['pause', 'acme', '--until', 'soon'], 'must be a duration such as 2h or 3d, or a time such as 2026-12-24 18:00'],
 ])('refuses %j', async (command, message) => {
   const refused = await runProgram(mirror, ...command);

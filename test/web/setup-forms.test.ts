@@ -93,6 +93,8 @@ describe('a feed at an address', () => {
       'set.schedule': '0 6 * * 1-5',
       'set.policy': 'upsert_only',
     });
+    expect(end.text).toContain('The feed ats is saved');
+    expect(end.text).toContain('href="/configuration"');
     expect(end.text).toContain('Change the feed ats');
     const text = await saved('ats');
     expect(text).toContain('format: indeed # ');
@@ -127,6 +129,10 @@ describe('a feed at an address', () => {
     const end = await ada.press(settings, 'Save the change');
     expect(end.text).toContain('look at it again');
     expect(await saved('ats')).toMatch(/^# By hand\./);
+    // The present text is shown, so that the person can go on.
+    expect(end.text).toMatch(/What the file has now.*<code># By hand\./s);
+    expect((await ada.press(end, 'Save the change')).text).toContain('The feed ats is saved');
+    expect(await saved('ats')).not.toContain('# By hand.');
   });
 });
 

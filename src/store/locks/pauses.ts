@@ -59,7 +59,7 @@ export interface NewPause {
 
 /**
  * Pauses within a transaction, which must do little afterwards: nothing is sent meanwhile. Replaces the reason, the end and the extent of
- * a pause that is in force, which keeps its beginning. Once it is committed, no request begins that was not decided before.
+ * a pause that is in force, which keeps its beginning, but not its number: who has seen the former one has not seen this. Once it is committed, no request begins that was not decided before.
  */
 export async function pauseSubject(
   tx: Queryable,
@@ -71,7 +71,7 @@ export async function pauseSubject(
   await tx.query('lock table send_gate in exclusive mode');
   const [row] = await tx.query<PauseRow>(
     `insert into pause as p (site, feed, until, actor, reason, stops_pulls) values ($1, $2, $3, $4, $5, $6)
-     on conflict (coalesce(site, ''), coalesce(feed, '')) do update set until = excluded.until, actor = excluded.actor,
+     on conflict (coalesce(site, ''), coalesce(feed, '')) do update set id = default, until = excluded.until, actor = excluded.actor,
        reason = excluded.reason, stops_pulls = excluded.stops_pulls,
        since = case when ${IN_FORCE} then p.since else excluded.since end
      returning ${COLUMNS}`,
@@ -97,7 +97,7 @@ export async function endPauseOf(tx: Queryable, { site, feed }: PauseSubject): P
 export async function joinPauses(tx: Queryable, feed: FeedName, other: FeedName): Promise<void> {
   await tx.query(`delete from pause p where p.feed in ($1, $2) and not ${IN_FORCE}`, [feed, other]);
   await tx.query(
-    `update pause p set stops_pulls = p.stops_pulls or o.stops_pulls,
+    `update pause p set id = default, stops_pulls = p.stops_pulls or o.stops_pulls,
        until = case when p.until is not null and o.until is not null then greatest(p.until, o.until) end
      from pause o where p.feed = $1 and o.feed = $2`,
     [feed, other],

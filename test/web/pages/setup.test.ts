@@ -55,7 +55,7 @@ describe.skipIf(!chromium.available)(`Setting up a feed${chromium.note}`, () => 
     await page.getByLabel('Where it is read').fill('https://ats.invalid/careers.xml');
     await tabTo(page, 'Save the feed');
     await page.keyboard.press('Enter');
-    await page.getByRole('heading', { name: 'Change the feed careers' }).waitFor();
+    await page.getByRole('heading', { name: 'The feed careers is saved' }).waitFor();
     const saved = await served.api('GET', 'feeds/careers/file', undefined, { as: 'admin' });
     expect(saved.body.text).toContain('title: { value: Registered nurse }');
     expect(errors).toEqual([]);

@@ -17,6 +17,7 @@ import { pageAddress } from '../addresses.ts';
 import { Csrf, Layout, type Visit } from '../layout.tsx';
 import { askedBy, operationForm, type PageContext, readInput, showPage } from '../page.tsx';
 import { When } from '../when.tsx';
+import { type PresentText, PresentTextShown, presentTextIn } from './present-text.tsx';
 
 type Shown = z.output<typeof showFeedText.output>;
 type Version = z.output<typeof listFeedVersions.item>;
@@ -86,9 +87,10 @@ export function configurationPages(context: PageContext): Hono<WebEnv> {
     { feed, text, seen }: { readonly feed: string; readonly text?: string; readonly seen?: string | undefined },
   ) => {
     if (why.kind === 'unknown') throw why;
-    // Who saves again has seen what is there now.
-    const now = typeof why.now.seen === 'string' ? why.now.seen : seen;
-    return filePage(visit, actor, feed, { text, seen: now, said: why.message.split('\n'), isRight: false });
+    const present = presentTextIn(why);
+    const drafted = { text, seen: present?.seen ?? seen, said: why.message.split('\n'), isRight: false };
+    // A restore has no text of the person's own: the page has the present one anyway.
+    return filePage(visit, actor, feed, text === undefined ? drafted : { ...drafted, present });
   };
   pages.post(
     pageAddress.saveFeedFile(),
@@ -128,6 +130,7 @@ interface Drafted {
   readonly seen: string | undefined;
   readonly said: readonly string[];
   readonly isRight: boolean;
+  readonly present?: PresentText | undefined;
 }
 
 interface FeedFilePageProps extends Partial<Drafted> {
@@ -138,8 +141,9 @@ interface FeedFilePageProps extends Partial<Drafted> {
   readonly versions: readonly Version[];
 }
 
-const FeedFilePage = ({ visit, feed, shown, versions, text, seen, said = [], isRight }: FeedFilePageProps) => {
+const FeedFilePage = ({ visit, feed, shown, versions, ...drafted }: FeedFilePageProps) => {
   const { prefix } = visit;
+  const { text, seen, said = [], isRight, present } = drafted;
   const written = text ?? shown?.text ?? NEW_TEXT;
   return (
     <Layout title={shown === undefined ? `New feed ${feed}` : `File of feed ${feed}`} visit={visit}>
@@ -175,6 +179,7 @@ const FeedFilePage = ({ visit, feed, shown, versions, text, seen, said = [], isR
           </button>
         </p>
       </form>
+      {present !== undefined && <PresentTextShown present={present} />}
       {versions.length > 0 && <Versions visit={visit} feed={feed} seen={shown?.seen ?? ''} versions={versions} />}
     </Layout>
   );

@@ -50,6 +50,10 @@ async function subjectNamed(
   return site === undefined ? {} : { site: namedSite(app.config, site).name };
 }
 
+/** With its zone, as the form reads it: no earlier than the pause ends. */
+const endText = (until: Date | undefined): string | undefined =>
+  until && new Date(Math.ceil(until.getTime() / 1_000) * 1_000).toISOString().replace('T', ' ').replace('.000Z', 'Z');
+
 interface PausePageProps {
   readonly visit: Visit;
   readonly subject: PauseSubject;
@@ -80,7 +84,14 @@ const PausePage = ({ visit, subject, present, inFlight }: PausePageProps) => {
           </p>
           <p>
             <label>
-              Until <input type="text" name="until" maxlength={40} placeholder="until somebody resumes it" />
+              Until{' '}
+              <input
+                type="text"
+                name="until"
+                maxlength={40}
+                placeholder="until somebody resumes it"
+                value={endText(present?.until)}
+              />
             </label>{' '}
             <span class="hint">such as 2h, 3d or 2026-12-24 18:00; empty: until somebody resumes it</span>
           </p>

@@ -1,5 +1,13 @@
 // One pull: its sums, whether the feed was complete and why not, what it changed on the site, and how to undo it.
-import { noticeOf, tell, type WriteAction } from '../../../plan/message.ts';
+import {
+  type Advice,
+  adviceOf,
+  type Message,
+  noticeOf,
+  reword,
+  tell,
+  type WriteAction,
+} from '../../../plan/message.ts';
 import type { PullSums } from '../../../review/pull-sums.ts';
 import type { PulledChanges } from '../../../review/pulled-changes.ts';
 import { PULL_EFFECTS, type PullEffect } from '../../../store/pull/pull-history.ts';
@@ -7,6 +15,7 @@ import { formatBytes } from '../../../telemetry/progress-line.ts';
 import { formatSpan } from '../../../telemetry/times.ts';
 import { pageAddress } from '../addresses.ts';
 import { Layout, mayReview, type Visit } from '../layout.tsx';
+import { sentence } from '../sentence.ts';
 import { PullStatusLabel } from '../status-labels.tsx';
 import { Told } from '../told.tsx';
 import { When } from '../when.tsx';
@@ -19,12 +28,14 @@ export interface PullPageProps {
   readonly show: PullEffect;
   readonly changes: PulledChanges;
   readonly after: string | undefined;
+  /** `undefined`: it can be undone. */
+  readonly whyNotUndo: Message | undefined;
   /** The undo of this pull, if there is one. */
   readonly undone: number | undefined;
   readonly write: WriteAction;
 }
 
-export const PullPage = ({ visit, sums, show, changes, after, undone, write }: PullPageProps) => {
+export const PullPage = ({ visit, sums, show, changes, after, whyNotUndo, undone, write }: PullPageProps) => {
   const { prefix } = visit;
   const { pull, effects, requests, fault } = sums;
   const isRunning = pull.status === 'running';
@@ -132,12 +143,9 @@ export const PullPage = ({ visit, sums, show, changes, after, undone, write }: P
         <Changes prefix={prefix} pull={pull} show={show} count={effects[show]} changes={changes} after={after} />
       </div>
       <h2>Undo</h2>
-      {undone !== undefined ? (
-        <p>
-          {'It was undone by '}
-          <a href={prefix + pageAddress.pull(undone)}>pull {undone}</a>.
-        </p>
-      ) : pull.undoable && pull.committedAt !== undefined ? (
+      {pull.committedAt === undefined ? (
+        <p>{`It has changed nothing${isRunning ? ' yet' : ''}, so there is nothing to undo.`}</p>
+      ) : whyNotUndo === undefined ? (
         <>
           {mayReview(visit) && (
             <p>
@@ -151,9 +159,34 @@ export const PullPage = ({ visit, sums, show, changes, after, undone, write }: P
             <code>{write({ kind: 'undo_pull', pull: pull.id })}</code>.
           </p>
         </>
+      ) : undone !== undefined ? (
+        <Undone prefix={prefix} undone={undone} advice={adviceOf(whyNotUndo)} />
       ) : (
-        <p>It can't be undone: what it changed is not recorded, or not kept any more.</p>
+        <p>
+          <Told notice={noticeOf(write, reword(whyNotUndo, sentence))} prefix={prefix} />
+        </p>
       )}
     </Layout>
+  );
+};
+
+/** The undo may have been undone in turn: then the last of them is what can be undone. */
+const Undone = (props: { prefix: string; undone: number; advice: readonly Advice[] }) => {
+  const { prefix, undone, advice } = props;
+  return (
+    <p>
+      {'It was undone by '}
+      <a href={prefix + pageAddress.pull(undone)}>pull {undone}</a>.
+      {advice.map(
+        ({ words = '', action }) =>
+          action?.kind === 'undo_pull' && (
+            <>
+              {action.pull === undone ? ' ' : ' That was undone, too. '}
+              {`${sentence(words)}, undo `}
+              <a href={prefix + pageAddress.pull(action.pull)}>{`pull ${action.pull}`}</a>.
+            </>
+          ),
+      )}
+    </p>
   );
 };

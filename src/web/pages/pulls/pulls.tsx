@@ -10,6 +10,7 @@ import type { FeedName, PostingKey } from '../../../posting/identifiers.ts';
 import { excerpt } from '../../../posting/xml-characters.ts';
 import { readPullSums } from '../../../review/pull-sums.ts';
 import { pulledChanges } from '../../../review/pulled-changes.ts';
+import { whyNotUndoOf } from '../../../runtime/undo-feed-pull.ts';
 import { PULL_EFFECTS } from '../../../store/pull/pull-history.ts';
 import { findUndoOf } from '../../../store/pull/pull-row.ts';
 import { formatSpan } from '../../../telemetry/times.ts';
@@ -53,7 +54,8 @@ export function pullPages(context: PageContext): Hono<WebEnv> {
       const show = asked ?? PULL_EFFECTS.find((effect) => sums.effects[effect] > 0) ?? 'created';
       const changes = await pulledChanges(db, sums.pull, show, { after, limit: SHOWN_POSTINGS });
       const { pull } = sums;
-      const undone = pull.undoable ? await findUndoOf(db, id) : undefined;
+      const whyNotUndo = await whyNotUndoOf(app, pull);
+      const undone = await findUndoOf(db, id);
       return (
         <PullPage
           visit={visit}
@@ -61,6 +63,7 @@ export function pullPages(context: PageContext): Hono<WebEnv> {
           show={show}
           changes={changes}
           after={after}
+          whyNotUndo={whyNotUndo}
           undone={undone}
           write={app.writeAction}
         />

@@ -4,6 +4,7 @@ import type { saveFeedText } from '../../../operations/feed-files.ts';
 import type { PlannedFeed, TriedFeed } from '../../../operations/feed-setup.ts';
 import { plural } from '../../../plan/plural.ts';
 import { pageAddress } from '../addresses.ts';
+import { type PresentText, PresentTextShown } from '../configuration/present-text.tsx';
 import { Layout, type Visit } from '../layout.tsx';
 import { When } from '../when.tsx';
 import { DraftFields } from './mapping.tsx';
@@ -18,16 +19,19 @@ interface SettingsProps {
   /** Of a feed that is changed. */
   readonly plan: PlannedFeed | undefined;
   readonly fault: string | undefined;
+  /** What somebody has written into the file meanwhile. */
+  readonly present: PresentText | undefined;
   readonly sites: readonly string[];
 }
 
-export const SettingsPage = ({ visit, draft, tried, plan, fault, sites }: SettingsProps) => {
+export const SettingsPage = ({ visit, draft, tried, plan, fault, present, sites }: SettingsProps) => {
   const written = settingsOfDraft(draft.text);
   const { settings } = tried;
   return (
     <Layout title={draft.isNew ? `Add the feed ${draft.feed}` : `Change the feed ${draft.feed}`} visit={visit}>
       <Steps at={2} />
       {fault !== undefined && <p role="alert" class="notice bad said">{`${fault}.`}</p>}
+      {present !== undefined && <PresentTextShown present={present} />}
       <TrialFindings tried={tried} />
       {plan !== undefined && <Plan plan={plan} />}
       <form method="post" action={visit.prefix + pageAddress.setupSettings()} class="setup" aria-labelledby="settings">
@@ -234,6 +238,35 @@ const Differences = ({ fields, isNew }: { fields: PlannedFeed['changes'][number]
 );
 
 type Saved = (typeof saveFeedText.output)['_output'];
+
+/** The file has the settings. */
+export const SavedPage = ({ visit, draft, saved }: { visit: Visit; draft: SetupDraft; saved: Saved }) => (
+  <Layout title={`The feed ${draft.feed} is saved`} visit={visit}>
+    <p class="notice">
+      {saved.result === 'unchanged' ? 'These settings were there already, in ' : 'Its settings are in '}
+      <code>{saved.file}</code>.
+    </p>
+    {saved.warnings.map((warning) => (
+      <p class="notice">{`Warning: ${warning}.`}</p>
+    ))}
+    <h2>What comes next</h2>
+    <ul>
+      <li>
+        {'The running processes take it over by themselves: '}
+        <a href={visit.prefix + pageAddress.configuration()}>see whether they have</a>.
+      </li>
+      <li>
+        {settingsOfDraft(draft.text).schedule === undefined
+          ? 'Then pull it: '
+          : 'Then wait for its schedule, or pull it: '}
+        <a href={visit.prefix + pageAddress.feed(draft.feed)}>{`the feed ${draft.feed}`}</a>.
+      </li>
+      <li>
+        <a href={visit.prefix + pageAddress.changeFeed(draft.feed)}>{`Change the feed ${draft.feed}`}</a>
+      </li>
+    </ul>
+  </Layout>
+);
 
 /** Nothing was written: a person has to. */
 export const CommitPage = ({ visit, draft, saved }: { visit: Visit; draft: SetupDraft; saved: Saved }) => (

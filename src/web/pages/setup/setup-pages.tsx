@@ -16,11 +16,12 @@ import { MOST_SAMPLE_BYTES } from '../../../runtime/kept-samples.ts';
 import { ProblemError } from '../../problem.ts';
 import type { WebEnv } from '../../web-env.ts';
 import { pageAddress } from '../addresses.ts';
+import { type PresentText, presentTextIn } from '../configuration/present-text.tsx';
 import { actOnForm, askedBy, type PageContext, type PageVisit, showPage } from '../page.tsx';
 import type { Form } from '../read-form.ts';
 import { MappingPage } from './mapping.tsx';
 import { type GivenSource, givenSource, readMappingEdit, readSettingsEdit, type SetupDraft } from './read-draft.ts';
-import { CommitPage, SettingsPage } from './settings.tsx';
+import { CommitPage, SavedPage, SettingsPage } from './settings.tsx';
 import { SourcePage } from './source.tsx';
 
 /** Look-up tables that are uploaded; feeds have bounds of their own. */
@@ -77,13 +78,14 @@ export function setupPages(context: PageContext): Hono<WebEnv> {
   }
 
   /** What was read of the whole source decides, not a sample of it. An uploaded file is all that there is. */
-  async function settingsPage({ visit, actor }: PageVisit, draft: SetupDraft, fault?: string) {
+  async function settingsPage({ visit, actor }: PageVisit, draft: SetupDraft, fault?: string, present?: PresentText) {
     const asked = askedBy(context, actor);
     const read = draft.isUpload ? draft : { ...draft, sample: '' };
     const { tried } = await tryAgain(read, asked);
     const plan =
       draft.isNew || !tried.valid ? undefined : await planFeedText.run({ feed: draft.feed, text: draft.text }, asked);
-    return <SettingsPage visit={visit} draft={draft} tried={tried} plan={plan} fault={fault} sites={sites()} />;
+    const shown = { draft, tried, plan, fault, present, sites: sites() };
+    return <SettingsPage visit={visit} {...shown} />;
   }
 
   pages.get(
@@ -153,7 +155,7 @@ export function setupPages(context: PageContext): Hono<WebEnv> {
   pages.post(
     pageAddress.setupSettings(),
     actOnForm('configure', async (asked) => {
-      const { form, actor, visit, goTo } = asked;
+      const { form, actor, visit } = asked;
       const draft = readDraft(form);
       const edit = readSettingsEdit(form, draft.text);
       if (typeof edit === 'string') return settingsPage(asked, draft, edit);
@@ -166,9 +168,12 @@ export function setupPages(context: PageContext): Hono<WebEnv> {
         const input = { feed, text, ...(seen === '' ? {} : { seen }) };
         const saved = await saveFeedText.run(input, askedBy(context, actor));
         if (saved.result === 'to_commit') return <CommitPage visit={visit} draft={edited} saved={saved} />;
-        return goTo(pageAddress.changeFeed(feed));
+        return <SavedPage visit={visit} draft={edited} saved={saved} />;
       } catch (error) {
-        return settingsPage(asked, edited, said(error));
+        const present = error instanceof OperationRefused ? presentTextIn(error) : undefined;
+        if (present === undefined) return settingsPage(asked, edited, said(error));
+        const again = { ...edited, seen: present.seen, isNew: present.text === undefined };
+        return settingsPage(asked, again, said(error), present);
       }
     }),
   );
