@@ -151,9 +151,30 @@ export function editDraft(text: string, { fields = new Map(), key, settings = {}
     if (!same(key, present)) edited = withSetting(edited, format === undefined ? ['key'] : ['format', 'key'], written);
   }
   for (const [name, value] of Object.entries(settings)) {
-    if (!same(value, settingsOfDraft(edited)[name])) edited = withSetting(edited, [name], value);
+    const former = settingsOfDraft(edited)[name];
+    if (same(value, former)) continue;
+    edited =
+      hasOwnLines(edited, name) && isGroup(value)
+        ? withMembers(edited, name, value)
+        : withSetting(edited, [name], value);
   }
   return edited;
+}
+
+const isGroup = (value: unknown): value is Settings =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
+
+/** Whether the setting is a group whose members are on lines of their own, which may have comments. */
+function hasOwnLines(text: string, name: string): boolean {
+  const group: unknown = parsed(text)?.get(name, true);
+  return isMap(group) && group.flow !== true;
+}
+
+function withMembers(text: string, name: string, members: Settings): string {
+  const former = settingsOfDraft(text)[name] as Settings;
+  return [...new Set([...Object.keys(former), ...Object.keys(members)])]
+    .filter((member) => !same(members[member], former[member]))
+    .reduce((edited, member) => withSetting(edited, [name, member], members[member]), text);
 }
 
 function withField(text: string, field: string, choice: Exclude<FieldChoice, { kind: 'written' }>): string {

@@ -108,6 +108,15 @@ describe('editDraft', () => {
     expect(fieldChoiceOf(edited, 'category-name')).toEqual(choice);
   });
 
+  it('changes single members of a group, and keeps the comments of the others', () => {
+    const guarded = PRESET.replace(
+      'delete_guard: { percent: 20, count: 5 }',
+      'delete_guard:\n  # As agreed.\n  percent: 20 # of all\n  count: 5 # small',
+    );
+    const edited = editDraft(guarded, { settings: { delete_guard: { percent: 20, count: 7, missing_pulls: 2 } } });
+    expect(edited).toBe(guarded.replace('count: 5 # small', 'count: 7 # small\n  missing_pulls: 2'));
+  });
+
   it('sets and removes settings', () => {
     const edited = editDraft(PRESET, {
       settings: { schedule: '0 6 * * *', policy: 'upsert_only', delete_guard: undefined },
