@@ -145,11 +145,11 @@ it('resume of a site at another address requires --moved', async () => {
   expect(await run('sync')).toMatchObject({ status: 0, out: expect.stringContaining('1 created') });
 });
 
-it('resume lists the known sites', async () => {
+it('resume lists the known sites and feeds, and the one that was probably meant', async () => {
   await open();
   expect(await run('resume', 'bord')).toMatchObject({
     status: 1,
-    errors: 'jobmirror: there is no site bord; sites: board\n',
+    errors: 'jobmirror: there is no site or feed bord; did you mean board? (sites: board; feeds: acme)\n',
   });
 });
 

@@ -70,9 +70,9 @@ async function fillStage(): Promise<Shown> {
   const { pull } = await stage.pull([...changed, ...usual(70, 5)]);
   await stage.acceptAll();
   const bad = [...abroad('Jalisco', 100, 14), ...abroad('Sonora', 120, 5)];
-  await stage.pull([...changed.slice(0, 50), ...usual(70, 5), ...bad, ...usual(200, 4)], { percent: 5, count: 3 });
-  await stage.fail('R-1200', 'in_doubt', 'No answer: the connection was closed');
-  await stage.fail('R-1201', 'rejected', 'Title is already used by another job of this account');
+  await stage.pull([...changed.slice(0, 50), ...usual(70, 5), ...bad, ...usual(210, 4)], { percent: 5, count: 3 });
+  await stage.fail('R-1210', 'in_doubt', 'No answer: the connection was closed');
+  await stage.fail('R-1211', 'rejected', 'Title is already used by another job of this account');
   const groups = (await served.api('GET', 'review/groups')).body.items as { group: string; count: number }[];
   const entries = (await served.api('GET', 'review?kind=rejected&limit=1')).body.items as { id: number; key: string }[];
   const doubts = (await served.api('GET', 'review?kind=in_doubt&limit=1')).body.items as { id: number }[];
@@ -139,17 +139,17 @@ async function suspectKeys(db: App['db']): Promise<void> {
 
 /** A search of the site found a job for the create in doubt, and there is another that resembles it. */
 async function findJobs(db: App['db']): Promise<void> {
-  const [create] = await db.query<{ fields: Record<string, string> }>(`select fields from change where key = 'R-1200'`);
+  const [create] = await db.query<{ fields: Record<string, string> }>(`select fields from change where key = 'R-1210'`);
   const sent = create?.fields ?? {};
   const found = await makeJob(stage.mirror, sent);
   const other = await makeJob(stage.mirror, { ...sent, number: 'R-200', 'location-city': 'Lynn' });
   await db.query(
     `update change set found_job_id = $1, reason = reason || jsonb_build_object('candidates', jsonb_build_array($1::text, $2::text))
-     where feed = 'acme' and key = 'R-1200'`,
+     where feed = 'acme' and key = 'R-1210'`,
     [found, other],
   );
   await db.query(
-    `insert into site_reference (site, site_job_id, reference, shown, field) values ('board', $1, 'r-1200', 'R-1200', 'number')`,
+    `insert into site_reference (site, site_job_id, reference, shown, field) values ('board', $1, 'r-1200', 'R-1210', 'number')`,
     [found],
   );
 }
