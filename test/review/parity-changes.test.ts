@@ -110,6 +110,14 @@ it('lists the same everywhere, with the same filters', async () => {
   }
 });
 
+it('names the operations if it is asked for another one', async () => {
+  const wrong = await runProgram(mirror, 'changes', '--operation', 'eat');
+  expect([wrong.status, wrong.errors]).toEqual([
+    1,
+    expect.stringContaining('It must be one of create, update, delete.'),
+  ]);
+});
+
 it('guards cells against being taken for formulas', async () => {
   const { out } = await runProgram(mirror, 'changes', '--operation', 'create', '--csv');
   expect(out).toContain(`,"'=Cook ""b""",`);

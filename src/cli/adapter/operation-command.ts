@@ -278,14 +278,19 @@ export const askedHere = (app: App, { as }: GivenOptions, signal?: AbortSignal):
 
 const configOf = ({ config }: GivenOptions): string | undefined => (typeof config === 'string' ? config : undefined);
 
+/** Zod's own message about a choice is no predicate; those of our schemas are. */
+function faultInWords(issue: z.core.$ZodIssue | undefined): string {
+  if (issue?.code !== 'invalid_value' || issue.message.startsWith('must ')) return issue?.message ?? 'is wrong';
+  return `must be one of ${issue.values.map(String).join(', ')}`;
+}
+
 /** Says of a wrong text what it must be. */
 function readerOf(schema: z.ZodType): (text: string) => unknown {
   const reader = fromText(schema);
   return (text) => {
     const read = reader.safeParse(text);
     if (read.success) return read.data;
-    const message = read.error.issues[0]?.message ?? 'is wrong';
-    throw new InvalidArgumentError(`It ${message}.`);
+    throw new InvalidArgumentError(`It ${faultInWords(read.error.issues[0])}.`);
   };
 }
 
