@@ -1,22 +1,19 @@
 // Applies the change of one posting: reads desired and actual state, sends one request, records the outcome.
 
 import { confirmGone } from '../src/apply/confirm-gone.ts';
-import { confirmOwn } from '../src/apply/confirm-own.ts';
-import { confirmRefused, confirmRejected } from '../src/apply/confirm-refusal.ts';
-import { resultOf } from '../src/apply/outcome-policy.ts';
-import { recordOutcome, retryUntilDone } from '../src/apply/record-outcome.ts';
+import { confirmOwn, confirmRefused, confirmRejected } from '../src/apply/confirm-own.ts';
+import { recordOutcome, resultOf, retryUntilDone } from '../src/apply/record-outcome.ts';
 import { extendDeadline } from '../src/apply/show-job.ts';
 import { SEND_WITHIN_MS, type SiteContext } from '../src/apply/site-context.ts';
+import { updateSiteHealth, watchNewJob, watchReference } from '../src/apply/site-health.ts';
 import { asksFirst, formsAfterAnswer, keepSiteValues, noteAfterUpdate } from '../src/apply/site-values.ts';
-import { updateSiteHealth } from '../src/apply/update-site-health.ts';
-import { watchNewJob, watchReference } from '../src/apply/watch-site.ts';
 import { tell } from '../src/plan/message.ts';
 import type { PostingRef } from '../src/posting/identifiers.ts';
 import { type Exchange, type Outcome, toCompare } from '../src/site/exchange.ts';
-import { type Deadline, deadlineIn } from '../src/site/http/deadline.ts';
+import { type Deadline, deadlineIn } from '../src/site/http/trouble.ts';
 import type { Attempt, AttemptOutcome, ExchangeRecord, Recorded } from '../src/store/change/attempt.ts';
 import { learntRewrites } from '../src/store/site/kept-values.ts';
-import { crossStep } from '../src/telemetry/steps.ts';
+import { crossStep } from '../src/telemetry/times.ts';
 
 /**
  * Applies the change of one posting, once. Level-triggered: a repeated, late or superfluous call finds nothing to do.

@@ -1,11 +1,11 @@
 // Pulls one feed once: reads it, plans the changes and commits them to the backlog. Sends nothing.
 
 import { type OpenedFeed, openFeed } from '../src/feed/read-feed.ts';
-import type { WaitForBytes } from '../src/feed/source/gathered-documents.ts';
 import { requestDigest } from '../src/feed/source/request-digest.ts';
+import type { WaitForBytes } from '../src/feed/source/several-source.ts';
 import { kindOf } from '../src/feed/source/sources.ts';
 import { type RateLimiter, rateLimiterFor } from '../src/flow/rate-limiter.ts';
-import { createOnlyOf } from '../src/plan/create-only-fields.ts';
+import { createOnlyOf } from '../src/plan/desired-change.ts';
 import type { Message } from '../src/plan/message.ts';
 import { tellPauses } from '../src/plan/pause-words.ts';
 import { membershipRule } from '../src/posting/fingerprint.ts';
@@ -25,11 +25,11 @@ import type { Database } from '../src/store/postgres/database.ts';
 import { isPassing, withRetry } from '../src/store/postgres/transient-error.ts';
 import { anyExpiryDue } from '../src/store/pull/posting-expiry.ts';
 import { commitUnmodified } from '../src/store/pull/pull-commit.ts';
-import { failPull, startPull } from '../src/store/pull/pull-row.ts';
+import { failPull, startPull } from '../src/store/pull/pull-history.ts';
 import type { PullSubject } from '../src/store/pull/pull-transaction.ts';
 import { concludeFormerPulls } from '../src/store/status/pull-summary.ts';
-import { crossStep } from '../src/telemetry/steps.ts';
-import { inSpan } from '../src/telemetry/tracing/spans.ts';
+import { inSpan } from '../src/telemetry/spans.ts';
+import { crossStep } from '../src/telemetry/times.ts';
 
 /** A feed of a few hundred postings; up to this size it is buffered in memory before planning starts. */
 const SMALL_FEED_BYTES = 256 * 1024;

@@ -126,7 +126,7 @@ export const plantedFaults: readonly PlantedFault[] = [
     tests: ['test/feed/documents.test.ts'],
   },
   {
-    file: 'src/feed/source/gathered-documents.ts',
+    file: 'src/feed/source/several-source.ts',
     find: 'if (broken !== undefined) throw broken;',
     put: '',
     tests: ['test/feed/documents.test.ts'],
@@ -156,7 +156,7 @@ export const plantedFaults: readonly PlantedFault[] = [
     tests: ['test/feed/pages.test.ts'],
   },
   {
-    file: 'src/pull/repeated-keys.ts',
+    file: 'src/pull/pull-ledger.ts',
     find: 'if (example === undefined) return undefined;',
     put: 'return undefined;',
     tests: ['test/pull/repeated-keys.test.ts', 'test/scenarios/paged-feed.test.ts'],
@@ -168,7 +168,7 @@ export const plantedFaults: readonly PlantedFault[] = [
     tests: ['test/feed/several-sources.test.ts'],
   },
   {
-    file: 'src/feed/source/file/folder.ts',
+    file: 'src/feed/source/file/file-source.ts',
     find: 'if (change === undefined) return;',
     put: 'return;',
     tests: ['test/feed/several-sources.test.ts', 'test/feed/s3.test.ts'],
@@ -186,7 +186,7 @@ export const plantedFaults: readonly PlantedFault[] = [
     tests: ['test/feed/zip.test.ts'],
   },
   {
-    file: 'src/feed/source/http/exchange.ts',
+    file: 'src/feed/source/http/response.ts',
     find: 'if (exchange.failure !== undefined) throw exchange.failure;',
     put: '',
     tests: ['test/feed/cut-feeds.test.ts', 'test/feed/http-source.test.ts'],
@@ -222,7 +222,7 @@ export const plantedFaults: readonly PlantedFault[] = [
     tests: ['test/feed/splitting.test.ts'],
   },
   {
-    file: 'src/pull/waiting-records.ts',
+    file: 'src/pull/unusable-records.ts',
     find: '[written, filled, planned]',
     put: '[filled, written, planned]',
     tests: ['test/jobs/pull-feed.test.ts'],
@@ -292,7 +292,7 @@ export const plantedFaults: readonly PlantedFault[] = [
     tests: [skipped],
   },
   {
-    file: 'src/posting/list-record.ts',
+    file: 'src/posting/reader.ts',
     find: "compileConditions(skip, 'nothing holds')",
     put: "compileConditions(skip, 'a denial holds')",
     tests: ['test/config/mapping-examples.test.ts'],
@@ -342,7 +342,7 @@ export const plantedFaults: readonly PlantedFault[] = [
   },
   // Postings of several places.
   {
-    file: 'src/pull/place-slots.ts',
+    file: 'src/pull/pull-slots.ts',
     find: 'place === places - 1 && !isUnclear',
     put: 'place === places - 1',
     tests: [places],
@@ -384,7 +384,7 @@ export const plantedFaults: readonly PlantedFault[] = [
   },
   // Details: what failed is not sent, what is known is not requested again, and what was not requested is not complete.
   {
-    file: 'src/pull/details/detailed-records.ts',
+    file: 'src/pull/details/detailed-list.ts',
     find: "read: { kind: 'unreadable', problems, key }",
     put: "read: { kind: 'unreadable', problems, key: undefined }",
     tests: ['test/scenarios/details.test.ts'],
@@ -415,7 +415,7 @@ export const plantedFaults: readonly PlantedFault[] = [
     tests: ['test/jobs/pull-feed.test.ts'],
   },
   {
-    file: 'src/pull/waiting-records.ts',
+    file: 'src/pull/unusable-records.ts',
     find: 'this.#keep(packedPosting, 0, packedPosting.length, NOTHING)',
     put: 'packedPosting',
     tests: ['test/pull/waiting-records.test.ts'],
@@ -446,7 +446,7 @@ export const plantedFaults: readonly PlantedFault[] = [
     tests: ['test/feed/record-batch.test.ts'],
   },
   {
-    file: 'src/feed/batch/packed-posting.ts',
+    file: 'src/feed/batch/record-batch.ts',
     find: "return notes.length === 0 ? '' :",
     put: "return true ? '' :",
     tests: ['test/feed/packed-posting.test.ts', 'test/jobs/pull-feed.test.ts'],
@@ -515,7 +515,7 @@ export const plantedFaults: readonly PlantedFault[] = [
   },
   { file: 'src/site/outcome.ts', find: 'facts.isInDoubt() && {', put: 'false && {', tests: [outcome] },
   {
-    file: 'src/apply/outcome-policy.ts',
+    file: 'src/apply/record-outcome.ts',
     find: 'outcome.perhapsDone ? { mayLandMs: 0 } : {}',
     put: '{}',
     tests: [policy],
@@ -534,19 +534,19 @@ export const plantedFaults: readonly PlantedFault[] = [
   },
   // The life cycle of a change.
   {
-    file: 'src/apply/outcome-policy.ts',
+    file: 'src/apply/record-outcome.ts',
     find: "if (operation === 'create') return inDoubt(outcome.message);",
     put: '',
     tests: [policy],
   },
   {
-    file: 'src/apply/outcome-policy.ts',
+    file: 'src/apply/record-outcome.ts',
     find: 'attempt.number >= policy.retry.attempts',
     put: 'attempt.number > policy.retry.attempts',
     tests: [policy],
   },
   {
-    file: 'src/apply/outcome-policy.ts',
+    file: 'src/apply/record-outcome.ts',
     find: "if (operation === 'create') return inDoubt('the site accepted the create but named no job ID');",
     put: '',
     tests: [policy],
@@ -598,7 +598,7 @@ export const plantedFaults: readonly PlantedFault[] = [
   },
   { file: 'src/runtime/engine.ts', find: 'await confirmAddress(siteContext);', put: '', tests: [moved] },
   {
-    file: 'src/apply/doubts/resolve-doubts.ts',
+    file: 'src/apply/resolve-doubts.ts',
     find: 'if (await isSiteElsewhere(db, site, siteContext.address)) return 0;',
     put: '',
     tests: [moved],
@@ -623,7 +623,7 @@ export const plantedFaults: readonly PlantedFault[] = [
     tests: [moved],
   },
   {
-    file: 'src/site/http/deadline.ts',
+    file: 'src/site/http/trouble.ts',
     find: 'performance.now() > steady || ',
     put: '',
     tests: ['test/site/faults.test.ts'],
@@ -682,14 +682,14 @@ export const plantedFaults: readonly PlantedFault[] = [
     tests: [likeness],
   },
   {
-    file: 'src/apply/doubts/candidate-search.ts',
+    file: 'src/apply/candidate-search.ts',
     find: "if (reuse === 'theirs') return false;",
     put: '',
     tests: [doubts],
     named: 'alike',
   },
   {
-    file: 'src/apply/doubts/decide-doubts.ts',
+    file: 'src/apply/resolve-doubts.ts',
     find: '!taken.has(candidate.siteJobId)',
     put: 'true',
     tests: ['test/apply/doubts/resolve-doubts.test.ts'],
@@ -823,7 +823,7 @@ export const plantedFaults: readonly PlantedFault[] = [
   },
   // Web pages and sitemaps.
   {
-    file: 'src/feed/format/html/page-reader.ts',
+    file: 'src/feed/format/html/html-format.ts',
     find: 'if (this.#isClosed || isEndProven) return undefined',
     put: 'return undefined',
     tests: ['test/feed/html/page-property.test.ts'],

@@ -1,13 +1,12 @@
 // Double-checks a site that says "no such job": at a wrong address it would say so of every job.
-import { type Message, messageOf } from '../plan/message.ts';
-import { plural } from '../plan/plural.ts';
+import { type Message, messageOf, plural } from '../plan/message.ts';
 import type { SiteJobId } from '../posting/identifiers.ts';
 import type { Outcome } from '../site/exchange.ts';
 import { statesDeletion } from '../site/states-deletion.ts';
 import type { Attempt } from '../store/change/attempt.ts';
 import { type AddressProof, tellHidden } from '../store/mapping/visible-jobs.ts';
 import { explainForeignReference } from './confirm-own.ts';
-import { checkOtherJobs, isProven, noteProven } from './prove-address.ts';
+import { checkOtherJobs, isProven, noteProven } from './prove-token.ts';
 import { showJob } from './show-job.ts';
 import type { SiteContext } from './site-context.ts';
 

@@ -1,16 +1,22 @@
 // Before a change or delete, checks that the job is still its posting's, if the site may have reused the job ID.
-import { fieldOf } from '../plan/same-value.ts';
-import { showsOwnForm } from '../plan/shown-forms.ts';
+import { showsOwnForm } from '../plan/compare-shown.ts';
+import { type Message, messageOf, plural } from '../plan/message.ts';
+import { fieldOf } from '../plan/same-meaning.ts';
+import { judgeSuspicion, MAX_REFUSED_ALIKE } from '../plan/set-up-suspicion.ts';
 import type { SiteJobId } from '../posting/identifiers.ts';
 import { tellOtherContent, tellOtherReference } from '../site/contradiction.ts';
 import { type Exchange, NotShownError, type Outcome, type SiteJob, toCompare } from '../site/exchange.ts';
+import { formOfRefusal, type SetUpFault } from '../site/set-up-fault.ts';
+import { readSetUpSuspects } from '../store/backlog/set-up-suspects.ts';
 import type { Attempt } from '../store/change/attempt.ts';
 import { provenByValues } from '../store/change/candidate-owners.ts';
 import { learntRewrites } from '../store/site/kept-values.ts';
-import { checkOtherJobs, showsJobs } from './prove-address.ts';
+import { wasRefusedAlone } from '../store/site/recent-requests.ts';
+import { checkOtherJobs, showsJobs } from './prove-token.ts';
+import { problemsInOneSentence } from './record-outcome.ts';
 import { showJob } from './show-job.ts';
 import type { SiteContext } from './site-context.ts';
-import { showsReferences } from './watch-site.ts';
+import { showsReferences } from './site-health.ts';
 
 /**
  * Returns a `foreign` exchange if the site shows another posting's job under this ID, and an `unconfirmed` one if what it
@@ -125,4 +131,70 @@ export async function explainForeignReference(
   const learnt = await learntRewrites(siteContext.db, siteContext.site);
   if (tellOtherReference(compared, { ...expected, learnt }) === undefined) return undefined;
   return tellOtherReference(shown, expected) ?? "the job does not show the posting's reference";
+}
+
+// Double-checks a site that refuses a request: one that says "not authorised" may say so of one job only, and one that
+// does not say what is wrong with a posting may refuse all of them.
+
+const MOST_SHOWN = 200;
+const UNKNOWN_FAULT: SetUpFault = { isCertain: false };
+
+/**
+ * Returns the outcome unchanged; or `set_up`, if it is not known yet whether the site refuses this posting or every one, or if it refuses
+ * every one. If nothing can be read, the posting is sent again too.
+ */
+export async function confirmRejected(outcome: Outcome, attempt: Attempt, siteContext: SiteContext): Promise<Outcome> {
+  if (outcome.kind !== 'rejected' || attempt.request.kind === 'delete' || !mayBeOfAll(outcome)) return outcome;
+  if (siteContext.policy.canary.requests === 0) return outcome;
+  const { problems, setUp = UNKNOWN_FAULT } = outcome;
+  const suspects = await readSetUpSuspects(siteContext.db, siteContext.site, attempt, MAX_REFUSED_ALIKE).catch(
+    () => undefined,
+  );
+  if (suspects === undefined) return { kind: 'set_up', problems };
+  const message = problemsInOneSentence(problems);
+  const form = formOfRefusal(message);
+  const refused = suspects.others.length + 1;
+  const verdict = judgeSuspicion({
+    ...suspects,
+    isCertain: setUp.isCertain,
+    isKnown: setUp.looksLike !== undefined,
+    othersDiffer: suspects.others.some((other) => formOfRefusal(other) !== form),
+    refused,
+  });
+  if (verdict === 'job') return { kind: 'rejected', problems };
+  return verdict === 'wait'
+    ? { kind: 'set_up', problems }
+    : { kind: 'set_up', problems, pause: causeOf(setUp, message, refused) };
+}
+
+/** The words say nothing about the job, or look like a fault of the set-up. */
+const mayBeOfAll = ({ problems, perhapsDone, setUp }: Extract<Outcome, { kind: 'rejected' }>): boolean =>
+  perhapsDone !== true &&
+  (setUp !== undefined || problems.every(({ field, value }) => field === undefined && value === undefined));
+
+function causeOf({ looksLike }: SetUpFault, message: string, refused: number): Message {
+  const shown = message.length > MOST_SHOWN ? `${message.slice(0, MOST_SHOWN)}…` : message;
+  const all = refused === 1 ? 'the only posting' : `the first ${plural(refused, 'posting')} alike`;
+  const said = `it refused ${all}: ${JSON.stringify(shown)}`;
+  if (looksLike === undefined)
+    return messageOf(`${said}, which says nothing about any one of them`, [
+      { words: 'Correct what it expects of every request, in the settings of the site and the feed or on the site' },
+    ]);
+  return typeof looksLike === 'string'
+    ? `${looksLike}; ${said}`
+    : messageOf(`${looksLike.text}; ${said}`, looksLike.next);
+}
+
+/**
+ * Returns the outcome unchanged; or `forbidden` if the site has answered 401 for the posting before and has accepted other changes since.
+ * A create that a list has shown as not made stays in doubt: the list may have been read without the rights of the token.
+ * Otherwise each such posting would pause its site again whenever it is resumed.
+ */
+export async function confirmRefused(outcome: Outcome, attempt: Attempt, { db, site }: SiteContext): Promise<Outcome> {
+  if (outcome.kind !== 'unauthorized' || attempt.wasDoubted === true) return outcome;
+  const isAlone = await wasRefusedAlone(db, site, attempt).catch(() => false);
+  if (!isAlone) return outcome;
+  const message =
+    'The site answered 401 again, and has accepted other changes since the first time: it refuses this one, not the token';
+  return { kind: 'forbidden', problems: [{ message }] };
 }

@@ -1,8 +1,8 @@
 // Maintains what no queue job returns to: abandoned attempts, doubts, orphan site jobs and paused sites.
 import type { SiteName } from '../posting/identifiers.ts';
 import type { Outcome } from '../site/exchange.ts';
-import { deadlineIn } from '../site/http/deadline.ts';
-import { endFarWaits, recoverAbandoned } from '../store/change/recover-abandoned.ts';
+import { deadlineIn } from '../site/http/trouble.ts';
+import { endFarWaits, recoverAbandoned } from '../store/change/restored-database.ts';
 import { readPausesOf } from '../store/locks/pauses.ts';
 import type { Database } from '../store/postgres/database.ts';
 import { dueOrphans, forgetOrphan, takeOrphan, uncountOrphanDelete } from '../store/site/orphan-site-jobs.ts';
@@ -11,12 +11,12 @@ import { endPause, noteFailedProbe, readSiteState, type SiteState } from '../sto
 import { concludeAbandonedPulls } from '../store/status/pull-summary.ts';
 import { resumeAtAddress } from './confirm-address.ts';
 import { isOrphanGone } from './confirm-gone.ts';
-import { resolveDoubts } from './doubts/resolve-doubts.ts';
-import { checkSite } from './doubts/search-site.ts';
 import { noteAcceptedWrite } from './prove-token.ts';
+import { resolveDoubts } from './resolve-doubts.ts';
+import { checkSite } from './search-site.ts';
 import { SEND_WITHIN_MS, type SiteContext, type SitePolicy } from './site-context.ts';
+import { PROBE_FIRST_MS, PROBE_MAX_MS, TOKEN_PROBE_PACE, updateSiteHealth } from './site-health.ts';
 import { readUntilPaused } from './until-paused.ts';
-import { PROBE_FIRST_MS, PROBE_MAX_MS, TOKEN_PROBE_PACE, updateSiteHealth } from './update-site-health.ts';
 
 /** Time to record an outcome, on top of the request timeout. */
 const RESOLVE_MARGIN_MS = 10_000;

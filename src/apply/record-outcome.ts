@@ -1,10 +1,14 @@
 // Records an attempt's outcome, retrying as long as the process lives: only this process knows the site's answer.
-import { onAbort } from '../flow/on-abort.ts';
-import { type RetryPolicy, retry } from '../flow/retry.ts';
-import type { AttemptOutcome, Recorded, Result } from '../store/change/attempt.ts';
+import { onAbort } from '../flow/pause.ts';
+import { backoffMs, type RetryPolicy, retry } from '../flow/retry.ts';
+import type { Reason } from '../plan/desired-change.ts';
+import { adviceOf, type Message, plural, reword, textOf } from '../plan/message.ts';
+import type { Problem } from '../posting/posting.ts';
+import { type Outcome, toCompare } from '../site/exchange.ts';
+import type { Attempt, AttemptOutcome, NotAccepted, Recorded, Result } from '../store/change/attempt.ts';
 import { isOfStatement, isPassing } from '../store/postgres/transient-error.ts';
 import { announceAttempt } from '../telemetry/events.ts';
-import type { SiteContext } from './site-context.ts';
+import type { SiteContext, SitePolicy } from './site-context.ts';
 
 /** As long as the process lives. */
 const INSIST: RetryPolicy = { firstDelayMs: 50, maxDelayMs: 2_000 };
@@ -92,3 +96,160 @@ function untilTheEnd<Result>(work: Promise<Result>, signal: AbortSignal): Promis
     work.finally(end).then(resolve, reject);
   });
 }
+
+// Decides the result of an attempt, such as another try later: from outcome to result. The state that follows from a result is
+// decided in `src/plan/after-attempt.ts`.
+
+/** Until then other postings mostly have shown whether the site refuses all of them. */
+const SET_UP_DELAYS = 5;
+
+type Policy = Pick<SitePolicy, 'retry' | 'onMissing' | 'doubts' | 'referenceField'>;
+
+/**
+ * | outcome       | create       | update                    | delete          |
+ * | ------------- | ------------ | ------------------------- | --------------- |
+ * | created       | mapped       | as accepted               | -               |
+ * | accepted      | in doubt     | recorded                  | mapping removed |
+ * | gone          | failed       | created anew, or rejected | mapping removed |
+ * | rejected      | rejected     | rejected                  | rejected        |
+ * | set_up        | ready later; not counted as an attempt                      |||
+ * | forbidden     | failed       | failed                    | failed          |
+ * | unauthorized  | ready, or in doubt again | ready (the site is paused) | ready |
+ * | throttled     | ready when the site says; not counted as an attempt         |||
+ * | unreachable   | ready later; not counted as an attempt                      |||
+ * | unknown       | in doubt     | retry, then failed        | retry, then failed |
+ * | foreign       | -            | in doubt, for a person    | mapping removed |
+ * | unconfirmed   | -            | retry, then failed        | retry, then failed |
+ * | misconfigured | retry, then failed (the site is paused if this continues)   |||
+ *
+ * A create that is refused with 401 after a list has shown an earlier one as not made is in doubt again: the list may have been read
+ * without the rights of the token.
+ *
+ * An update or delete that is unknown or misconfigured, or rejected only because of a word in the answer, may have
+ * been done anyway; the result records that.
+ * @param random in [0, 1), for the jitter of retries.
+ */
+export function resultOf(outcome: Outcome, attempt: Attempt, policy: Policy, random = Math.random()): Result {
+  const operation = attempt.request.kind;
+  switch (outcome.kind) {
+    case 'created':
+      if (operation !== 'create') return { kind: 'updated' };
+      return {
+        kind: 'created',
+        siteJobId: outcome.siteJob.siteJobId,
+        url: outcome.siteJob.url,
+        evidence: {
+          shown: toCompare(outcome.siteJob).fields,
+          types: outcome.siteJob.types,
+          referenceField: policy.referenceField,
+          asked: false,
+          mayLandMs: policy.doubts.resolveAfterMs,
+        },
+      };
+    case 'accepted':
+      if (operation === 'create') return inDoubt('the site accepted the create but named no job ID');
+      return { kind: operation === 'delete' ? 'deleted' : 'updated' };
+    case 'gone':
+      return gone(operation, policy);
+    case 'rejected':
+      return returned({
+        to: 'rejected',
+        reason: reasonOf('rejected', outcome.problems),
+        ...(outcome.perhapsDone ? { mayLandMs: 0 } : {}),
+      });
+    case 'set_up': {
+      const { retry } = policy;
+      const delayMs = Math.min(retry.maxDelayMs, SET_UP_DELAYS * retry.firstDelayMs) * (0.5 + random / 2);
+      return returned({ to: 'ready', delayMs, counted: false, reason: reasonOf('set_up', outcome.problems) });
+    }
+    case 'forbidden':
+      return returned({ to: 'failed', reason: reasonOf('forbidden', outcome.problems) });
+    case 'unauthorized':
+      if (operation === 'create' && attempt.wasDoubted === true) {
+        return inDoubt(
+          'the site does not accept the token (401), so the list that did not show its job proves nothing',
+        );
+      }
+      return notCounted('unauthorized', 'the site does not accept the token (401)', 0);
+    case 'throttled':
+      return notCounted('throttled', 'the site asked to wait', outcome.retryAfterMs ?? policy.retry.firstDelayMs);
+    case 'unreachable':
+      return notCounted('unreachable', outcome.message, policy.retry.firstDelayMs * (0.5 + random / 2));
+    case 'unknown':
+      if (operation === 'create') return inDoubt(outcome.message);
+      return again('unknown', outcome.message, attempt, policy, random, policy.doubts.resolveAfterMs);
+    case 'foreign':
+      // The job to delete is gone; whichever job has its ID now is left alone.
+      if (operation === 'delete') return { kind: 'deleted', isOthers: true };
+      return { kind: 'disowned', reason: plain('foreign', leftAlone(attempt, outcome.message)) };
+    case 'unconfirmed':
+      return again('unconfirmed', outcome.message, attempt, policy, random, undefined);
+    case 'misconfigured':
+      return again('misconfigured', outcome.message, attempt, policy, random, 0);
+    /* v8 ignore next -- @preserve: the types leave nothing else */
+    default:
+      return outcome satisfies never;
+  }
+}
+
+function leftAlone({ request }: Attempt, why: string): string {
+  const job = 'siteJobId' in request ? request.siteJobId : '';
+  return (
+    `job ${job} seems to belong to another posting: ${why}; jobmirror no longer changes or deletes it. ` +
+    'Say which job this posting has, or that it has none: then it is created again'
+  );
+}
+
+function gone(operation: Attempt['request']['kind'], policy: Policy): Result {
+  if (operation === 'delete') return { kind: 'deleted' };
+  if (operation === 'create') {
+    return returned({ to: 'failed', reason: plain('misconfigured', 'the site has no create action at this address') });
+  }
+  if (policy.onMissing === 'create') return { kind: 'vanished' };
+  const message = 'the job is no longer on the site, and `on_missing: leave` says not to create it again';
+  return returned({ to: 'rejected', reason: plain('gone', message) });
+}
+
+function again(
+  kind: string,
+  message: Message,
+  attempt: Attempt,
+  policy: Policy,
+  random: number,
+  mayLandMs: number | undefined,
+): Result {
+  const reason = plain(kind, message);
+  const landing = mayLandMs === undefined ? {} : { mayLandMs };
+  if (attempt.number >= policy.retry.attempts) {
+    const last = plain(
+      kind,
+      reword(message, (text) => `${text} (gave up after ${plural(attempt.number, 'attempt')})`),
+    );
+    return returned({ to: 'failed', reason: last, ...landing });
+  }
+  const delayMs = backoffMs(policy.retry, attempt.number, random);
+  return returned({ to: 'ready', delayMs, counted: true, reason, ...landing });
+}
+
+const notCounted = (kind: string, message: string, delayMs: number): Result =>
+  returned({ to: 'ready', delayMs, counted: false, reason: plain(kind, message) });
+
+const inDoubt = (message: string): Result => returned({ to: 'in_doubt', reason: plain('unknown', message) });
+
+const returned = (back: NotAccepted): Result => ({ kind: 'returned', back });
+
+function plain(kind: string, message: Message): Reason {
+  const text = textOf(message);
+  const next = adviceOf(message);
+  return { kind, message: text, ...(next.length === 0 ? {} : { next }), problems: [{ message: text }] };
+}
+
+const reasonOf = (kind: string, problems: readonly Problem[]): Reason => ({
+  kind,
+  message: problemsInOneSentence(problems),
+  problems,
+});
+
+/** All problems in one sentence. */
+export const problemsInOneSentence = (problems: readonly Problem[]): string =>
+  problems.map(({ field, message }) => (field === undefined ? message : `${field}: ${message}`)).join('; ');

@@ -4,7 +4,7 @@ import type { RateLimiter } from '../flow/rate-limiter.ts';
 import { backoffMs, type RetryPolicy, retry } from '../flow/retry.ts';
 import type { SiteJobId } from '../posting/identifiers.ts';
 import { NotShownError, type SiteClient, type SiteJob } from '../site/exchange.ts';
-import { type Deadline, deadlineIn } from '../site/http/deadline.ts';
+import { type Deadline, deadlineIn } from '../site/http/trouble.ts';
 import { unlessDeleted } from '../site/states-deletion.ts';
 import type { Attempt } from '../store/change/attempt.ts';
 import { renewAttempt } from '../store/change/claim.ts';

@@ -1,10 +1,16 @@
 // The values of a job that are the site's own: before an update of a site that clears what an update omits, reads them
 // to send them along; after a write that the site accepted, notes its form of our values.
-import { type AcceptedFields, compareShown } from '../plan/compare-shown.ts';
-import type { CreateOnlyFields } from '../plan/create-only-fields.ts';
+import {
+  type AcceptedFields,
+  type AcceptedWrite,
+  compareShown,
+  formsAfter,
+  readForms,
+  type ShownForms,
+} from '../plan/compare-shown.ts';
+import type { CreateOnlyFields } from '../plan/desired-change.ts';
 import { isEverShown, type LearntRewrites } from '../plan/observe-values.ts';
-import { fieldOf } from '../plan/same-value.ts';
-import { type AcceptedWrite, formsAfter, readForms, type ShownForms } from '../plan/shown-forms.ts';
+import { fieldOf } from '../plan/same-meaning.ts';
 import type { Fields } from '../posting/posting.ts';
 import { type Exchange, type Outcome, type SiteJob, type SiteRequest, toCompare } from '../site/exchange.ts';
 import type { Attempt } from '../store/change/attempt.ts';

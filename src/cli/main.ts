@@ -1,6 +1,6 @@
 #!/usr/bin/env node
 // Starts the command line. Checks the process limits first, because loading the rest would fail without a clear message.
-import { tracingRequest } from '../telemetry/tracing/tracing-variables.ts';
+import { tracingRequest } from '../telemetry/spans.ts';
 import { whatIsLacking } from './process-limits.ts';
 
 // Database and secret files must not be writable by others, whatever the caller's umask.
@@ -36,7 +36,7 @@ async function traceIfRequested(): Promise<() => Promise<void>> {
   const request = tracingRequest(process.env);
   if (request.kind === 'unusable') process.stderr.write(`jobmirror: no traces are exported: ${request.message}\n`);
   if (request.kind !== 'on') return async () => {};
-  const { startTracing } = await import('../telemetry/tracing/start-tracing.ts');
+  const { startTracing } = await import('../telemetry/start-tracing.ts');
   return startTracing();
 }
 

@@ -2,11 +2,11 @@
 import { Command, CommanderError, Help } from 'commander';
 import { ConfigError } from '../config/config-error.ts';
 import { EmbeddedPostgresError } from '../embedded-postgres/embedded-error.ts';
-import { ExitStatus, UserError } from '../runtime/exit-status.ts';
+import { ExitStatus, UserError } from '../runtime/stop-signal.ts';
 import { describePassing } from '../store/postgres/transient-error.ts';
 import { OutputFailedError, printNotice, watchOutput } from '../telemetry/print.ts';
 import { COMMANDS } from './command-list.ts';
-import { COMPLETE } from './completion/scripts.ts';
+import { COMPLETE } from './completion-scripts.ts';
 import { programVersion } from './program-version.ts';
 
 /** Runs the command of the process's arguments; its exit status is in `process.exitCode` afterwards. Never throws. */
@@ -49,7 +49,7 @@ export async function buildProgram(args: readonly string[]): Promise<Command> {
     program.addCommand(command.description(description).exitOverride().showHelpAfterError('(see --help)'));
   }
   if (called === COMPLETE) {
-    const { completeCommand } = await import('./completion/complete-command.ts');
+    const { completeCommand } = await import('./completion.ts');
     program.addCommand(completeCommand(buildProgram).exitOverride(), { hidden: true });
   }
   return program;

@@ -2,23 +2,19 @@
 import { planLineJson } from '../operations/plan.ts';
 import { reportedPull } from '../operations/pulls.ts';
 import { readUndo } from '../operations/undo.ts';
-import { plural } from '../plan/plural.ts';
+import { plural } from '../plan/message.ts';
 import { readHeldOffers } from '../review/held-offer.ts';
 import type { App } from '../runtime/app.ts';
 import { exitStatusOf } from '../runtime/conclude-pull.ts';
 import { type Engine, startEngine } from '../runtime/engine.ts';
-import { UserError } from '../runtime/exit-status.ts';
 import { sendAndConclude } from '../runtime/mirror-feed.ts';
-import { STOP_WITHIN_MS } from '../runtime/stop-signal.ts';
+import { STOP_WITHIN_MS, UserError } from '../runtime/stop-signal.ts';
 import { commitUndoOf, type PlannedUndo } from '../runtime/undo-feed-pull.ts';
-import { ask, printJson, printLine, printNotice } from '../telemetry/print.ts';
-import { startProgressLine } from '../telemetry/progress-line.ts';
+import { ask, printJson, printLine, printNotice, startProgressLine } from '../telemetry/print.ts';
 import { formatTime } from '../telemetry/times.ts';
-import { actorName } from './adapter/actor.ts';
-import { commandWriter, type WriteCommand } from './adapter/command-line.ts';
+import { actorName, commandWriter, type WriteCommand } from './adapter/command-line.ts';
 import { actionWriter, say } from './adapter/write-action.ts';
-import { describeChange, describeUnsent } from './output/describe-change.ts';
-import { describePull } from './output/describe-pull.ts';
+import { describeChange, describePull, describeUnsent } from './output/describe-pull.ts';
 
 export interface UndoCommandOptions {
   readonly config?: string;

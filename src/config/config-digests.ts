@@ -5,7 +5,7 @@ import { kindOf } from '../feed/source/sources.ts';
 import { sortNames } from '../posting/fingerprint.ts';
 import type { FeedName, SiteName } from '../posting/identifiers.ts';
 import type { Config, FeedConfig, SiteConfig } from './config.ts';
-import { Secret } from './secret.ts';
+import { Secret } from './read-secret.ts';
 
 /** A digest for each part, by a name such as `feed acme`, `site board` or `alerts ops`. Digests include no secrets. */
 export function configDigests({

@@ -6,11 +6,11 @@ import type { RekeyGuard } from '../plan/rekey.ts';
 import type { FieldMapping, StateField } from '../posting/field-mapping.ts';
 import type { FeedName, SiteName } from '../posting/identifiers.ts';
 import type { SiteOptions } from '../site/exchange.ts';
-import type { AlertKind, PostingEvent } from '../telemetry/alerts/alert-message.ts';
+import type { AlertKind, PostingEvent } from '../telemetry/alert-message.ts';
 import type { LogLevel } from '../telemetry/log.ts';
 import type { WebConfig } from './build/web-config.ts';
 import type { Complaint } from './config-error.ts';
-import type { Secret } from './secret.ts';
+import type { Secret } from './read-secret.ts';
 
 export interface Config {
   /** Absolute path of the file it was read from. */

@@ -13,7 +13,7 @@ import { type FeedName, feedName } from '../posting/identifiers.ts';
 import { compileReader } from '../posting/reader.ts';
 import { addFoundVersion, addSavedVersion, readVersions, whileNobodySaves } from '../store/feed/feed-file-versions.ts';
 import type { Database, Queryable } from '../store/postgres/database.ts';
-import { crossStep } from '../telemetry/steps.ts';
+import { crossStep } from '../telemetry/times.ts';
 import { type Config, type FeedConfig, namedFeeds } from './config.ts';
 import { type Complaint, ConfigError, complaintLine } from './config-error.ts';
 import type { Environment } from './environment.ts';
@@ -23,7 +23,7 @@ import { USUAL_INCLUDE } from './schema/config-schema.ts';
 import { isSecretCredential } from './schema/credentials-schema.ts';
 import { isSecretHeader } from './schema/feed-schema.ts';
 import { nameSchema } from './schema/scalars.ts';
-import { isWebAddress, schemeSourceOf } from './scheme-sources/scheme-sources.ts';
+import { isWebAddress, schemeSourceOf } from './scheme-sources.ts';
 import { fileErrorInWords, readText } from './settings-file.ts';
 import { parseYaml, quoteStandardInput, type SettingPath, toData } from './yaml-source.ts';
 

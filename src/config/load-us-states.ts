@@ -3,9 +3,9 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { z } from 'zod';
-import type { PlaceRules } from '../plan/adopt/place-likeness.ts';
+import type { PlaceRules } from '../plan/adopt/likeness.ts';
+import { compileStates, STATE_GROUPS, type StateFinder, type StateTable } from '../posting/places.ts';
 import type { CityTable } from '../posting/steps/place-names.ts';
-import { compileStates, STATE_GROUPS, type StateFinder, type StateTable } from '../posting/us-states.ts';
 import type { SiteConfig } from './config.ts';
 import { packageRoot } from './package-root.ts';
 import { checkedSettings } from './settings-file.ts';

@@ -1,6 +1,6 @@
 // Validates plain data against a schema. Returns checked settings, or complaints for people.
 import { z } from 'zod';
-import { nearestName } from '../posting/nearest-name.ts';
+import { nearestName } from '../posting/id-and-name.ts';
 import type { Complaint } from './config-error.ts';
 import type { SettingPath, YamlSource } from './yaml-source.ts';
 

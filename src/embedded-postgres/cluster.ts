@@ -15,14 +15,12 @@ import {
   symlinkSync,
 } from 'node:fs';
 import { join } from 'node:path';
-import { clusterPaths } from './cluster-paths.ts';
+import { runnableBinaries } from './binaries.ts';
+import { clusterPaths, makeLockable, openFallbackFolder, withLock } from './cluster-paths.ts';
 import { EmbeddedPostgresError, USE_OWN_POSTGRES } from './embedded-error.ts';
-import { openFallbackFolder } from './fallback-folder.ts';
-import { makeLockable, withLock } from './folder-lock.ts';
+import type { ServerSettings } from './initialise.ts';
 import { initialiseHome } from './initialise.ts';
 import { readPostmaster } from './postmaster-file.ts';
-import { runnableBinaries } from './runnable-binaries.ts';
-import type { ServerSettings } from './server-settings.ts';
 import { canEnter, chooseServerUser, type ServerUser } from './server-user.ts';
 
 // <data_dir>/postgres/   all our files, the "area"

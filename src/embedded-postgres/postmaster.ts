@@ -5,15 +5,14 @@ import { closeSync, fstatSync, ftruncateSync, openSync, readFileSync, readSync, 
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import { type Binaries, postgresPath } from './binaries.ts';
+import { type Binaries, postgresPath, runnableBinaries } from './binaries.ts';
 import type { Cluster } from './cluster.ts';
 import { clusterPaths } from './cluster-paths.ts';
 import { connectWhenReady, isRunning, type ServerConnection } from './connect.ts';
 import { EmbeddedPostgresError, USE_OWN_POSTGRES } from './embedded-error.ts';
+import { type ServerSettings, serverArguments } from './initialise.ts';
 import { disarmStaleFile, readPostmaster } from './postmaster-file.ts';
 import { isPostmasterOf } from './process-identity.ts';
-import { runnableBinaries } from './runnable-binaries.ts';
-import { type ServerSettings, serverArguments } from './server-settings.ts';
 import { SERVER_ENVIRONMENT } from './server-user.ts';
 
 const POLL_MS = 50;

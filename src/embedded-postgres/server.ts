@@ -4,14 +4,13 @@ import { join, resolve } from 'node:path';
 import type pg from 'pg';
 import { type RetryPolicy, retry } from '../flow/retry.ts';
 import { type Cluster, openCluster } from './cluster.ts';
+import { FALLBACK_FOLDERS, withLock } from './cluster-paths.ts';
 import type { ServerConnection } from './connect.ts';
 import { EmbeddedPostgresError, USE_OWN_POSTGRES } from './embedded-error.ts';
-import { FALLBACK_FOLDERS } from './fallback-folder.ts';
-import { withLock } from './folder-lock.ts';
+import type { ServerSettings } from './initialise.ts';
 import { DATABASE_USER } from './initialise.ts';
 import { ensureServer, stopServer } from './postmaster.ts';
 import { readPostmaster } from './postmaster-file.ts';
-import type { ServerSettings } from './server-settings.ts';
 
 /** A process's membership in a running server. */
 export interface EmbeddedServer {

@@ -1,7 +1,7 @@
 // Reads the document of a posting's detail, and adds it to the posting's record.
-import type { MappingPath } from '../posting/mapping-paths.ts';
+import type { MappingPath } from '../posting/paths/mapping-paths.ts';
+import { parseValuePath, textsAt, type ValuePath } from '../posting/paths/value-path.ts';
 import type { RecordTree } from '../posting/posting.ts';
-import { parseValuePath, textsAt, type ValuePath } from '../posting/value-path.ts';
 import { formatOf } from './format/formats.ts';
 import { refusalOf } from './format/unexpected-document.ts';
 import {

@@ -1,5 +1,5 @@
 // Types of reading a feed: the source, the sink that receives its records, and the result.
-import type { AnswerMark } from '../plan/weak-proof.ts';
+import type { AnswerMark } from '../plan/accounting.ts';
 import type { RecordBatch } from './batch/record-batch.ts';
 import type { ScriptRule, TableLayout } from './format/format.ts';
 import type { FormatName } from './format/format-kinds.ts';

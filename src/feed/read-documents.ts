@@ -1,12 +1,18 @@
 // Reads the documents of an opened source into records: decompresses, decodes and splits each, within the feed's
 // limits, and concludes from their ends whether the reading is complete.
-import type { AnswerMark } from '../plan/weak-proof.ts';
+import type { AnswerMark } from '../plan/accounting.ts';
 import type { FieldMapping } from '../posting/field-mapping.ts';
 import type { Splitting } from './batch/splitting.ts';
 import { startSplitting } from './batch/start-splitting.ts';
 import { toUtf8 } from './decode/charset.ts';
-import { type DocumentLength, decompress } from './decode/gunzip.ts';
-import { countStoredBytes, limitDecompressedBytes, type Size, SizeExceeded } from './decode/size-limits.ts';
+import {
+  countStoredBytes,
+  type DocumentLength,
+  decompress,
+  limitDecompressedBytes,
+  type Size,
+  SizeExceeded,
+} from './decode/gunzip.ts';
 import type { FeedReading, FeedSource, PageRecords, RecordSink } from './feed-reading.ts';
 import type { SplitEnd } from './format/format.ts';
 import { formatOf } from './format/formats.ts';

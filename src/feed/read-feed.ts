@@ -7,8 +7,8 @@ import type { FeedReading, FeedSource, RecordSink } from './feed-reading.ts';
 import { formatOf } from './format/formats.ts';
 import { readDocuments, type SplittingContext } from './read-documents.ts';
 import { type ReadingClock, startClock } from './reading-clock.ts';
-import { gatherDocuments, type WaitForBytes } from './source/gathered-documents.ts';
 import { boundVersion, versionBoundTo } from './source/request-digest.ts';
+import { gatherDocuments, type WaitForBytes } from './source/several-source.ts';
 import {
   BrokenOff,
   type Network,

@@ -1,5 +1,5 @@
 // The time of one reading, by which postings expire. It stays the same for all documents and details of the reading.
-import type { ReadingTime } from '../posting/record-dates.ts';
+import type { ReadingTime } from '../posting/dates.ts';
 
 export interface ReadingClock {
   readonly time: ReadingTime;

@@ -1,8 +1,13 @@
 // Who did what, when, and what was before and after.
 import { z } from 'zod';
-import { excerpt } from '../posting/xml-characters.ts';
-import { ACTION_KINDS, type RecordedAction, recordedActions } from '../store/access/actions.ts';
-import { type Activity, listActivity } from '../store/access/audit.ts';
+import { excerpt } from '../posting/markup.ts';
+import {
+  ACTION_KINDS,
+  type Activity,
+  listActivity,
+  type RecordedAction,
+  recordedActions,
+} from '../store/access/audit.ts';
 import { listOperation, namedFeed } from './operation.ts';
 import { count, feedNameText, idNumber, text, time } from './scalars.ts';
 

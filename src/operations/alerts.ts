@@ -1,12 +1,12 @@
 // Alerts: those that are open, messages about them that were not delivered, and sending these again.
 import { z } from 'zod';
 import type { AlertDestination, Config } from '../config/config.ts';
-import { openChannel, scrubPayload, sendMessages } from '../runtime/alerts/send-messages.ts';
+import { openChannel, scrubPayload, sendMessages } from '../runtime/run-alerts.ts';
 import { auditAction } from '../store/access/audit.ts';
 import { listOpenAlerts } from '../store/alert/open-alerts.ts';
 import { claimRequeued, countDelivered, listUndelivered, requeueMessages, TOPICS } from '../store/alert/outbox.ts';
-import { type AlertPayload, textOfAlert } from '../telemetry/alerts/alert-message.ts';
-import { deliverAlert } from '../telemetry/alerts/deliver.ts';
+import { type AlertPayload, textOfAlert } from '../telemetry/alert-message.ts';
+import { deliverAlert } from '../telemetry/deliver.ts';
 import { OperationRefused, operation } from './operation.ts';
 import { count, text, time } from './scalars.ts';
 

@@ -10,9 +10,8 @@ import {
   skippedOfBulk,
   skippedOfBulks,
 } from '../store/review/bulk-actions.ts';
-import { editOutput } from './edit-input.ts';
 import { listOperation, type OperationContext, OperationRefused, operation } from './operation.ts';
-import { count, idNumber, time } from './scalars.ts';
+import { count, editOutput, idNumber, time } from './scalars.ts';
 
 export const bulkOutput = z
   .strictObject({

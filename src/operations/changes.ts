@@ -1,6 +1,6 @@
 // What was done on the sites: each job that was created, updated or deleted, when and why.
 import { z } from 'zod';
-import { excerpt } from '../posting/xml-characters.ts';
+import { excerpt } from '../posting/markup.ts';
 import { csvLine } from '../review/csv-line.ts';
 import { CHANGE_OPERATIONS, type SiteChange, siteChanges } from '../store/status/site-changes.ts';
 import { namedFeed, type OperationContext, OperationRefused, pageOperation } from './operation.ts';

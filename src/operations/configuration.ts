@@ -1,10 +1,21 @@
 // The configuration of running processes: read again on request, and what became of it.
 import { z } from 'zod';
+import { type Complaint, complaintLine } from '../config/config-error.ts';
+import {
+  checkFeedFile,
+  listFeedFileVersions,
+  restoreFeedFileVersion,
+  type SavedFeedFile,
+  saveFeedFile,
+  showFeedFile,
+} from '../config/feed-files.ts';
 import { pause } from '../flow/pause.ts';
+import { plural } from '../plan/message.ts';
+import { feedName } from '../posting/identifiers.ts';
 import { type Reloaded, reloadedProcesses } from '../runtime/reload.ts';
 import { requestReload } from '../store/access/reload-reports.ts';
-import { operation } from './operation.ts';
-import { count, time } from './scalars.ts';
+import { listOperation, namedFeed, OperationRefused, operation } from './operation.ts';
+import { count, feedNameText, idNumber, text, time } from './scalars.ts';
 
 const names = z.array(z.string());
 
@@ -114,3 +125,214 @@ function reportJson({ at, report }: NonNullable<Reloaded['last']>) {
     problems: [...problems],
   };
 }
+
+// The files of feeds: shown, checked, saved, and put back to what they were.
+
+const LONGEST_TEXT = 256 * 1024;
+const fileText = text(LONGEST_TEXT).describe("The feed's settings as YAML, as its file has them.");
+const seenOutput = z
+  .string()
+  .nullable()
+  .describe('What a save takes as `seen`; `null`: the feed has no file of its own.');
+const seenText = text(100)
+  .optional()
+  .describe('The `seen` of the text that was shown: refused if the file has changed since. Left out for a new feed.');
+
+const problemOutput = z.strictObject({
+  file: z.string(),
+  line: count.nullable(),
+  column: count.nullable(),
+  setting: z.string().describe('Full name of the setting: `feeds.acme.schedule`.'),
+  message: z.string(),
+});
+
+const problemJson = ({ file, line, column, setting, message }: Complaint) => ({
+  file,
+  line: line ?? null,
+  column: column ?? null,
+  setting,
+  message,
+});
+
+export const showFeedText = operation({
+  id: 'showFeedFile',
+  path: '/feeds/{feed}/file',
+  summary: 'The settings of a feed as YAML, with comments, and where they are',
+  scope: 'configure',
+  reads: true,
+  input: z.strictObject({ feed: feedNameText.describe('Name of the feed.') }),
+  output: z
+    .strictObject({
+      feed: z.string(),
+      file: z.string().describe('The path of the file that has them: its own, or the main configuration.'),
+      text: z.string().describe('A secret that is written in it is shown as `[secret]`.'),
+      seen: seenOutput,
+      read_only: z.string().nullable().describe('Why it can not be saved from here, and what to do; `null`: it can.'),
+    })
+    .meta({ title: 'FeedFile' }),
+  async run({ feed: name }, { app }) {
+    const shown = await showFeedFile(app, feedName(name));
+    if (shown === undefined) {
+      await namedFeed(app, name);
+      throw new OperationRefused('unknown', `feed ${name} is not in the configuration`);
+    }
+    const { feed, file, text: written, seen, readOnly } = shown;
+    return { feed, file, text: written, seen: seen ?? null, read_only: readOnly ?? null };
+  },
+});
+
+export const checkFeedText = operation({
+  id: 'checkFeedFile',
+  path: '/feeds/{feed}/file/check',
+  summary: 'Check the configuration as if the file of the feed had this text; nothing is saved',
+  scope: 'configure',
+  input: z.strictObject({ feed: feedNameText.describe('Name of the feed, which may be new.'), text: fileText }),
+  output: z
+    .strictObject({
+      feed: z.string(),
+      right: z.boolean(),
+      problems: z.array(problemOutput),
+      warnings: z.array(z.string()).describe('What deserves attention although it is right.'),
+    })
+    .meta({ title: 'CheckedFeedFile' }),
+  async run({ feed, text: written }, { app }) {
+    const checked = await checkFeedFile(app, feed, written);
+    return checked.kind === 'right'
+      ? { feed, right: true, problems: [], warnings: [...checked.warnings] }
+      : { feed, right: false, problems: checked.problems.map(problemJson), warnings: [] };
+  },
+});
+
+const savedOutput = z
+  .strictObject({
+    feed: z.string(),
+    result: z
+      .enum(['saved', 'unchanged', 'to_commit'])
+      .describe('`unchanged`: the file has this text already. `to_commit`: nothing was written; a person has to.'),
+    file: z.string().describe('Path of the file.'),
+    seen: seenOutput,
+    version: count.nullable().describe('The number of the version that was saved; `null`: none was.'),
+    new: z.boolean().describe('Whether the feed had no file before.'),
+    text: z.string().nullable().describe('Of `to_commit`: what the file should have.'),
+    reason: z.string().nullable().describe('Of `to_commit`: why it was not written, and what to do.'),
+    include: z.string().nullable().describe('A line that the main configuration lacks; `null`: none.'),
+    warnings: z.array(z.string()),
+  })
+  .meta({ title: 'SavedFeedFile' });
+
+export const saveFeedText = operation({
+  id: 'saveFeedFile',
+  path: '/feeds/{feed}/file',
+  summary: 'Check the text and save it as the file of the feed; processes that run take it over',
+  scope: 'configure',
+  input: z.strictObject({
+    feed: feedNameText.describe('Name of the feed, which may be new.'),
+    text: fileText,
+    seen: seenText,
+  }),
+  output: savedOutput,
+  async run({ feed, text: written, seen }, { app, actor }) {
+    return savedJson(feed, await saveFeedFile(app, { feed, text: written, seen: seen || undefined, actor }));
+  },
+});
+
+/** @throws {OperationRefused} with the mistakes, or with the text that the file has now */
+function savedJson(feed: string, end: SavedFeedFile): z.output<typeof savedOutput> {
+  const nothing = { feed, version: null, new: false, text: null, reason: null, include: null, warnings: [] };
+  switch (end.kind) {
+    case 'saved': {
+      const { file, seen, version, isNew, warnings } = end;
+      return { ...nothing, result: end.kind, file, seen, version, new: isNew, warnings: [...warnings] };
+    }
+    case 'unchanged':
+      return { ...nothing, result: end.kind, file: end.file, seen: end.seen };
+    case 'to_commit': {
+      const { file, text: written, reason, include = null } = end;
+      return { ...nothing, result: end.kind, file, seen: null, text: written, reason, include };
+    }
+    case 'wrong': {
+      const said = end.problems.map(complaintLine).join('\n');
+      const message = `nothing was saved, the configuration would have ${plural(end.problems.length, 'mistake')}:\n${said}`;
+      throw new OperationRefused('invalid', message, { problems: end.problems.map(problemJson) });
+    }
+    case 'changed': {
+      const now = { text: end.text ?? null, seen: end.seen ?? null };
+      const how = end.text === undefined ? 'is not there any more' : 'has another text than was shown';
+      throw new OperationRefused('conflict', `nothing was saved: ${end.file} ${how}; look at it again`, now);
+    }
+    default:
+      return end satisfies never;
+  }
+}
+
+const versionOutput = z
+  .strictObject({
+    version: count.describe('Its number: a later one is larger.'),
+    at: time,
+    actor: z.string().nullable().describe('Who saved it; `null`: it was found in the file, written by hand.'),
+    present: z.boolean().describe('Whether the file has this text now.'),
+    lines: count,
+  })
+  .meta({ title: 'FeedFileVersion' });
+
+export const listFeedVersions = listOperation({
+  id: 'listFeedFileVersions',
+  path: '/feeds/{feed}/file/versions',
+  summary: 'The texts that the file of a feed has had, the newest first; the last 100 are kept',
+  scope: 'configure',
+  input: z.strictObject({ feed: feedNameText.describe('Name of the feed.') }),
+  item: versionOutput,
+  place: z.strictObject({ before: idNumber }),
+  async run({ feed }, { limit, after }, { app }) {
+    const versions = await listFeedFileVersions(app, feedName(feed));
+    if (versions.length === 0) await namedFeed(app, feed);
+    return versions
+      .filter(({ version }) => after === undefined || version < after.before)
+      .slice(0, limit)
+      .map(({ version, at, actor, text: written, isPresent }) => ({
+        version,
+        at,
+        actor: actor ?? null,
+        present: isPresent,
+        lines: written.split('\n').length - 1,
+      }));
+  },
+  placeOf: ({ version }) => ({ before: version }),
+});
+
+const ofVersion = z.strictObject({ feed: feedNameText.describe('Name of the feed.'), version: idNumber });
+
+export const showFeedVersion = operation({
+  id: 'showFeedFileVersion',
+  path: '/feeds/{feed}/file/versions/{version}',
+  summary: 'A text that the file of a feed has had',
+  scope: 'configure',
+  reads: true,
+  input: ofVersion,
+  output: versionOutput.extend({ feed: z.string(), text: z.string() }).meta({ title: 'FeedFileVersionText' }),
+  async run({ feed, version }, { app }) {
+    const found = (await listFeedFileVersions(app, feedName(feed))).find((each) => each.version === version);
+    if (found === undefined) throw noVersion(feed, version);
+    const { at, actor, text: written, isPresent } = found;
+    const lines = written.split('\n').length - 1;
+    return { feed, version, at, actor: actor ?? null, present: isPresent, lines, text: written };
+  },
+});
+
+const noVersion = (feed: string, version: number) =>
+  new OperationRefused('unknown', `the file of feed ${feed} has no version ${version}`);
+
+export const restoreFeedVersion = operation({
+  id: 'restoreFeedFileVersion',
+  path: '/feeds/{feed}/file/versions/{version}/restore',
+  summary: 'Save a text anew that the file of a feed has had',
+  scope: 'configure',
+  input: ofVersion.extend({ seen: seenText }),
+  output: savedOutput,
+  async run({ feed, version, seen }, { app, actor }) {
+    const restored = { feed: feedName(feed), version, seen: seen || undefined, actor };
+    const end = await restoreFeedFileVersion(app, restored);
+    if (end === undefined) throw noVersion(feed, version);
+    return savedJson(feed, end);
+  },
+});

@@ -6,23 +6,23 @@ import { actionsOf, type Message, messageOf, tell } from '../plan/message.ts';
 import { postingKey } from '../posting/identifiers.ts';
 import { actOnEntries, type NamedQuery } from '../review/act-on-entries.ts';
 import { type BulkStart, startBulk } from '../review/bulk/start-bulk.ts';
-import { configuredPolicy, readHere } from '../review/configured-policy.ts';
+import { findPosting } from '../review/describe-history.ts';
 import { type EditReport, editEntry, editedMessage, editPosting } from '../review/edit-posting.ts';
-import { findPosting } from '../review/find-posting.ts';
+import { configuredPolicy, readHere } from '../review/health/configured-policy.ts';
 import { resolveEntry } from '../review/resolve-entry.ts';
 import { type Seen, type SeenNames, seenOf } from '../review/seen.ts';
 import type { ActedEntry } from '../store/change/act-in-review.ts';
 import { SELECTED_ACTIONS, type SelectedAction } from '../store/review/bulk-actions.ts';
-import { readEntry } from '../store/review/review-entry.ts';
+import { readEntry } from '../store/review/review-entries.ts';
+import { openSiteOfEntry } from './adoption.ts';
 import { bulkAction, bulkOutput } from './bulk-actions.ts';
-import { openSiteOfEntry } from './candidates.ts';
-import { editInput, whyNoEdit, withoutAbsent } from './edit-input.ts';
 import { namedFeed, type OperationContext, OperationRefused, operation } from './operation.ts';
 import { postingOf, postingOutput, unknownPosting } from './postings.ts';
 import { entryJson, entryOutput, entryQuery, filterSchema, requireEntry } from './review.ts';
 import {
   actionOutput,
   count,
+  editInput,
   feedNameOutput,
   feedNameText,
   fieldsSchema,
@@ -31,6 +31,8 @@ import {
   keyText,
   siteJobIdText,
   text,
+  whyNoEdit,
+  withoutAbsent,
 } from './scalars.ts';
 
 type App = OperationContext['app'];

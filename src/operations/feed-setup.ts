@@ -5,14 +5,21 @@ import { type FeedConfig, namedFeeds, type SiteConfig } from '../config/config.t
 import { complaintLine } from '../config/config-error.ts';
 import { editDraft, settingsOfDraft } from '../config/feed-draft.ts';
 import { checkFeedFile, newAddresses } from '../config/feed-files.ts';
-import { isWebAddress } from '../config/scheme-sources/scheme-sources.ts';
+import { isWebAddress } from '../config/scheme-sources.ts';
 import { publicNetwork } from '../feed/source/sources.ts';
 import { deletesWithin } from '../plan/delete-guard.ts';
 import { tell } from '../plan/message.ts';
 import type { FieldRule } from '../posting/field-mapping.ts';
 import { type FeedName, feedName } from '../posting/identifiers.ts';
-import { type FeedTrial, planDraft, tryDraft } from '../runtime/feed-trial.ts';
-import { findSample, type KeptSample, keepSample, MOST_SAMPLE_BYTES } from '../runtime/kept-samples.ts';
+import {
+  type FeedTrial,
+  findSample,
+  type KeptSample,
+  keepSample,
+  MOST_SAMPLE_BYTES,
+  planDraft,
+  tryDraft,
+} from '../runtime/feed-trial.ts';
 import { nextRun } from '../runtime/schedule/next-run.ts';
 import { AccessRefused, type FeedAccess, readFeedAccess } from '../setup/feed-access.ts';
 import type { Proposal } from '../setup/propose.ts';

@@ -3,13 +3,12 @@
 import { z } from 'zod';
 import { recoverAttempts } from '../apply/maintain-backlog.ts';
 import { namedFeeds } from '../config/config.ts';
-import { type Advice, type Message, messageOf } from '../plan/message.ts';
-import { plural } from '../plan/plural.ts';
+import { type Advice, type Message, messageOf, plural } from '../plan/message.ts';
 import { type FeedName, postingKey, type SiteName } from '../posting/identifiers.ts';
-import { addressOf } from '../site/base-address.ts';
+import { addressOf } from '../site/http/base-address.ts';
 import { auditAction, auditActions } from '../store/access/audit.ts';
-import { releaseResembling } from '../store/change/put-in-doubt.ts';
-import { renewPostings } from '../store/change/renew-postings.ts';
+import { releaseResembling } from '../store/change/doubt.ts';
+import { renewPostings } from '../store/change/edit.ts';
 import { declareChecked } from '../store/change/site-search.ts';
 import { resumeFeed, stoppedFeeds } from '../store/feed/feed-state.ts';
 import { renameFeed, retireFeed } from '../store/feed/rename-feed.ts';

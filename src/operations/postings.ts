@@ -1,21 +1,26 @@
 // Postings: what is known about one, what a person has set in it, and bringing it up to date.
 import { z } from 'zod';
 import type { Here } from '../plan/allowed.ts';
-import { acceptedByUpdate, type CreateOnlyFields, createOnlyOf } from '../plan/create-only-fields.ts';
-import { messageOfReason, type Reason } from '../plan/desired-change.ts';
+import {
+  acceptedByUpdate,
+  type CreateOnlyFields,
+  createOnlyOf,
+  messageOfReason,
+  type Reason,
+} from '../plan/desired-change.ts';
 import { noticeOf, tell, type WriteAction } from '../plan/message.ts';
 import { type FeedName, type PostingKey, postingKey } from '../posting/identifiers.ts';
 import type { Fields } from '../posting/posting.ts';
-import { readHere } from '../review/configured-policy.ts';
+import { findPosting } from '../review/describe-history.ts';
+import { editsVersion, undoEdits } from '../review/edit-posting.ts';
 import { actionsOfChange } from '../review/entry-facts.ts';
-import { findPosting } from '../review/find-posting.ts';
+import { readHere } from '../review/health/configured-policy.ts';
 import { editableIn } from '../review/plan-edit.ts';
 import { tokenOfPosting } from '../review/seen.ts';
-import { editsVersion, undoEdits } from '../review/undo-edit.ts';
 import { auditAction } from '../store/access/audit.ts';
+import { editsOfPosting } from '../store/change/edit.ts';
 import { CHANGE_STATES } from '../store/change/life-cycle.ts';
 import type { OpenChangeRow } from '../store/change/open-change.ts';
-import { editsOfPosting } from '../store/change/override.ts';
 import type { LiveJob, PostingStory } from '../store/review/posting-history.ts';
 import { type LineState, POSTING_STATES } from '../store/status/report-lines.ts';
 import { renewOfFeed } from './feeds.ts';

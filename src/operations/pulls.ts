@@ -3,8 +3,8 @@ import { z } from 'zod';
 import { actionsOf, noticeOf, type WriteAction } from '../plan/message.ts';
 import { type PullReport, pullReportJson } from '../runtime/conclude-pull.ts';
 import { auditAction } from '../store/access/audit.ts';
+import type { PullRow, PullStatus } from '../store/pull/pull-history.ts';
 import { type CountedPull, countedPull, countedPulls } from '../store/pull/pull-history.ts';
-import type { PullRow, PullStatus } from '../store/pull/pull-row.ts';
 import { concludeAbandonedPulls } from '../store/status/pull-summary.ts';
 import { listOperation, namedFeed, OperationRefused, operation } from './operation.ts';
 import {

@@ -3,8 +3,7 @@
 import { z } from 'zod';
 import { CERTAINTIES } from '../plan/adopt/judge-candidates.ts';
 import { tell } from '../plan/message.ts';
-import { decideRekey, rekeyPolicy } from '../review/rekey/decide-rekey.ts';
-import { type ShownPair, suspectedPairs } from '../review/rekey/suspected-pairs.ts';
+import { decideRekey, rekeyPolicy, type ShownPair, suspectedPairs } from '../review/decide-rekey.ts';
 import { PAIR_KINDS } from '../store/change/rekey/compare-rekey.ts';
 import { namedFeed, OperationRefused, operation, pageOperation } from './operation.ts';
 import { count, feedNameOutput, feedNameText, keyText, postingKeyText, text } from './scalars.ts';

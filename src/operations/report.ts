@@ -8,8 +8,7 @@ import { countOpen, type OpenCounts } from '../store/backlog/open-counts.ts';
 import { readFeedState } from '../store/feed/feed-state.ts';
 import { postingsTitled } from '../store/mapping/find-jobs.ts';
 import type { Database, Queryable } from '../store/postgres/database.ts';
-import { type CountedPull, countedPulls } from '../store/pull/pull-history.ts';
-import { findPull, type PullRow } from '../store/pull/pull-row.ts';
+import { type CountedPull, countedPulls, findPull, type PullRow } from '../store/pull/pull-history.ts';
 import { type PullSummary, summariseWithin } from '../store/status/pull-summary.ts';
 import {
   commonReasons,

@@ -4,18 +4,18 @@ import { messageOfReason } from '../plan/desired-change.ts';
 import { tell } from '../plan/message.ts';
 import { offersFor, type SelectionOffers } from '../review/bulk/selection-offers.ts';
 import { previewBulk } from '../review/bulk/start-bulk.ts';
-import { readHere } from '../review/configured-policy.ts';
 import { actionsOfEntry } from '../review/entry-facts.ts';
-import { escalates } from '../review/escalation.ts';
+import { escalates } from '../review/health/alert-conditions.ts';
+import { readHere } from '../review/health/configured-policy.ts';
 import { type ListedGroup, listGroups, TRENDS } from '../review/list-groups.ts';
 import { sumOf, tokenOf, tokenOfEntry, tokenOfOne } from '../review/seen.ts';
+import { ENTRY_KINDS } from '../store/backlog/entry-kind.ts';
 import { SELECTED_ACTIONS } from '../store/review/bulk-actions.ts';
-import type { EntryQuery } from '../store/review/entry-query.ts';
-import { ENTRY_KINDS, type ReviewEntry } from '../store/review/review-entries.ts';
-import { type EntryDetails, readEntry } from '../store/review/review-entry.ts';
+import type { EntryQuery } from '../store/review/found-entries.ts';
+import type { ReviewEntry } from '../store/review/review-entries.ts';
+import { type EntryDetails, readEntry } from '../store/review/review-entries.ts';
 import { reviewPage } from '../store/review/review-page.ts';
 import { foldReviewCounts } from '../store/review/review-totals.ts';
-import { noteJson, noteOutput } from './notes.ts';
 import {
   listOperation,
   namedFeed,
@@ -24,7 +24,7 @@ import {
   OperationRefused,
   operation,
 } from './operation.ts';
-import { ruleJson, ruleOutput } from './rules.ts';
+import { noteJson, noteOutput, ruleJson, ruleOutput } from './rules.ts';
 import {
   actionOutput,
   count,
@@ -212,7 +212,8 @@ export const entryOutput = z
 /** @throws {OperationRefused} if it is resolved, or never existed */
 export async function requireEntry(db: OperationContext['app']['db'], id: number): Promise<EntryDetails> {
   const entry = await readEntry(db, id);
-  if (entry === undefined) throw new OperationRefused('unknown', `there is no open review entry ${id}`);
+  if (entry === undefined)
+    throw new OperationRefused('unknown', `there is no open review entry ${id}: it is resolved, or never existed`);
   return entry;
 }
 

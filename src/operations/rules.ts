@@ -1,12 +1,24 @@
 // Rules: what is done with new entries of a group without asking a person again. Notes of groups are in notes.ts.
 import { z } from 'zod';
-import { addRule, endRuleOf, type RuleEnd } from '../review/rules/add-rule.ts';
+import { LONGEST_NOTE, type NoteEnd, noteGroup, removeGroupNote } from '../review/list-groups.ts';
+import { addRule, endRuleOf, type RuleEnd } from '../review/rules.ts';
+import { ENTRY_KINDS } from '../store/backlog/entry-kind.ts';
 import type { BulkEdit } from '../store/review/bulk-actions.ts';
-import { ENTRY_KINDS } from '../store/review/review-entries.ts';
+import type { GroupNote } from '../store/review/review-groups.ts';
 import { type ListedRule, listRules, RULE_ACTIONS } from '../store/review/rules.ts';
-import { editInput, editOutput, whyNoEdit, withoutAbsent } from './edit-input.ts';
 import { listOperation, namedFeed, OperationRefused, operation } from './operation.ts';
-import { count, feedNameText, groupSchema, idNumber, text, time } from './scalars.ts';
+import {
+  count,
+  editInput,
+  editOutput,
+  feedNameText,
+  groupSchema,
+  idNumber,
+  text,
+  time,
+  whyNoEdit,
+  withoutAbsent,
+} from './scalars.ts';
 
 export const ruleOutput = z
   .strictObject({
@@ -150,3 +162,36 @@ function pairsOf(values: Readonly<Record<string, string>>): string {
 }
 
 const quoted = (text: string): string => JSON.stringify(text.length > 60 ? `${text.slice(0, 60)}…` : text);
+
+// Notes of groups of review entries, for everybody who reviews.
+
+export const noteOutput = z
+  .strictObject({ note: count, group: z.string(), text: z.string(), actor: z.string(), at: time })
+  .meta({ title: 'Note' });
+
+export const noteReviewGroup = operation({
+  id: 'noteReviewGroup',
+  path: '/review/groups/{group}/notes',
+  summary: 'Add a note to a group, for everybody who reviews',
+  scope: 'review',
+  input: z.strictObject({ group: groupSchema, text: text(LONGEST_NOTE).min(1, 'must not be empty') }),
+  output: noteOutput,
+  run: async ({ group, text: written }, { app, actor }) => noteOf(await noteGroup(app.db, group, written, actor)),
+});
+
+export const removeReviewNote = operation({
+  id: 'removeReviewNote',
+  path: '/review/notes/{id}/remove',
+  summary: 'Remove a note of a group',
+  scope: 'review',
+  input: z.strictObject({ id: idNumber }),
+  output: noteOutput,
+  run: async ({ id }, { app, actor }) => noteOf(await removeGroupNote(app.db, id, actor)),
+});
+
+function noteOf(end: NoteEnd) {
+  if (end.kind === 'done') return noteJson(end.note);
+  throw new OperationRefused(end.kind === 'unknown' ? 'unknown' : 'conflict', end.message);
+}
+
+export const noteJson = ({ id, group, text, actor, at }: GroupNote) => ({ note: id, group, text, actor, at });

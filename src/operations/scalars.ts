@@ -11,7 +11,10 @@ import {
   type SiteName,
 } from '../posting/identifiers.ts';
 import { FIELD_NAME } from '../posting/site-rules.ts';
+import type { Refused } from '../review/act-on-entries.ts';
 import { readJobId, readJobUrl } from '../site/http/job-address.ts';
+import type { BulkEdit } from '../store/review/bulk-actions.ts';
+import type { OperationRefused } from './operation.ts';
 
 const isStorable = (text: string): boolean => !text.includes('\0') && text.isWellFormed();
 
@@ -153,3 +156,105 @@ export const wholeList = <Item extends z.ZodType>(item: Item) =>
 export const count = z.int();
 /** A number by which a thing is named. */
 export const idNumber = z.int().min(1).max(1e15);
+
+// Reads members of an operation's input from texts, as addresses, forms and command lines carry them.
+
+/** What the member is, without that it may be missing. */
+function inner(schema: z.ZodType): z.ZodType {
+  return schema instanceof z.ZodOptional ? inner(schema.unwrap() as z.ZodType) : schema;
+}
+
+/** `true`: given several times. */
+export const isList = (schema: z.ZodType): boolean => inner(schema) instanceof z.ZodArray;
+
+/** The values that a member, or each of a list, may have; `undefined`: any. */
+export function choicesOf(schema: z.ZodType): string[] | undefined {
+  const one = isList(schema) ? elementOf(schema) : inner(schema);
+  return one instanceof z.ZodEnum ? one.options.map(String) : undefined;
+}
+
+/** What a list is of. */
+export const elementOf = (schema: z.ZodType): z.ZodType => (inner(schema) as z.ZodArray).element as z.ZodType;
+
+/** `true`: without a value on the command line. */
+export const isFlag = (schema: z.ZodType): boolean => inner(schema) instanceof z.ZodBoolean;
+
+/** The members of an input by name; those of an input that has several forms are not known by name. */
+export function membersOf(input: z.ZodType): Readonly<Record<string, z.ZodType>> {
+  return input instanceof z.ZodObject ? (input.shape as Readonly<Record<string, z.ZodType>>) : {};
+}
+
+export const isOptional = (schema: z.ZodType): boolean => schema instanceof z.ZodOptional;
+
+/** The same member, read from its text. */
+export function fromText(schema: z.ZodType): z.ZodType {
+  const read = textReader(inner(schema));
+  const described = schema.description === undefined ? read : read.describe(schema.description);
+  if (!isOptional(schema)) return described;
+  const optional = described.optional();
+  return schema.description === undefined ? optional : optional.describe(schema.description);
+}
+
+/** Values of a list that one text has, separated by commas. */
+export function fromTexts(schema: z.ZodType): z.ZodType {
+  const read = z
+    .string()
+    .max(500)
+    .transform((text) => text.split(','))
+    .pipe(inner(schema) as z.ZodType<unknown, string[]>)
+    .describe(`${schema.description ?? ''} Several are separated by commas.`.trim());
+  return isOptional(schema) ? read.optional().describe(read.description ?? '') : read;
+}
+
+function textReader(schema: z.ZodType): z.ZodType {
+  if (schema instanceof z.ZodNumber)
+    return z
+      .string()
+      .regex(/^[1-9]\d{0,14}$/, 'must be a whole number from 1 on')
+      .transform(Number)
+      .pipe(schema);
+  if (schema instanceof z.ZodBoolean) return z.enum(['true', 'false']).transform((text) => text === 'true');
+  return schema;
+}
+
+// What an edit of many entries sets: in requests, and in answers.
+
+/** More different values than a person would replace. */
+const MOST_VALUES = 10_000;
+
+const map = z.strictObject({
+  field: fieldName,
+  values: z
+    .record(text(10_000), text(200_000))
+    .refine((values) => Object.keys(values).length <= MOST_VALUES, `must hold at most ${MOST_VALUES} values`)
+    .describe('From the value that an entry has to its new one.'),
+});
+
+export const editInput = z
+  .strictObject({ set: fieldsSchema.optional(), map: map.optional() })
+  .refine(({ set, map: by }) => set !== undefined || by !== undefined, 'must hold set or map');
+
+/** Members that were not sent. */
+export const withoutAbsent = ({ set, map: by }: z.output<typeof editInput>): BulkEdit => ({
+  ...(set === undefined ? {} : { set }),
+  ...(by === undefined ? {} : { map: by }),
+});
+
+const fields = z.record(z.string(), z.string());
+
+/** As it was stored. */
+export const editOutput = z.strictObject({
+  set: fields.optional(),
+  map: z.strictObject({ field: z.string(), values: fields }).optional(),
+});
+
+/** Members of the problem that says why an edit was not made. */
+export function whyNoEdit(edit: Refused['edit']): OperationRefused['now'] {
+  if (edit === undefined) return {};
+  if (edit.kind === 'feeds') return { feeds: edit.feeds };
+  const { tried, ready, rejected, leftAlone, reasons, meant } = edit;
+  return {
+    may_insist: true,
+    preview: { tried, ready, still_rejected: rejected, left_alone: leftAlone, reasons, meant },
+  };
+}

@@ -1,14 +1,23 @@
 // What people do to whole sites: resume sending to one that is paused, or whose address has changed.
 import { z } from 'zod';
 import { describeMove } from '../apply/confirm-address.ts';
+import { learntRateLimiter } from '../apply/learnt-rate-limiter.ts';
+import { type AskedSite, askForJob } from '../apply/show-job.ts';
 import type { SiteConfig } from '../config/config.ts';
-import { resumePausedSite } from '../review/resume-paused-site.ts';
+import { rateLimiterFor } from '../flow/rate-limiter.ts';
+import { messageOf, plural } from '../plan/message.ts';
+import type { LearntRewrites } from '../plan/observe-values.ts';
+import { fieldOf } from '../plan/same-meaning.ts';
+import { resumePausedSite } from '../review/health/resume-paused-site.ts';
 import type { App } from '../runtime/app.ts';
-import { tokenDigests } from '../runtime/token-digests.ts';
-import { addressOf } from '../site/base-address.ts';
+import { openSiteClient, tokenDigests } from '../runtime/open-site-client.ts';
+import { type Expectation, tellOtherContent } from '../site/contradiction.ts';
+import { NotShownError, type SiteJob, toCompare } from '../site/exchange.ts';
+import { addressOf } from '../site/http/base-address.ts';
+import { jobsToCompare, type KnownJob } from '../store/mapping/visible-jobs.ts';
+import { learntRewrites } from '../store/site/kept-values.ts';
 import { findMove } from '../store/site/known-address.ts';
 import { tokenHistory } from '../store/site/refused-token.ts';
-import { confirmMoved } from './confirm-moved.ts';
 import { namedSite, type OperationContext, OperationRefused, operation } from './operation.ts';
 import { count, nameText, text } from './scalars.ts';
 
@@ -101,4 +110,163 @@ async function resume(
 export async function expectNotMoved({ db }: Pick<App, 'db'>, { name, options }: SiteConfig): Promise<void> {
   const move = await findMove(db, name, addressOf(options));
   if (move !== undefined) throw new OperationRefused('conflict', describeMove(name, move));
+}
+
+// Compares jobs at a site's new address with what was last sent for them, before anything is sent there.
+
+/** Requests at most this many jobs from the site. */
+const MOST_ASKED = 20;
+/** Stops after this many jobs that could be compared. */
+const ENOUGH = 10;
+/** Stops after this many jobs that the site did not show: it probably shows none. */
+const ENOUGH_UNSHOWN = 3;
+const MOST_NAMED = 3;
+
+/** The result of the comparison, if it does not contradict the move. */
+export interface MoveEvidence {
+  /** Jobs whose content was compared. */
+  readonly jobs: number;
+  /** A warning for the person: nothing could be compared, or some jobs have other content. */
+  readonly note?: string;
+}
+
+/**
+ * Returns the evidence; `undefined` if the address has not changed. @throws {OperationRefused} if the site at the new address shows
+ * other jobs than those created, or can't be asked now.
+ */
+async function confirmMoved(
+  { db }: Pick<App, 'db'>,
+  site: SiteConfig,
+  signal: AbortSignal = new AbortController().signal,
+): Promise<MoveEvidence | undefined> {
+  const address = addressOf(site.options);
+  if ((await findMove(db, site.name, address)) === undefined) return undefined;
+  const client = await openSiteClient(site.options);
+  const { requestsPerSecond } = site;
+  const rateLimiter = learntRateLimiter(
+    rateLimiterFor(requestsPerSecond),
+    db,
+    site.name,
+    requestsPerSecond,
+    () => signal.aborted,
+  );
+  try {
+    const jobs = await jobsToCompare(db, site.name, MOST_ASKED);
+    const learnt = await learntRewrites(db, site.name);
+    const asked = { site, client, rateLimiter, signal };
+    return judge(site, address, await compareAll(asked, jobs, learnt));
+  } finally {
+    await client.close();
+  }
+}
+
+interface Asking extends AskedSite {
+  readonly site: SiteConfig;
+}
+
+/**
+ * The result of comparing one job.
+ *
+ * | the site                                     | comparison |
+ * | -------------------------------------------- | ---------- |
+ * | shows the reference or title that was sent   | same       |
+ * | shows another reference or title             | other      |
+ * | shows neither                                | silent     |
+ * | says that the job does not exist: it expired | gone       |
+ * | does not show single jobs                    | unshown    |
+ */
+type Comparison =
+  | { readonly kind: 'same' | 'silent' | 'gone' }
+  | { readonly kind: 'other' | 'unshown'; readonly message: string };
+
+async function compareAll(
+  asked: Asking,
+  jobs: readonly KnownJob[],
+  learnt: LearntRewrites,
+): Promise<readonly Comparison[]> {
+  const comparisons: Comparison[] = [];
+  const countOf = (...kinds: Comparison['kind'][]) => comparisons.filter(({ kind }) => kinds.includes(kind)).length;
+  for (const job of jobs) {
+    comparisons.push(await compareOne(asked, job, learnt));
+    if (countOf('same', 'other') >= ENOUGH || countOf('unshown') >= ENOUGH_UNSHOWN) break;
+  }
+  return comparisons;
+}
+
+async function compareOne(asked: Asking, job: KnownJob, learnt: LearntRewrites): Promise<Comparison> {
+  let shown: SiteJob | undefined;
+  try {
+    shown = await askForJob(asked, job.siteJobId);
+  } catch (error) {
+    asked.signal.throwIfAborted();
+    await refuseUnasked(asked, error);
+    return { kind: 'unshown', message: (error as Error).message };
+  }
+  if (shown === undefined) return { kind: 'gone' };
+  const { referenceField } = asked.site.options;
+  const expected = { fields: job.fields, referenceField, learnt };
+  const compared = toCompare(shown);
+  if (tellOtherContent(compared, expected) !== undefined) {
+    const message = tellOtherContent(shown, expected) ?? 'the job shows another reference or title than was sent';
+    return { kind: 'other', message: `job ${job.siteJobId} of posting ${job.key} of feed ${job.feed}: ${message}` };
+  }
+  return { kind: hasEvidence(compared, expected) ? 'same' : 'silent' };
+}
+
+/** Whether the job shows a value that could have contradicted the sent one. */
+function hasEvidence({ fields }: SiteJob, { fields: sent = {}, referenceField }: Expectation): boolean {
+  return [referenceField, 'title'].some(
+    (name) => name !== undefined && fieldOf(fields, name)?.trim() && fieldOf(sent, name)?.trim(),
+  );
+}
+
+const NOT_NOW = {
+  unauthorized: 'it refuses the token',
+  unreachable: 'it does not answer',
+  throttled: 'it asks to wait',
+};
+
+/** Throws if the site accepts no requests at the moment. Returns if it only does not show single jobs. */
+async function refuseUnasked({ site, client, rateLimiter, signal }: Asking, error: unknown): Promise<void> {
+  await rateLimiter.take(signal);
+  const refused = error instanceof NotShownError && error.status === 401;
+  const kind = refused ? 'unauthorized' : (await client.probe(signal)).kind;
+  if (kind !== 'unauthorized' && kind !== 'unreachable' && kind !== 'throttled') return;
+  const text =
+    `site ${site.name} could not be asked at ${addressOf(site.options)} whether it is the same site: ${NOT_NOW[kind]} ` +
+    `(${(error as Error).message}). Nothing was changed`;
+  const again = { kind: 'resume_site', site: site.name, because: 'moved' } as const;
+  throw new OperationRefused('conflict', messageOf(text, [{ words: 'Try again when it answers', action: again }]));
+}
+
+/** Even at the right site, a few jobs may differ: people edit them, and sites reuse IDs. */
+function judge({ name, options }: SiteConfig, address: string, comparisons: readonly Comparison[]): MoveEvidence {
+  const others = comparisons.flatMap((one) => (one.kind === 'other' ? [one.message] : []));
+  const same = comparisons.filter(({ kind }) => kind === 'same').length;
+  const jobs = same + others.length;
+  const named = others.slice(0, MOST_NAMED).join('; ');
+  if (others.length > 0 && others.length >= same) {
+    throw new OperationRefused(
+      'conflict',
+      `${address} shows other jobs than those of site ${name} in ${others.length} of ${plural(jobs, 'job')}: ${named}. ` +
+        `Nothing was changed, and nothing is sent there. Set base_url of site ${name} back, and give the other site a name of its own`,
+    );
+  }
+  if (others.length > 0)
+    return { jobs, note: `${address} shows something else in ${others.length} of ${plural(jobs, 'job')}: ${named}` };
+  if (jobs > 0) return { jobs };
+  const unshown = comparisons.flatMap((one) => (one.kind === 'unshown' ? [one.message] : []));
+  const why = unshown[0] ?? whyNothing(comparisons, options.referenceField);
+  return {
+    jobs,
+    note: `whether ${address} is the same site could not be told from its jobs (${why}), so jobmirror assumes that it is`,
+  };
+}
+
+function whyNothing(comparisons: readonly Comparison[], referenceField: string | undefined): string {
+  const asked = comparisons.length;
+  if (asked === 0) return 'what was sent for its jobs is not recorded';
+  if (comparisons.every(({ kind }) => kind === 'gone'))
+    return `it has none of the ${plural(asked, 'job')} it was asked for`;
+  return `it shows neither ${referenceField === undefined ? '' : `${referenceField} nor `}title of any of ${plural(asked, 'job')}`;
 }

@@ -3,28 +3,33 @@ import { z } from 'zod';
 import { describeMove } from '../apply/confirm-address.ts';
 import { type Config, type FeedConfig, namedFeeds } from '../config/config.ts';
 import { shareReading } from '../flow/share-reading.ts';
-import { actionsOf, type Message, messageOf, type Notice, noticeOf, type WriteAction } from '../plan/message.ts';
+import {
+  actionsOf,
+  type Message,
+  messageOf,
+  type Notice,
+  noticeOf,
+  plural,
+  type WriteAction,
+} from '../plan/message.ts';
 import { type PersonsPause, pausesOf } from '../plan/pause-words.ts';
-import { plural } from '../plan/plural.ts';
 import { type FeedName, siteName } from '../posting/identifiers.ts';
+import { escalates } from '../review/health/alert-conditions.ts';
 import {
   type Assessment,
   type AssessOptions,
   assessHealth,
   HEALTH_CONDITIONS,
   type HealthCondition,
-} from '../review/assess-health.ts';
-import { escalates } from '../review/escalation.ts';
+} from '../review/health/assess-health.ts';
 import { adviceOnHeld, readHeldOffers } from '../review/held-offer.ts';
 import type { App } from '../runtime/app.ts';
-import { describeDifferences, differencesOf } from '../runtime/configurations.ts';
+import { tokenDigests } from '../runtime/open-site-client.ts';
 import { feedFacts, siteFacts } from '../runtime/read-health.ts';
-import { keptFormer } from '../runtime/reload.ts';
-import { describeLate, isLate } from '../runtime/schedule/late-schedules.ts';
-import { nextRun } from '../runtime/schedule/next-run.ts';
-import { tokenDigests } from '../runtime/token-digests.ts';
-import { addressOf } from '../site/base-address.ts';
-import { restoredNotes } from '../store/backup/after-restore.ts';
+import { describeDifferences, differencesOf, keptFormer } from '../runtime/reload.ts';
+import { describeLate, isLate, nextRun } from '../runtime/schedule/next-run.ts';
+import { addressOf } from '../site/http/base-address.ts';
+import { restoredNotes } from '../store/backup/restore-backup.ts';
 import { readSchedules, type ScheduleState } from '../store/feed/feed-schedule.ts';
 import { stoppedFeeds } from '../store/feed/feed-state.ts';
 import { lastVerifies } from '../store/feed/feed-verify.ts';

@@ -62,3 +62,61 @@ function unequal(name: string, total: number, parts: Readonly<Record<string, num
   const terms = Object.entries(parts).map(([part, count]) => `${part} ${count}`);
   return `${name} ${total} is not ${sum} (${terms.join(' + ')})`;
 }
+
+// Decides whether a pull whose end is proven only weakly counts towards deletes: it must not be an answer that a cache repeats.
+
+/** What tells an answer of a source from one that a cache repeats; each is absent if the answer does not have it. */
+export interface AnswerMark {
+  readonly etag?: string;
+  readonly lastModified?: string;
+  /** How long a cache has had it, in seconds. */
+  readonly age?: number;
+}
+
+/** The weakly proven pull that last counted a posting as missing. */
+export interface FormerAnswer {
+  /** Of each of its documents that could have been cut. */
+  readonly marks: readonly AnswerMark[];
+  readonly agoMs: number;
+}
+
+/**
+ * | | missing postings |
+ * |---|---|
+ * | `first` | are counted, and none is deleted |
+ * | `repeated` | may be missing from the same cached answer: they are not even counted |
+ * | `another` | are counted, and deleted if they were counted before |
+ */
+export type WeakPull = 'first' | 'repeated' | 'another';
+
+/** Caches are expected to ask the source again after this time. */
+const CACHED_MS = 60 * 60 * 1000;
+/** Between the answers and the times at which they are noted. */
+const AGE_TOLERANCE_S = 60;
+/** Of more documents, only the time is compared. */
+const MAX_MARKS = 50;
+
+export function weakPullOf(former: FormerAnswer | undefined, marks: readonly AnswerMark[]): WeakPull {
+  if (former === undefined) return 'first';
+  if (former.agoMs >= CACHED_MS) return 'another';
+  const isComparable = marks.length > 0 && marks.length <= MAX_MARKS && marks.length === former.marks.length;
+  const areOthers = marks.every((mark, at) => isAnother(former.marks[at] ?? {}, mark, former.agoMs / 1000));
+  return isComparable && areOthers ? 'another' : 'repeated';
+}
+
+/** What is stored of an answer. */
+export const keptMarks = (marks: readonly AnswerMark[]): readonly AnswerMark[] =>
+  marks.length > MAX_MARKS ? [] : marks;
+
+function isAnother(before: AnswerMark, now: AnswerMark, seconds: number): boolean {
+  return (
+    differ(before.etag, now.etag) || differ(before.lastModified, now.lastModified) || agesDiffer(before, now, seconds)
+  );
+}
+
+const differ = (before: string | undefined, now: string | undefined): boolean =>
+  before !== undefined && now !== undefined && before !== now;
+
+/** The age of a cached answer grows with time; another one is younger, or older than it can have become. */
+const agesDiffer = ({ age: before }: AnswerMark, { age: now }: AnswerMark, seconds: number): boolean =>
+  before !== undefined && now !== undefined && (now < before || now > before + seconds + AGE_TOLERANCE_S);

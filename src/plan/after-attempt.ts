@@ -1,5 +1,5 @@
 // Decides the state of a change whose attempt ends without the site having accepted it: from result to state. The result comes from
-// the outcome, in `src/apply/outcome-policy.ts`.
+// the outcome, in `src/apply/record-outcome.ts`.
 
 /** The states after an attempt. `target`: the state that the latest version asks for. */
 export type NextState = 'ready' | 'in_doubt' | 'rejected' | 'failed' | 'target';

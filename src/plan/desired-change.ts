@@ -1,4 +1,5 @@
 // Types of the plan: what is known about a posting, its desired state, and the change that the pull makes of the two.
+import type { FieldMapping } from '../posting/field-mapping.ts';
 import type { PostingKey, SiteJobId } from '../posting/identifiers.ts';
 import type { Fields, Problem } from '../posting/posting.ts';
 import { type Advice, type Message, messageOf } from './message.ts';
@@ -73,3 +74,30 @@ export type DesiredChange<Content = Fields> =
       readonly target: TargetState;
       readonly reason?: Reason;
     };
+
+// Fields that a feed sets only when it creates a job (`create_only_fields`): afterwards they are left to the site.
+
+/** Names of fields; `undefined`: none. */
+export type CreateOnlyFields = ReadonlySet<string> | undefined;
+
+export const createOnlyOf = ({ createOnly }: Pick<FieldMapping, 'createOnly'>): CreateOnlyFields =>
+  createOnly === undefined ? undefined : new Set(createOnly);
+
+/** The fields that an update may set. */
+export function updatableFields(fields: Fields, createOnly: CreateOnlyFields): Fields {
+  if (createOnly === undefined) return fields;
+  return Object.fromEntries(Object.entries(fields).filter(([name]) => !createOnly.has(name)));
+}
+
+/** What a job has once it accepts an update: fields that are set only on create keep the value that was last sent, if any. */
+export function acceptedByUpdate(desired: Fields, before: Fields = {}, createOnly: CreateOnlyFields): Fields {
+  if (createOnly === undefined) return desired;
+  const kept = Object.entries(before).filter(([name]) => createOnly.has(name));
+  return { ...updatableFields(desired, createOnly), ...Object.fromEntries(kept) };
+}
+
+/** The problems that keep a posting with a job from being updated: those of fields that are set only on create do not. */
+export function problemsOfUpdate(problems: readonly Problem[], createOnly: CreateOnlyFields): readonly Problem[] {
+  if (createOnly === undefined) return problems;
+  return problems.filter(({ field }) => field === undefined || !createOnly.has(field));
+}

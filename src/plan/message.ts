@@ -61,3 +61,7 @@ function tellAdvice({ words, action }: Advice, write: WriteAction): string {
   const isSentence = /^\p{Lu}/u.test(words);
   return `${isSentence ? '. ' : '; '}${[words, ...written].join(': ')}`;
 }
+
+// Writes a number with its noun: "1 delete", "2 deletes".
+
+export const plural = (count: number, one: string, many = `${one}s`): string => `${count} ${count === 1 ? one : many}`;

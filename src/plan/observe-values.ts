@@ -1,8 +1,7 @@
 // Learns how a site rewrites values by comparing sent and shown ones, and predicts what it would make of others.
-import { decodeHtmlEntities } from '../posting/html-entities.ts';
+import { decodeHtmlEntities } from '../posting/markup.ts';
 import type { Fields } from '../posting/posting.ts';
-import { meansTheSame, type StatedTypes, typeOf } from './same-meaning.ts';
-import { fieldOf, foldSpace, MIN_CUT_LENGTH } from './same-value.ts';
+import { fieldOf, foldSpace, MIN_CUT_LENGTH, meansTheSame, type StatedTypes, typeOf } from './same-meaning.ts';
 
 /** How a sent value becomes the shown one. `cut` and `padded` carry a length, `prefixed` and `suffixed` a text. */
 export const REWRITE_KINDS = [

@@ -29,3 +29,22 @@ export const pullsBeforeDue = (missingPulls: number): number => missingPulls - 1
 
 /** Instead of what {@link pullsBeforeDue} returns, for feeds that delete nothing: the database counts up to one less. */
 export const NEVER_DUE = 32_767;
+
+// Decides when the site's list is checked for the job of a create in doubt.
+
+/** The delays of list checks. */
+export interface CheckDelays {
+  /** From the start of the attempt to the first check, in milliseconds. */
+  readonly firstMs: number;
+  /** From each check to the next one. */
+  readonly furtherMs: number;
+}
+
+/** @param resolveAfterMs how long a request may take to become visible in the list. */
+export const checkDelays = (resolveAfterMs: number): CheckDelays => ({
+  firstMs: resolveAfterMs,
+  furtherMs: resolveAfterMs / 2,
+});
+
+/** The age of an attempt at which the next check is due, in milliseconds. The database applies the same sum. */
+export const checkDueMs = ({ firstMs, furtherMs }: CheckDelays, checks: number): number => firstMs + checks * furtherMs;

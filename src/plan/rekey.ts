@@ -2,8 +2,7 @@
 
 import type { FeedName } from '../posting/identifiers.ts';
 import type { Certainty } from './adopt/judge-candidates.ts';
-import { type Advice, type Message, messageOf } from './message.ts';
-import { plural } from './plural.ts';
+import { type Advice, type Message, messageOf, plural } from './message.ts';
 
 /** A changed key is suspected when the pairs of missing and new postings exceed both limits. */
 export interface RekeyGuard {

@@ -2,8 +2,15 @@
 // reuse IDs.
 import type { Fields } from '../posting/posting.ts';
 import { isRewriting, type LearntRewrites } from './observe-values.ts';
-import { meansTheSame, type StatedTypes, typeOf, type ValueType } from './same-meaning.ts';
-import { compareReferences, compareValues, fieldOf } from './same-value.ts';
+import {
+  compareReferences,
+  compareValues,
+  fieldOf,
+  meansTheSame,
+  type StatedTypes,
+  typeOf,
+  type ValueType,
+} from './same-meaning.ts';
 
 /**
  * - `new`: the job shows what the create sent, so the older posting's job is gone.

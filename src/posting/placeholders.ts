@@ -1,11 +1,11 @@
 // Finds fields of which most values stand for nothing, such as "TBD" or 1970-01-01, in samples of records.
 import type { FieldMapping, FieldRule } from './field-mapping.ts';
 import { takesNames } from './id-and-name.ts';
-import { type MappingPath, pathsOf } from './mapping-paths.ts';
-import { isLeftOutWord } from './plain-value.ts';
+import { type MappingPath, pathsOf } from './paths/mapping-paths.ts';
+import { isLeftOutWord } from './paths/plain-value.ts';
+import { textsAt } from './paths/value-path.ts';
 import type { Fields, RecordTree } from './posting.ts';
 import { foldText } from './steps/step.ts';
-import { textsAt } from './value-path.ts';
 
 /** A value is reported if it is that of so many records, and of this share of all. */
 const FEWEST_RECORDS = 3;

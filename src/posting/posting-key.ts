@@ -1,11 +1,11 @@
 // Reads a posting key from the texts at the key's paths, or explains why the record has none. Parameters that tell
 // where a visitor comes from are no part of a key that is an address.
 import type { KeyRule, KeyShape } from './field-mapping.ts';
+import { compileSource } from './field-mapping.ts';
 import { MAX_KEY_LENGTH, PLACE_KEY_LENGTH, type PostingKey, postingKey } from './identifiers.ts';
+import { excerpt } from './markup.ts';
 import { compilePattern } from './pattern.ts';
 import type { Problem, RecordTree } from './posting.ts';
-import { compileSource } from './value-source.ts';
-import { excerpt } from './xml-characters.ts';
 
 /** The key, or the reasons why the record has none. */
 export type KeyReading =

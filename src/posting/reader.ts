@@ -1,16 +1,18 @@
 // Compiles a mapping into a reader, which turns each record into a posting with all of its problems.
-import { compileConditions } from './conditions.ts';
-import { addProblem, addRefusal, type Draft, hasProblem, newDraft, setField } from './draft.ts';
+import { type ConditionGroups, compileConditions } from './conditions.ts';
+import type { RecordDates } from './dates.ts';
 import { type Evaluated, type PreparedExpressions, prepareExpressions } from './expressions.ts';
-import type { FieldMapping, FieldRule, FieldRules } from './field-mapping.ts';
+import { compileSource, type FieldMapping, type FieldRule, type FieldRules } from './field-mapping.ts';
 import { fingerprintOf } from './fingerprint.ts';
 import { contentHash } from './hash.ts';
 import { type NameReader, takesNames } from './id-and-name.ts';
 import type { PostingKey } from './identifiers.ts';
-import { compileSkip } from './list-record.ts';
 import type { MarkupForm } from './markup.ts';
+import { compilePlain } from './paths/plain-value.ts';
+import { parseValuePath } from './paths/value-path.ts';
 import {
   compilePlaces,
+  compileStates,
   firstPlace,
   MOST_PLACES,
   onePlaceOrReview,
@@ -20,16 +22,26 @@ import {
   type ReadPlaces,
   tooManyPlaces,
 } from './places.ts';
-import { compilePlain } from './plain-value.ts';
-import type { Posting, PostingReader, Problem, ReadPosting, ReadResult, RecordTree } from './posting.ts';
-import { compileKey } from './posting-key.ts';
-import type { RecordDates } from './record-dates.ts';
+import {
+  addProblem,
+  addRefusal,
+  type Draft,
+  hasProblem,
+  newDraft,
+  type Posting,
+  type PostingReader,
+  type Problem,
+  type ReadPosting,
+  type ReadResult,
+  type RecordTree,
+  type SkippedRecord,
+  setField,
+} from './posting.ts';
+import { compileKey, type KeyReading } from './posting-key.ts';
 import { compileSiteRules, compileStateField } from './site-rules.ts';
 import { compileStep, type StepContext } from './steps/step.ts';
+import type { ReadState, Transform } from './steps/transforms.ts';
 import { compileUsPlaces } from './steps/us-places.ts';
-import type { ReadState, Transform } from './transforms.ts';
-import { compileStates } from './us-states.ts';
-import { compileSource } from './value-source.ts';
 
 /**
  * Compiles the reader for one feed's records on one site. Throws `MalformedPathError` for an invalid path or template,
@@ -276,5 +288,59 @@ function compileRule(context: FieldContext, rule: FieldRule, readState: ReadStat
       apply(draft, forDefault);
     },
     check: (draft) => apply(draft, checks),
+  };
+}
+
+// What is read of a record before its fields: whether a rule skips it, and, of a record of a list, what decides whether
+// its detail is requested.
+
+type ListReading =
+  | { readonly kind: 'key'; readonly key: PostingKey }
+  | SkippedRecord
+  | { readonly kind: 'unreadable'; readonly problems: readonly Problem[] };
+
+/** @param detail the name of the detail in the record. Throws as `compileReader` does. */
+export function compileListReader(
+  { key, skip = [] }: Pick<FieldMapping, 'key' | 'skip'>,
+  detail: string,
+): (record: RecordTree, dates?: RecordDates) => ListReading {
+  const readKey = compileKey(key);
+  const readSkipped = compileSkip(withoutDetail(skip, detail), readKey);
+  return (record, dates) => {
+    const skipped = readSkipped(record, dates);
+    if (skipped !== undefined) return skipped;
+    const read = readKey(record);
+    return read.kind === 'no key' ? { kind: 'unreadable', problems: read.problems } : read;
+  };
+}
+
+/** The groups of conditions that are about the record of the list alone. */
+const withoutDetail = (groups: ConditionGroups, detail: string): ConditionGroups =>
+  groups.filter((group) => group.every(({ path }) => !mayLeadTo(path, detail)));
+
+function mayLeadTo(path: string, detail: string): boolean {
+  const [first] = parseValuePath(path);
+  return first?.name === detail || first?.name === '*';
+}
+
+/** `undefined`: the record is not skipped. */
+type ReadSkipped = (record: RecordTree, dates: RecordDates | undefined) => SkippedRecord | undefined;
+
+/** Throws as `compileConditions` does. */
+function compileSkip(skip: ConditionGroups, readKey: (record: RecordTree) => KeyReading): ReadSkipped {
+  const isSkipped = compileConditions(skip, 'nothing holds');
+  return (record, dates) => {
+    const holds = isSkipped(record, dates);
+    const since = dates?.since ?? Number.NEGATIVE_INFINITY;
+    const bySource = dates?.bySource();
+    // A wrong clock must neither create jobs nor delete any.
+    if (dates !== undefined && bySource !== undefined && isSkipped(record, bySource) !== holds) {
+      dates.note({ since, until: dates.now });
+      return { kind: 'skipped', isUncertain: true };
+    }
+    if (!holds) return undefined;
+    if (dates === undefined || !(Number.isFinite(since) || Number.isFinite(dates.until))) return { kind: 'skipped' };
+    const key = readKey(record);
+    return { kind: 'skipped', byDate: { since, key: key.kind === 'no key' ? undefined : key.key } };
   };
 }

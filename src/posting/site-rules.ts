@@ -1,9 +1,10 @@
 // Checks a draft against the site's rules for every job: a valid state, required fields, lengths, field names.
-import { addProblem, addRefusal, type Draft, hasProblem, setField } from './draft.ts';
+
 import type { FieldMapping, StateField } from './field-mapping.ts';
-import { accepted, type ReadState, refused } from './transforms.ts';
-import { compileStates, type StateGroup, type StateTable } from './us-states.ts';
-import { excerpt } from './xml-characters.ts';
+import { excerpt } from './markup.ts';
+import { compileStates, type StateGroup, type StateTable } from './places.ts';
+import { addProblem, addRefusal, type Draft, hasProblem, setField } from './posting.ts';
+import { accepted, type ReadState, refused } from './steps/transforms.ts';
 
 /** Field names that are safe as XML element names; names starting with `xml` are reserved (XML 1.0, section 2.3). */
 export const FIELD_NAME = /^(?!xml)[A-Za-z][A-Za-z0-9_.-]{0,99}$/i;

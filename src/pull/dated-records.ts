@@ -4,7 +4,7 @@ import { type HashMask, maskOf, type RecordIndex } from '../compact/record-index
 import { formatOf } from '../feed/format/formats.ts';
 import { type ReadingClock, startClock } from '../feed/reading-clock.ts';
 import type { FeedName } from '../posting/identifiers.ts';
-import { dateConditionsOf } from '../posting/mapping-paths.ts';
+import { dateConditionsOf } from '../posting/paths/mapping-paths.ts';
 import { databaseTime } from '../store/change/site-search.ts';
 import type { Queryable, Session } from '../store/postgres/database.ts';
 import {

@@ -6,7 +6,7 @@ import type { FormatName } from '../feed/format/format-kinds.ts';
 import type { FeedProgress } from '../feed/read-documents.ts';
 import type { ReadingClock } from '../feed/reading-clock.ts';
 import type { Network, SecretMask } from '../feed/source/sources.ts';
-import type { PlaceRules } from '../plan/adopt/place-likeness.ts';
+import type { PlaceRules } from '../plan/adopt/likeness.ts';
 import type { DeleteGuard } from '../plan/delete-guard.ts';
 import type { FeedPolicy } from '../plan/policy.ts';
 import type { RekeyGuard } from '../plan/rekey.ts';

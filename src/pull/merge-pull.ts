@@ -1,9 +1,9 @@
 // Plans the records of a pull in one transaction, and ends the pull after reading: checks completeness, merges the
 // planned changes with the open ones and commits the backlog.
 import type { FeedReading } from '../feed/feed-reading.ts';
+import { keptMarks, weakPullOf } from '../plan/accounting.ts';
 import type { Message } from '../plan/message.ts';
 import { updatesJobs } from '../plan/policy.ts';
-import { keptMarks, weakPullOf } from '../plan/weak-proof.ts';
 import { hasPlaces } from '../posting/places.ts';
 import {
   countStillOpen,
@@ -19,11 +19,11 @@ import type { Database } from '../store/postgres/database.ts';
 import { commitPull, type PullFindings, takeOver } from '../store/pull/pull-commit.ts';
 import { type PullSubject, PullTransaction } from '../store/pull/pull-transaction.ts';
 import { clearRecordProblems, noteRecordProblems, noteUnreadable } from '../store/pull/record-problems.ts';
-import { crossStep } from '../telemetry/steps.ts';
+import { crossStep } from '../telemetry/times.ts';
 import type { FeedSetup } from './feed-setup.ts';
-import { shortfallsOf, uncertainShortfall } from './reading-shortfalls.ts';
-import { recogniseUnreadable, type UnreadableInPull, unreadableShortfall } from './recognise-unreadable.ts';
+import { recogniseUnreadable, type UnreadableInPull, unreadableShortfall } from './recognise-rekey.ts';
 import type { RecordPlanner } from './record-planner.ts';
+import { shortfallsOf, uncertainShortfall } from './refuse-feed.ts';
 import { markUnseenChanges, removeGone } from './remove-gone.ts';
 import { PULL_LIMITS } from './unusable-records.ts';
 

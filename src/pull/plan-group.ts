@@ -1,6 +1,7 @@
 // Plans a group of postings: counts each, compares it with what is known of its key, and writes what follows.
-import { type CreateOnlyFields, problemsOfUpdate, updatableFields } from '../plan/create-only-fields.ts';
+
 import type { DesiredChange, Mapping, OpenChange } from '../plan/desired-change.ts';
+import { type CreateOnlyFields, problemsOfUpdate, updatableFields } from '../plan/desired-change.ts';
 import { type Planned, planPosting } from '../plan/plan-posting.ts';
 import { contentHash, keyHash } from '../posting/hash.ts';
 import type { PostingKey } from '../posting/identifiers.ts';

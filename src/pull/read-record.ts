@@ -1,18 +1,18 @@
 // Turns one record into its posting, as the reviewers' edits want it, or says why the record is unreadable.
-import { unpackPosting } from '../feed/batch/packed-posting.ts';
+import { unpackPosting } from '../feed/batch/record-batch.ts';
 import type { ParsedRecord } from '../feed/format/format.ts';
 import { formatOf } from '../feed/format/formats.ts';
 import { startClock } from '../feed/reading-clock.ts';
 import { REMOVED_SECRET, type SecretMask } from '../feed/source/sources.ts';
+import { RecordDates } from '../posting/dates.ts';
 import type { PostingKey } from '../posting/identifiers.ts';
-import { compileListReader } from '../posting/list-record.ts';
-import { dateConditionsOf } from '../posting/mapping-paths.ts';
+import { dateConditionsOf } from '../posting/paths/mapping-paths.ts';
 import type { PostingsOfPlaces, Problem, ReadPosting, RecordTree, SkippedRecord } from '../posting/posting.ts';
-import { RecordDates } from '../posting/record-dates.ts';
-import type { Edits } from '../store/change/override.ts';
+import { compileListReader } from '../posting/reader.ts';
+import type { Edits } from '../store/change/edit.ts';
 import type { FieldsToStore } from '../store/pull/pull-transaction.ts';
 import type { RecordRules } from './feed-setup.ts';
-import type { WaitingRecord } from './waiting-records.ts';
+import type { WaitingRecord } from './unusable-records.ts';
 
 /** A record without a posting. */
 export interface Unreadable {

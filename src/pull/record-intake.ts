@@ -5,8 +5,7 @@ import type { RecordRules } from './feed-setup.ts';
 import type { PullLedger, SeenRecord } from './pull-ledger.ts';
 import type { RecordReader } from './read-record.ts';
 import { RecordSample } from './record-sample.ts';
-import { type UnreadableRecord, UnusableRecords } from './unusable-records.ts';
-import { WaitingRecords } from './waiting-records.ts';
+import { type UnreadableRecord, UnusableRecords, WaitingRecords } from './unusable-records.ts';
 
 export class RecordIntake {
   readonly ledger: PullLedger;

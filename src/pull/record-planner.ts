@@ -2,26 +2,25 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { RecordBatch } from '../feed/batch/record-batch.ts';
 import type { RecordSink } from '../feed/feed-reading.ts';
-import { createOnlyOf } from '../plan/create-only-fields.ts';
+import { createOnlyOf } from '../plan/desired-change.ts';
 import { updatesJobs } from '../plan/policy.ts';
 import type { FieldMapping } from '../posting/field-mapping.ts';
 import { hasPlaces } from '../posting/places.ts';
 import type { PostingsOfPlaces } from '../posting/posting.ts';
-import { type Edits, editsOf } from '../store/change/override.ts';
+import { type Edits, editsOf } from '../store/change/edit.ts';
 import type { Database } from '../store/postgres/database.ts';
 import type { FieldsToStore, PullTransaction } from '../store/pull/pull-transaction.ts';
 import { DatedRecords } from './dated-records.ts';
 import type { DetailReader } from './details/detail-reader.ts';
 import type { DetailedList } from './details/detailed-list.ts';
-import { type DetailedRecord, detailedRecords } from './details/detailed-records.ts';
+import { type DetailedRecord, detailedRecords } from './details/detailed-list.ts';
 import type { RecordRules } from './feed-setup.ts';
-import { placeHashes } from './place-slots.ts';
 import { PLACES_BYTES, type PlannedRecord, planPostings, type RecordPosting } from './plan-group.ts';
 import { PullLedger } from './pull-ledger.ts';
+import { placeHashes } from './pull-slots.ts';
 import { compileRecordReader, type RecordReader } from './read-record.ts';
 import { RecordIntake } from './record-intake.ts';
-import type { UnusableRecords } from './unusable-records.ts';
-import type { WaitingRecord } from './waiting-records.ts';
+import type { UnusableRecords, WaitingRecord } from './unusable-records.ts';
 
 /**
  * Records that are parsed, looked up and written together; slightly more, so no group is left with only a few. Looking

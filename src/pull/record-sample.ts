@@ -3,11 +3,11 @@ import type { RecordBatch } from '../feed/batch/record-batch.ts';
 import { readFeed } from '../feed/read-feed.ts';
 import { type ReadingClock, startClock } from '../feed/reading-clock.ts';
 import { compileConditions } from '../posting/conditions.ts';
-import { mappingMistakes } from '../posting/mapping-mistakes.ts';
-import { PathCensus } from '../posting/path-census.ts';
+import { RecordDates } from '../posting/dates.ts';
+import { mappingMistakes } from '../posting/paths/mapping-mistakes.ts';
+import { PathCensus } from '../posting/paths/path-census.ts';
 import { PlaceholderCensus } from '../posting/placeholders.ts';
 import type { ReadPosting, RecordTree } from '../posting/posting.ts';
-import { RecordDates } from '../posting/record-dates.ts';
 import type { FeedSetup, RecordRules } from './feed-setup.ts';
 import { compileParser } from './read-record.ts';
 

@@ -1,29 +1,28 @@
 // Finds the postings that a pull did not see, and plans their deletes unless they have to wait for a person.
+
+import type { WeakPull } from '../plan/accounting.ts';
 import { heldBecause, holdReason, judgeDeletes, unreadableHold } from '../plan/delete-guard.ts';
 import { messageOfReason, type Reason } from '../plan/desired-change.ts';
 import type { Message } from '../plan/message.ts';
 import { deletesMissing, NEVER_DUE, pullsBeforeDue } from '../plan/policy.ts';
-import type { WeakPull } from '../plan/weak-proof.ts';
 import {
   addExpired,
-  collectExpiredGone,
-  forgetExpiry,
-  forgetGone,
-  leaveOutExpired,
-  noteExpired,
-  refreshExpired,
-} from '../store/change/merge/expire-in-pull.ts';
-import {
   clearUnseen,
+  collectExpiredGone,
   collectMissing,
   collectMissingChanges,
   countMissingAgain,
   deleteLoad,
   extendGrace,
+  forgetExpiry,
+  forgetGone,
   keepOtherVersions,
+  leaveOutExpired,
   markAbsent,
   markUnseen,
   markUnseenToo,
+  noteExpired,
+  refreshExpired,
 } from '../store/change/merge/mark-missing.ts';
 import {
   countMaybeMade,
@@ -45,8 +44,8 @@ import { forgetUnexpired } from '../store/pull/posting-expiry.ts';
 import type { PullTransaction } from '../store/pull/pull-transaction.ts';
 import type { FeedSetup } from './feed-setup.ts';
 import type { PullLedger } from './pull-ledger.ts';
+import type { UnreadableInPull } from './recognise-rekey.ts';
 import { comparedFields, recogniseRekey, recogniseTwins } from './recognise-rekey.ts';
-import type { UnreadableInPull } from './recognise-unreadable.ts';
 import type { RecordPlanner } from './record-planner.ts';
 
 /** Postings that the site has, or may have, but the feed no longer has. */

@@ -3,17 +3,20 @@ import { hash } from 'node:crypto';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { type CreateOnlyFields, createOnlyOf } from '../plan/create-only-fields.ts';
 import { heldBecause, judgeDeletes } from '../plan/delete-guard.ts';
-import { type DesiredChange, messageOfReason, type Reason } from '../plan/desired-change.ts';
-import { type Message, messageOf } from '../plan/message.ts';
-import { plural } from '../plan/plural.ts';
+import {
+  type CreateOnlyFields,
+  createOnlyOf,
+  type DesiredChange,
+  messageOfReason,
+  type Reason,
+} from '../plan/desired-change.ts';
+import { type Message, messageOf, plural } from '../plan/message.ts';
 import { type UndoLeftOut, undoPosting } from '../plan/undo-posting.ts';
 import { type PostingKey, postingKey } from '../posting/identifiers.ts';
 import { auditAction } from '../store/access/audit.ts';
 import { plannedChanges } from '../store/backlog/planned-changes.ts';
-import { renewUndone } from '../store/change/merge/expire-in-pull.ts';
-import { deleteLoad } from '../store/change/merge/mark-missing.ts';
+import { deleteLoad, renewUndone } from '../store/change/merge/mark-missing.ts';
 import { mergeChanges } from '../store/change/merge/merge-planned.ts';
 import {
   collectLeftOut,
@@ -33,14 +36,21 @@ import { lockOutcomes } from '../store/locks/advisory-locks.ts';
 import { lockFeed } from '../store/locks/feed-locks.ts';
 import type { Queryable } from '../store/postgres/database.ts';
 import { commitPull, takeOver } from '../store/pull/pull-commit.ts';
-import { failPull, findPull, findUndoOf, forgetUncommitted, type PullRow, startPull } from '../store/pull/pull-row.ts';
+import {
+  failPull,
+  findPull,
+  findUndoOf,
+  forgetUncommitted,
+  type PullRow,
+  startPull,
+} from '../store/pull/pull-history.ts';
 import type { PullTransaction } from '../store/pull/pull-transaction.ts';
-import { unreadHash } from '../store/pull/unread-hash.ts';
+import { unreadHash } from '../store/pull/record-hashes.ts';
 import { concludeFormerPulls } from '../store/status/pull-summary.ts';
-import { crossStep } from '../telemetry/steps.ts';
+import { crossStep } from '../telemetry/times.ts';
 import type { FeedSetup, PullContext } from './feed-setup.ts';
 import { inPullTransaction } from './merge-pull.ts';
-import { type PlanLine, printSpool, spoolLines } from './preview/plan-lines.ts';
+import { type PlanLine, printSpool, spoolLines } from './preview/trial-counts.ts';
 import { inPlanTransaction } from './preview/undone-pull.ts';
 
 /** The pull to undo, with what must not have changed since it was shown. */

@@ -14,8 +14,8 @@ import { pause } from '../flow/pause.ts';
 import { backoffMs, type RetryPolicy } from '../flow/retry.ts';
 import { databaseWiring } from './database-wiring.ts';
 import { redisWiring } from './redis-wiring.ts';
-import { reporter } from './reported-error.ts';
 import type { WhenFree } from './shared-connection.ts';
+import { reporter } from './shared-connection.ts';
 import type { BackendKind, Wiring } from './wiring.ts';
 
 export interface QueueBackendOptions {

@@ -8,8 +8,7 @@ import {
   runMigrations,
   SchemaMigrationRequiredError,
 } from 'bullmq';
-import { passwordForms, reportedError } from './reported-error.ts';
-import { sharingFactory, type WhenFree } from './shared-connection.ts';
+import { passwordForms, reportedError, sharingFactory, type WhenFree } from './shared-connection.ts';
 import type { Wiring } from './wiring.ts';
 
 const SCHEMA = 'queue';

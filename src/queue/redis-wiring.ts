@@ -2,7 +2,7 @@
 import { type ConnectionOptions, createRedisBackend, type RedisQueueBackend } from 'bullmq';
 import { Redis } from 'ioredis';
 import { backoffMs, type RetryPolicy } from '../flow/retry.ts';
-import { passwordForms, reportedError } from './reported-error.ts';
+import { passwordForms, reportedError } from './shared-connection.ts';
 import type { Wiring } from './wiring.ts';
 
 /** BullMQ's scripts need this version or later. */

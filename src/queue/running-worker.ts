@@ -4,7 +4,7 @@ import type { RateLimiterOptions } from 'bullmq';
 import { endsWithin } from '../flow/pause.ts';
 import type { QueueBackend } from './backend.ts';
 import { QUEUE_TIMING, type QueueTiming } from './queue-timing.ts';
-import { NotClosedError } from './reported-error.ts';
+import { NotClosedError } from './shared-connection.ts';
 
 export interface RunningWorker {
   /**

@@ -6,8 +6,8 @@ import { RATE_WINDOW_MS } from '../flow/rate-limiter.ts';
 import type { PostingRef, SiteName } from '../posting/identifiers.ts';
 import type { QueueBackend } from './backend.ts';
 import type { QueueTiming } from './queue-timing.ts';
-import { NotClosedError } from './reported-error.ts';
 import { type RunningWorker, startWorker, type WorkerTask } from './running-worker.ts';
+import { NotClosedError } from './shared-connection.ts';
 
 /** Data of a queue job: postings to check. What has to be done is in the database. Queue jobs of earlier versions hold a single posting instead. */
 interface Batch {

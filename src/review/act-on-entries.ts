@@ -13,7 +13,8 @@ import {
 } from '../plan/allowed.ts';
 import { type Message, reword } from '../plan/message.ts';
 import type { FeedName, PostingKey } from '../posting/identifiers.ts';
-import { questionedAmong } from '../store/backlog/open-question.ts';
+import { ENTRY_KINDS } from '../store/backlog/entry-kind.ts';
+import { questionedAmong } from '../store/backlog/open-counts.ts';
 import {
   ACTIONS,
   type ActedEntry,
@@ -33,15 +34,14 @@ import { lockChanges } from '../store/change/open-change.ts';
 import { lockOutcomesShared } from '../store/locks/advisory-locks.ts';
 import type { Database, Queryable, Transaction } from '../store/postgres/database.ts';
 import type { BulkEdit, SelectedAction } from '../store/review/bulk-actions.ts';
-import type { EntryQuery } from '../store/review/entry-query.ts';
-import { ENTRY_KINDS } from '../store/review/review-entries.ts';
-import { lockRecord } from '../store/review/review-entry.ts';
-import { selectedIds } from '../store/review/selected-counts.ts';
+import type { EntryQuery } from '../store/review/found-entries.ts';
+import { lockRecord } from '../store/review/review-entries.ts';
+import { selectedIds } from '../store/review/review-totals.ts';
 import { answerFirst, concerning } from './answer-first.ts';
-import { configuredFeeds, type FeedsConfig, readHere } from './configured-policy.ts';
 import { countByKind, describeKinds } from './describe-selected.ts';
 import { entryEditor } from './edit-posting.ts';
 import { factsOfEntry, whyNot } from './entry-facts.ts';
+import { configuredFeeds, type FeedsConfig, readHere } from './health/configured-policy.ts';
 import { resolveEntries } from './resolve-entry.ts';
 import { CHANGED, type Present, type Seen, STALE, sumOf, tokenOfChange, whyNotSeen } from './seen.ts';
 import type { EditOfFeeds, EditTrial } from './try-edit.ts';

@@ -1,12 +1,11 @@
 // What has to be answered before deletes are decided: whether their postings are in the feed under other keys.
 import { conditionsOf, isAskedFirst } from '../plan/allowed.ts';
-import { type Message, messageOf } from '../plan/message.ts';
-import { plural } from '../plan/plural.ts';
-import type { QuestionedDeletes } from '../store/backlog/open-question.ts';
+import { type Message, messageOf, plural } from '../plan/message.ts';
+import type { QuestionedDeletes } from '../store/backlog/open-counts.ts';
 import type { Queryable } from '../store/postgres/database.ts';
 import { type BulkKind, operationOf } from '../store/review/bulk-actions.ts';
-import type { EntryQuery } from '../store/review/entry-query.ts';
-import { questionedSelected } from '../store/review/selected-counts.ts';
+import type { EntryQuery } from '../store/review/found-entries.ts';
+import { questionedSelected } from '../store/review/review-totals.ts';
 
 /** Why nothing is done about these deletes, with what to do first; `undefined`: there are none. */
 export function answerFirst(questioned: readonly QuestionedDeletes[]): Message | undefined {

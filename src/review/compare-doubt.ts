@@ -4,10 +4,9 @@ import type { Config } from '../config/config.ts';
 import type { RateLimiter } from '../flow/rate-limiter.ts';
 import type { JobComparison, Likeness } from '../plan/adopt/compare-job.ts';
 import type { AdoptRules } from '../plan/adopt/job-features.ts';
+import { type PlaceRules, UNKNOWN_PLACES } from '../plan/adopt/likeness.ts';
 import { CLOCK_SKEW_MS, type OpenCreate } from '../plan/adopt/open-contents.ts';
-import { type PlaceRules, UNKNOWN_PLACES } from '../plan/adopt/place-likeness.ts';
-import { meansTheSame, typeOf } from '../plan/same-meaning.ts';
-import { compareValues, fieldOf } from '../plan/same-value.ts';
+import { compareValues, fieldOf, meansTheSame, typeOf } from '../plan/same-meaning.ts';
 import type { SiteJobId } from '../posting/identifiers.ts';
 import type { Fields } from '../posting/posting.ts';
 import { type SiteClient, type SiteJob, toCompare } from '../site/exchange.ts';
@@ -226,3 +225,23 @@ function differingNames(
   });
   return new Set(names);
 }
+
+// Words for a create in doubt beside the jobs that it may have made, on pages and in the terminal.
+
+export const LIKENESS_WORDS: Readonly<Record<Likeness, string>> = {
+  match: 'It is what was sent',
+  perhaps: 'It may be what was sent',
+  resembles: 'It is similar, but differs',
+  other: 'It seems to be another job',
+};
+
+export const OWNED_WORDS = 'It belongs to another posting, or is about to be deleted.';
+
+export const NONE_KNOWN =
+  "None is known so far: the site's list was not read since, or it showed none. That does not prove that none was made.";
+
+/** Why the site shows no such job; one sentence. */
+export const describeAbsent = (candidate: Exclude<DoubtCandidate, { kind: 'shown' }>): string =>
+  candidate.kind === 'absent'
+    ? `The site says that it has no job ${candidate.siteJobId}.`
+    : `Job ${candidate.siteJobId} could not be checked, so it may exist or not: ${candidate.message}.`;

@@ -1,11 +1,12 @@
 // Describes in sentences everything that the database has about one posting: why it is, or is not, on the site.
-
 import type { EntryAction } from '../plan/action.ts';
 import type { Here } from '../plan/allowed.ts';
-import { adviceOf, type Message, merge, messageOf, reword, textOf } from '../plan/message.ts';
-import { plural } from '../plan/plural.ts';
+import { adviceOf, type Message, merge, messageOf, plural, reword, textOf } from '../plan/message.ts';
+import type { FeedName, PostingKey } from '../posting/identifiers.ts';
 import type { OpenChangeRow } from '../store/change/open-change.ts';
-import type { FailureRow, PostingStory } from '../store/review/posting-history.ts';
+import type { Queryable } from '../store/postgres/database.ts';
+import { type FailureRow, type PostingStory, readStory } from '../store/review/posting-history.ts';
+import { type LineState, POSTING_STATES, postingPage } from '../store/status/report-lines.ts';
 import { actionsOfChange } from './entry-facts.ts';
 
 /** Formats times for people. */
@@ -222,3 +223,41 @@ function failureSentence({ kind, problems }: FailureRow): string {
 
 const SHOWN = 100;
 const short = (text: string): string => (text.length > SHOWN ? `${text.slice(0, SHOWN)}…` : text);
+
+// Finds all that is recorded about one posting, with the state that it is in.
+
+export interface FoundPosting {
+  readonly story: PostingStory;
+  /** `null`: only its records are known, and they can not be used. */
+  readonly state: LineState | null;
+}
+
+/** Also of a posting that nothing is recorded of. */
+export async function lookUpPosting(
+  db: Queryable,
+  feed: FeedName,
+  key: PostingKey,
+  newest?: number,
+): Promise<FoundPosting> {
+  const story = await readStory(db, feed, key, newest);
+  const { postings } = await postingPage(db, feed, { states: POSTING_STATES, keyOrJobId: key }, 2);
+  return { story, state: postings.find((posting) => posting.key === key)?.state ?? null };
+}
+
+/** `undefined`: nothing is recorded under this key. */
+export async function findPosting(
+  db: Queryable,
+  feed: FeedName,
+  key: PostingKey,
+  newest?: number,
+): Promise<FoundPosting | undefined> {
+  const found = await lookUpPosting(db, feed, key, newest);
+  const { state, story } = found;
+  const isKnown =
+    state !== null ||
+    story.unreadable.length > 0 ||
+    story.duplicates.length > 0 ||
+    story.expiry !== undefined ||
+    story.skipped !== undefined;
+  return isKnown ? found : undefined;
+}

@@ -1,12 +1,17 @@
 // Reads the held deletes of a feed page by page, with what binds a decision about all of them to exactly those.
 import type { FeedName } from '../posting/identifiers.ts';
 import type { Database } from '../store/postgres/database.ts';
-import { type HeldDelete, type HeldFor, heldReasons, readHeldDeletes } from '../store/review/held-deletes.ts';
 import { countEntries } from '../store/review/review-entries.ts';
 import { type EntryPlace, reviewPage } from '../store/review/review-page.ts';
-import { foldReviewCounts } from '../store/review/review-totals.ts';
+import {
+  foldReviewCounts,
+  type HeldDelete,
+  type HeldFor,
+  heldReasons,
+  readHeldDeletes,
+} from '../store/review/review-totals.ts';
 import { previewBulk } from './bulk/start-bulk.ts';
-import type { FeedsConfig } from './configured-policy.ts';
+import type { FeedsConfig } from './health/configured-policy.ts';
 import { sumOf, tokenOf } from './seen.ts';
 
 export interface HeldPage {

@@ -1,12 +1,12 @@
 // What can be done about all held deletes of a feed: approved, or why not, and what comes first.
 import type { Advice } from '../plan/message.ts';
 import type { FeedName } from '../posting/identifiers.ts';
-import { questionedDeletes } from '../store/backlog/open-question.ts';
+import { questionedDeletes } from '../store/backlog/open-counts.ts';
 import type { Queryable } from '../store/postgres/database.ts';
-import { countSelected } from '../store/review/selected-counts.ts';
+import { countSelected } from '../store/review/review-totals.ts';
 import { concerning } from './answer-first.ts';
-import { type FeedsConfig, readHere } from './configured-policy.ts';
 import { countActedOn, countBarred } from './entry-facts.ts';
+import { type FeedsConfig, readHere } from './health/configured-policy.ts';
 
 /** The held deletes of a feed. */
 export interface HeldOffer {

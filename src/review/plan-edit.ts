@@ -1,19 +1,18 @@
 // Decides what an edit makes of a posting: its new fields and problems, or why it cannot be edited.
 import type { Config, FeedConfig } from '../config/config.ts';
 import { MISSING, SOURCE_UNKNOWN, whyNotAllowed, whyNotEdited } from '../plan/allowed.ts';
-import { type CreateOnlyFields, createOnlyOf, problemsOfUpdate } from '../plan/create-only-fields.ts';
 import type { Reason } from '../plan/desired-change.ts';
+import { type CreateOnlyFields, createOnlyOf, problemsOfUpdate } from '../plan/desired-change.ts';
 import { type Message, messageOf } from '../plan/message.ts';
 import { updatesJobs } from '../plan/policy.ts';
 import type { FeedName } from '../posting/identifiers.ts';
 import type { Fields, PostingReader } from '../posting/posting.ts';
-import type { Edited } from '../store/change/edit.ts';
+import type { Edited, EditRow } from '../store/change/edit.ts';
 import type { OpenChangeRow } from '../store/change/open-change.ts';
-import type { EditRow } from '../store/change/override.ts';
-import { isSourceUnknown } from '../store/pull/unread-hash.ts';
+import { isSourceUnknown } from '../store/pull/record-hashes.ts';
 import type { PostingStory } from '../store/review/posting-history.ts';
-import { hereOf } from './configured-policy.ts';
 import { factsOfChange } from './entry-facts.ts';
+import { hereOf } from './health/configured-policy.ts';
 import { recompute } from './recompute.ts';
 
 export type EditPlan =

@@ -2,8 +2,7 @@
 import { contentHash } from '../posting/hash.ts';
 import type { PostingKey } from '../posting/identifiers.ts';
 import type { Fields, PostingReader, Problem } from '../posting/posting.ts';
-import type { Edited } from '../store/change/edit.ts';
-import type { EditRow } from '../store/change/override.ts';
+import type { Edited, EditRow } from '../store/change/edit.ts';
 
 /** The desired state that an edit starts from. */
 export interface DesiredPosting {

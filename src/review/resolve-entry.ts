@@ -3,8 +3,8 @@
 import type { Config, SiteConfig } from '../config/config.ts';
 import { observe } from '../plan/observe-values.ts';
 import type { FeedName, PostingKey, SiteName } from '../posting/identifiers.ts';
-import { addressOf } from '../site/base-address.ts';
 import { type SiteJob, toCompare } from '../site/exchange.ts';
+import { addressOf } from '../site/http/base-address.ts';
 import type { ActedEntry, AuditNote } from '../store/change/act-in-review.ts';
 import type { Doubt } from '../store/change/doubt.ts';
 import {
@@ -26,7 +26,7 @@ import {
   MAY_STILL_ARRIVE,
   type PersonsVerdict,
   type VerdictRefused,
-} from './check-verdict.ts';
+} from './health/check-verdict.ts';
 import { isUnseen, STALE, tokenOfChange } from './seen.ts';
 
 export type ResolveReport =

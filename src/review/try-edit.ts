@@ -1,10 +1,10 @@
 // Tries an edit on the postings of review entries before it is made: how many of them would be sent then, and why the others would not.
 import type { Config } from '../config/config.ts';
-import { plural } from '../plan/plural.ts';
+import { plural } from '../plan/message.ts';
 import type { FeedName } from '../posting/identifiers.ts';
 import type { Queryable } from '../store/postgres/database.ts';
 import type { BulkEdit, SkippedCount } from '../store/review/bulk-actions.ts';
-import type { SelectedCount } from '../store/review/selected-counts.ts';
+import type { SelectedCount } from '../store/review/review-totals.ts';
 import { entryEditor, nearestState } from './edit-posting.ts';
 
 /** What an edit would do. */

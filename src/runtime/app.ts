@@ -12,7 +12,7 @@ import { migrate } from '../store/postgres/migrate.ts';
 import { describePassing, isSaidByServer, withRetry } from '../store/postgres/transient-error.ts';
 import { noticeRestore } from '../store/site/ahead-signs.ts';
 import { createLogger, type Logger } from '../telemetry/log.ts';
-import { UserError } from './exit-status.ts';
+import { UserError } from './stop-signal.ts';
 import { processTiming, type Timing } from './timing.ts';
 
 /** What commands receive. The opener closes it. */

@@ -3,7 +3,7 @@ import { pause } from '../flow/pause.ts';
 import { type Advice, adviceOf, type Message, messageOf, textOf } from '../plan/message.ts';
 import { type PersonsPause, pausesOf, tellPauses } from '../plan/pause-words.ts';
 import type { FeedName, SiteName } from '../posting/identifiers.ts';
-import { UNREACHABLE_LIMIT } from '../review/assess-health.ts';
+import { UNREACHABLE_LIMIT } from '../review/health/assess-health.ts';
 import { type Progress, readDoubtProgress, readProgress } from '../store/backlog/backlog.ts';
 import { databaseTime, openSearches } from '../store/change/site-search.ts';
 import { listPauses } from '../store/locks/pauses.ts';

@@ -3,14 +3,13 @@ import { learntRateLimiter } from '../apply/learnt-rate-limiter.ts';
 import { askForJob } from '../apply/show-job.ts';
 import type { SiteConfig } from '../config/config.ts';
 import { type RateLimiter, rateLimiterFor } from '../flow/rate-limiter.ts';
-import { tell } from '../plan/message.ts';
-import { plural } from '../plan/plural.ts';
-import { compareReferences, fieldOf, foldSpace } from '../plan/same-value.ts';
+import { plural, tell } from '../plan/message.ts';
+import { compareReferences, fieldOf, foldSpace } from '../plan/same-meaning.ts';
 import type { FieldMapping } from '../posting/field-mapping.ts';
 import { type SiteClient, type SiteJob, toCompare } from '../site/exchange.ts';
-import { describeIdInstead, idInstead } from '../site/id-instead.ts';
+import { describeIdInstead, idInstead } from '../site/facts.ts';
 import type { AskedLine, ImportedLines, JobReference, LineProblem } from '../store/mapping/mapping-import.ts';
-import type { ProgressLine } from '../telemetry/progress-line.ts';
+import type { ProgressLine } from '../telemetry/print.ts';
 import type { App } from './app.ts';
 import { openProvenClient, whyClosed } from './open-site-client.ts';
 

@@ -6,7 +6,7 @@ import type { UndoEnd } from '../pull/undo-pull.ts';
 import { compareRekey } from '../store/change/rekey/compare-rekey.ts';
 import { takeSearchNote } from '../store/change/site-search.ts';
 import type { Database } from '../store/postgres/database.ts';
-import { finishPull, type PullStatus } from '../store/pull/pull-row.ts';
+import { finishPull, type PullStatus } from '../store/pull/pull-history.ts';
 import {
   notesOfState,
   type PullState,
@@ -14,7 +14,7 @@ import {
   statusOfPull,
   summarisePull,
 } from '../store/status/pull-summary.ts';
-import { ExitStatus } from './exit-status.ts';
+import { ExitStatus } from './stop-signal.ts';
 
 export interface PullReport extends Omit<PullSummary, 'pull'> {
   readonly pull: number | null;

@@ -12,12 +12,12 @@ import { placesOf } from '../config/load-us-states.ts';
 import { type Rounds, startRounds } from '../flow/pause.ts';
 import { rateLimiterFor } from '../flow/rate-limiter.ts';
 import { semaphoreFor } from '../flow/semaphore.ts';
-import { createOnlyOf } from '../plan/create-only-fields.ts';
+import { createOnlyOf } from '../plan/desired-change.ts';
 import type { FeedName, SiteName } from '../posting/identifiers.ts';
 import { openQueueBackend, type QueueBackend } from '../queue/backend.ts';
 import { type Dispatcher, startDispatcher, windowFor } from '../queue/dispatcher.ts';
-import { LostJobError, NotClosedError, QueueFullError } from '../queue/reported-error.ts';
 import type { RunningWorker } from '../queue/running-worker.ts';
+import { LostJobError, NotClosedError, QueueFullError } from '../queue/shared-connection.ts';
 import {
   batchSizeFor,
   openSiteQueue,
@@ -25,24 +25,24 @@ import {
   type SiteQueue,
   startApplyWorker,
 } from '../queue/site-queue.ts';
-import { addressOf } from '../site/base-address.ts';
+import { addressOf } from '../site/http/base-address.ts';
 import { createSiteClient } from '../site/http/client.ts';
 import { type BacklogCursor, readReady } from '../store/backlog/backlog.ts';
 import { claimer, type SendSettings } from '../store/change/claim.ts';
 import { outcomeRecorder } from '../store/change/record-outcomes.ts';
-import { failPoisoned } from '../store/change/recover-abandoned.ts';
+import { failPoisoned } from '../store/change/restored-database.ts';
 import { lockKey } from '../store/locks/advisory-locks.ts';
 import { type Leadership, standForLead } from '../store/locks/leadership.ts';
 import { enterAsWorker, feedsToSend, type WorkerLease } from '../store/locks/processes.ts';
 import { readInstallation } from '../store/postgres/migrate.ts';
 import { isPassing } from '../store/postgres/transient-error.ts';
 import { readSiteState } from '../store/site/site-state.ts';
-import { inSpan, isTracing } from '../telemetry/tracing/spans.ts';
+import { inSpan, isTracing } from '../telemetry/spans.ts';
 import { type App, noticeOtherPlace } from './app.ts';
-import { aboutProcess } from './configurations.ts';
-import { UserError } from './exit-status.ts';
+import { tokenDigests } from './open-site-client.ts';
+import { aboutProcess } from './reload.ts';
+import { UserError } from './stop-signal.ts';
 import type { Timing } from './timing.ts';
-import { tokenDigests } from './token-digests.ts';
 
 /** Everything that sends in this process. */
 export interface Engine {

@@ -10,8 +10,8 @@ import { interpretationOf } from '../posting/fingerprint.ts';
 import type { FeedName } from '../posting/identifiers.ts';
 import { compileReader } from '../posting/reader.ts';
 import type { FeedSetup } from '../pull/feed-setup.ts';
-import { addressOf } from '../site/base-address.ts';
-import { UserError } from './exit-status.ts';
+import { addressOf } from '../site/http/base-address.ts';
+import { UserError } from './stop-signal.ts';
 
 /** The feeds a command works on. A broken one does not stop the others. */
 export interface ChosenFeeds {

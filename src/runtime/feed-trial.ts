@@ -1,4 +1,9 @@
 // Tries and plans the text of a feed before it is saved, within bounds that a browser can wait for.
+import { randomBytes } from 'node:crypto';
+import { rmSync } from 'node:fs';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import type { Config } from '../config/config.ts';
 import { publicNetwork } from '../feed/source/sources.ts';
 import { semaphoreFor } from '../flow/semaphore.ts';
@@ -9,7 +14,6 @@ import { type Trial, tryFeed } from '../pull/preview/try-feed.ts';
 import type { PlannedChange } from '../store/backlog/planned-changes.ts';
 import type { App } from './app.ts';
 import { chooseFeeds } from './feed-setups.ts';
-import type { KeptSample } from './kept-samples.ts';
 
 interface DraftRequest {
   /** A configuration that has the draft as this feed. */
@@ -127,5 +131,76 @@ async function withinBounds<Result>(
     return `it took longer than ${MOST_SECONDS} seconds to read; the command line waits longer`;
   } finally {
     release?.();
+  }
+}
+
+// Keeps samples of feeds for those who set them up: uploaded files, and the beginnings of sources. Each has a random name, which only who
+// kept it may use, and is removed after a while.
+
+export interface KeptSample {
+  readonly id: string;
+  /** The name of the uploaded file, or the address of the source, for people. */
+  readonly name: string;
+  readonly path: string;
+  readonly bytes: number;
+  /** As somebody uploaded it; otherwise the beginning of a source, unpacked and in UTF-8. */
+  readonly isUpload: boolean;
+  /** It is the whole document. */
+  readonly isWhole: boolean;
+}
+
+interface Kept extends KeptSample {
+  readonly actor: string;
+  usedAtMs: number;
+}
+
+export const MOST_SAMPLE_BYTES = 32 * 1024 * 1024;
+const MOST_SAMPLES = 40;
+const MOST_KEPT_BYTES = 256 * 1024 * 1024;
+const LIFE_MS = 2 * 3_600_000;
+
+let folder: Promise<string> | undefined;
+const samples = new Map<string, Kept>();
+
+async function makeFolder(): Promise<string> {
+  const made = await mkdtemp(join(tmpdir(), 'jobmirror-samples-'));
+  process.once('exit', () => rmSync(made, { recursive: true, force: true }));
+  return made;
+}
+
+/** `undefined`: it is too large. */
+export async function keepSample(
+  bytes: Buffer,
+  { actor, ...described }: Pick<Kept, 'actor' | 'name' | 'isUpload' | 'isWhole'>,
+): Promise<KeptSample | undefined> {
+  if (bytes.length > MOST_SAMPLE_BYTES) return undefined;
+  folder ??= makeFolder();
+  const id = randomBytes(18).toString('base64url');
+  const path = join(await folder, id);
+  await writeFile(path, bytes, { mode: 0o600, flag: 'wx' });
+  samples.set(id, { ...described, id, path, bytes: bytes.length, actor, usedAtMs: performance.now() });
+  await removeOld();
+  return samples.get(id);
+}
+
+/** `undefined`: there is none by that name, or none of theirs. */
+export async function findSample(id: string, actor: string): Promise<KeptSample | undefined> {
+  await removeOld();
+  const kept = samples.get(id);
+  if (kept === undefined || kept.actor !== actor) return undefined;
+  kept.usedAtMs = performance.now();
+  return kept;
+}
+
+/** Those whose time is over, and beyond the bounds those that were not used for longest. */
+async function removeOld(): Promise<void> {
+  const byUse = [...samples.values()].sort((a, b) => b.usedAtMs - a.usedAtMs);
+  const oldestMs = performance.now() - LIFE_MS;
+  let bytes = 0;
+  for (const [at, kept] of byUse.entries()) {
+    bytes += kept.bytes;
+    if (at < MOST_SAMPLES && (at === 0 || bytes <= MOST_KEPT_BYTES) && kept.usedAtMs > oldestMs) continue;
+    samples.delete(kept.id);
+    await rm(kept.path, { force: true });
   }
 }

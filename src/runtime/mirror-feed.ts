@@ -3,20 +3,20 @@ import { type PullEnd, pullFeed } from '../../jobs/pull-feed.ts';
 import { pause } from '../flow/pause.ts';
 import { pausesOf } from '../plan/pause-words.ts';
 import type { FeedSetup } from '../pull/feed-setup.ts';
-import { applyRules } from '../review/rules/apply-rules.ts';
-import { addressOf } from '../site/base-address.ts';
+import { applyRules } from '../review/rules.ts';
+import { addressOf } from '../site/http/base-address.ts';
 import { countUnsent, hasWork } from '../store/backlog/backlog.ts';
 import { listPauses } from '../store/locks/pauses.ts';
 import { withRetry } from '../store/postgres/transient-error.ts';
 import { readSiteState } from '../store/site/site-state.ts';
-import { formatBytes, formatSeconds, type ProgressLine, throttled } from '../telemetry/progress-line.ts';
+import { formatBytes, formatSeconds, type ProgressLine, throttled } from '../telemetry/print.ts';
 import { type App, noticeOtherPlace } from './app.ts';
 import { awaitQuiet, describePause, INTERRUPTED } from './await-quiet.ts';
 import type { PullReport } from './conclude-pull.ts';
 import { type Blocker, type ConcludedEnd, concludePull, pausedReport } from './conclude-pull.ts';
 import type { Engine } from './engine.ts';
-import { UserError } from './exit-status.ts';
-import { tokenDigests } from './token-digests.ts';
+import { tokenDigests } from './open-site-client.ts';
+import { UserError } from './stop-signal.ts';
 
 export interface MirrorOptions {
   readonly signal: AbortSignal;

@@ -3,22 +3,22 @@
 import { describeMove, takeAddress } from '../apply/confirm-address.ts';
 import { learntRateLimiter } from '../apply/learnt-rate-limiter.ts';
 import { proveReads } from '../apply/prove-token.ts';
-import type { SiteConfig } from '../config/config.ts';
+import type { Config, SiteConfig } from '../config/config.ts';
 import { placesOf } from '../config/load-us-states.ts';
 import { rateLimiterFor } from '../flow/rate-limiter.ts';
 import { type Message, messageOf, reword, textOf } from '../plan/message.ts';
 import { tellPauses } from '../plan/pause-words.ts';
-import type { CheckedSite } from '../review/check-verdict.ts';
+import type { SiteName } from '../posting/identifiers.ts';
 import type { CandidateSite } from '../review/compare-doubt.ts';
-import { addressOf } from '../site/base-address.ts';
+import type { CheckedSite } from '../review/health/check-verdict.ts';
 import type { SiteClient, SiteOptions } from '../site/exchange.ts';
+import { addressOf } from '../site/http/base-address.ts';
 import { readPausesOf } from '../store/locks/pauses.ts';
 import type { Database, Queryable } from '../store/postgres/database.ts';
 import { readInstallation } from '../store/postgres/migrate.ts';
 import { tokenDigest } from '../store/site/refused-token.ts';
 import { readSiteState, stateAt } from '../store/site/site-state.ts';
 import type { App } from './app.ts';
-import { tokenDigests } from './token-digests.ts';
 
 /** Whatever reads with it proves nothing about the token. */
 export async function openSiteClient(options: SiteOptions): Promise<SiteClient> {
@@ -72,4 +72,16 @@ export async function whyClosed(
     { action: { kind: 'resume_site', site: name } },
     ...(otherwise === undefined ? [] : [{ words: otherwise }]),
   ]);
+}
+
+// Computes the digests that represent this configuration's tokens in the database, to tell its own pauses from others'; a token that it does not have is left out.
+
+export async function tokenDigests(db: Queryable, config: Config): Promise<ReadonlyMap<SiteName, string>> {
+  const installation = await readInstallation(db);
+  const sites = [...config.sites.values()];
+  return new Map(
+    sites
+      .filter(({ options }) => options.token.absence === undefined)
+      .map(({ name, options }) => [name, tokenDigest(installation, name, options.token.reveal())]),
+  );
 }

@@ -3,8 +3,8 @@
 import { type Config, type FeedConfig, namedFeeds } from '../config/config.ts';
 import { complaintLine } from '../config/config-error.ts';
 import { siteName } from '../posting/identifiers.ts';
-import { type Assessment, assessHealth, type FeedFacts, type SiteFacts } from '../review/assess-health.ts';
-import { addressOf } from '../site/base-address.ts';
+import { type Assessment, assessHealth, type FeedFacts, type SiteFacts } from '../review/health/assess-health.ts';
+import { addressOf } from '../site/http/base-address.ts';
 import { unsearchedFeeds } from '../store/change/site-search.ts';
 import type { ScheduleState } from '../store/feed/feed-schedule.ts';
 import { unconfiguredFeeds } from '../store/feed/unconfigured-feeds.ts';
@@ -16,11 +16,9 @@ import { undeletedOrphans } from '../store/site/orphan-site-jobs.ts';
 import { onlyAsksToWait } from '../store/site/recent-requests.ts';
 import { readSiteState, type SiteState, stateAt } from '../store/site/site-state.ts';
 import type { App } from './app.ts';
-import { nameOfProcess } from './configurations.ts';
-import { keptFormer } from './reload.ts';
-import { describeLate, isLate } from './schedule/late-schedules.ts';
-import { lastDue } from './schedule/next-run.ts';
-import { tokenDigests } from './token-digests.ts';
+import { tokenDigests } from './open-site-client.ts';
+import { keptFormer, nameOfProcess } from './reload.ts';
+import { describeLate, isLate, lastDue } from './schedule/next-run.ts';
 
 /** A feed is stale after this many scheduled runs without a complete pull, but not before this time. */
 const MISSED_RUNS = 3;

@@ -3,7 +3,7 @@
 import { type Rounds, startRounds } from '../flow/pause.ts';
 import { describePassing } from '../store/postgres/transient-error.ts';
 import { claimRetention, forgetOldRows, resumeRetentionSoon } from '../store/retention.ts';
-import { forgetGroupCounts, noteGroupCounts } from '../store/review/group-history.ts';
+import { forgetGroupCounts, noteGroupCounts } from '../store/review/review-groups.ts';
 import { foldReviewCounts } from '../store/review/review-totals.ts';
 import type { App } from './app.ts';
 

@@ -2,7 +2,6 @@
 // something else.
 import { isatty } from 'node:tty';
 import { onOutputFailure, printNotice } from '../telemetry/print.ts';
-import { UserError } from './exit-status.ts';
 
 /** Time for requests in flight to finish, so everything ends within 10 s of the signal. */
 export const STOP_WITHIN_MS = 7_000;
@@ -80,4 +79,29 @@ export function stopSignal(endAfterMs = END_AFTER_MS, { reloads = false } = {}):
       forgetOutput();
     },
   };
+}
+
+// The exit statuses of commands, which scripts rely on (docs/reference.md, "Exit status").
+
+export const ExitStatus = {
+  /** Everything is mirrored. */
+  done: 0,
+  /**
+   * The command could not do its work: configuration, source or site unreachable, feed not readable or not complete.
+   */
+  failed: 1,
+  /** Mirrored, but something waits for review. */
+  review: 2,
+} as const;
+export type ExitStatus = (typeof ExitStatus)[keyof typeof ExitStatus];
+
+/** The combined status of several results: a failure outweighs entries that wait. */
+export function worstStatus(statuses: readonly ExitStatus[]): ExitStatus {
+  if (statuses.includes(ExitStatus.failed)) return ExitStatus.failed;
+  return statuses.includes(ExitStatus.review) ? ExitStatus.review : ExitStatus.done;
+}
+
+/** An error whose message tells its user everything needed: no stack is shown. */
+export class UserError extends Error {
+  override name = 'UserError';
 }

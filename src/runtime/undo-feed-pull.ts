@@ -1,9 +1,9 @@
 // Undoes a pull of a configured feed: plans it, or commits it and leaves it to be sent.
 import { type Message, messageOf, reword } from '../plan/message.ts';
 import type { FeedSetup } from '../pull/feed-setup.ts';
-import type { PlanLine } from '../pull/preview/plan-lines.ts';
+import type { PlanLine } from '../pull/preview/trial-counts.ts';
 import { noSuchPull, planUndo, type UndoEnd, type UndoPlan, undoPull, whyNotUndo } from '../pull/undo-pull.ts';
-import { findPull, type PullRow } from '../store/pull/pull-row.ts';
+import { findPull, type PullRow } from '../store/pull/pull-history.ts';
 import type { App } from './app.ts';
 import { chooseFeeds } from './feed-setups.ts';
 

@@ -1,8 +1,7 @@
 // What the XML interface and the pages of the site share: its data, settings, faults and request log.
 import type { HttpBindings } from '@hono/node-server';
 import type { Switchboard } from './faults/switchboard.ts';
-import type { SandboxLog } from './log.ts';
-import type { OpenRequest, RequestLog } from './request-log.ts';
+import type { OpenRequest, RequestLog, SandboxLog } from './request-log.ts';
 import type { SandboxSettings } from './settings.ts';
 import type { SignInLimit } from './sign-in-limit.ts';
 import type { Account, AccountStore, SessionStore } from './store/accounts.ts';

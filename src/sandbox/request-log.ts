@@ -1,6 +1,6 @@
 // A bounded log of the interface's requests, for the page `/requests`, tests and measurements.
 import type { FaultName } from './faults/fault-table.ts';
-import type { Operation } from './interface/operation.ts';
+import type { Operation } from './interface/answers.ts';
 
 /** One request to the XML interface, without its credentials. */
 export interface RequestRecord {
@@ -87,3 +87,8 @@ export function createRequestLog(keep: number): RequestLog {
     idle: () => (underWay === 0 ? Promise.resolve() : new Promise((resolve) => idle.add(resolve))),
   };
 }
+
+// The sandbox's log interface: a constant message and data. The starter provides the logger.
+
+/** Writes one log line. */
+export type SandboxLog = (message: string, data?: Readonly<Record<string, unknown>>) => void;

@@ -1,20 +1,19 @@
 // Starts a complete job site that implements site-interface.md, for demos, tests and dry runs.
-import { setMaxListeners } from 'node:events';
+
+import { once, setMaxListeners } from 'node:events';
 import type { Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { createAdaptorServer } from '@hono/node-server';
 import type { Fault } from './faults/fault-table.ts';
 import { createSwitchboard } from './faults/switchboard.ts';
 import { asksForXml, createXmlApp } from './interface/xml-app.ts';
 import type { JobSite } from './job-site.ts';
-import { listen } from './listener.ts';
-import type { SandboxLog } from './log.ts';
 import { createPageApp } from './pages/page-app.tsx';
-import { createRequestLog, type RequestLog } from './request-log.ts';
+import { createRequestLog, type RequestLog, type SandboxLog } from './request-log.ts';
 import { defaultSettings, type SandboxSettings } from './settings.ts';
 import { createSignInLimit } from './sign-in-limit.ts';
 import { type EnsuredUser, ensureUser, openAccounts, openSessions } from './store/accounts.ts';
-import { openDatabase } from './store/database.ts';
-import { type Inspection, openInspection } from './store/inspection.ts';
+import { type Inspection, openDatabase, openInspection } from './store/database.ts';
 import { openJobs } from './store/jobs.ts';
 
 export interface SandboxOptions {
@@ -135,3 +134,76 @@ export async function startSandbox(options: SandboxOptions): Promise<Sandbox> {
 /** A `refuse` fault without conditions takes effect as soon as it is set. */
 const refusesAtOnce = ({ name, on, after, count, rate }: Fault): boolean =>
   name === 'refuse' && on === undefined && after === undefined && count === undefined && rate === undefined;
+
+// An HTTP server that can stop and resume listening on the same port.
+
+export interface Listener {
+  readonly port: number;
+  /** Refuses new connections for `ms` (0: until {@link Listener.accept}); requests in flight are still answered. */
+  refuse(ms: number): void;
+  /** Accepts connections again. */
+  accept(): Promise<void>;
+  /** Closes the server and all connections. */
+  close(): void;
+}
+
+const AGAIN_AFTER_MS = 1_000;
+
+/**
+ * Starts listening.
+ * @param port 0: any free port
+ * @throws the system's error, such as EADDRINUSE
+ */
+async function listen(server: Server, host: string, port: number, log: SandboxLog): Promise<Listener> {
+  let refusing = false;
+  let closed = false;
+  let timer: NodeJS.Timeout | undefined;
+  const open = async (at: number): Promise<void> => {
+    server.listen(at, host);
+    await once(server, 'listening');
+  };
+  // A kept-alive connection would let its client bypass the refusal.
+  server.on('request', ({ socket }, response) => {
+    response.once('close', () => {
+      if (refusing) socket.destroy();
+    });
+  });
+  await open(port);
+  const { port: found } = server.address() as AddressInfo;
+
+  const accept = async (): Promise<void> => {
+    clearTimeout(timer);
+    if (!refusing || closed) return;
+    refusing = false;
+    await open(found).catch((error: unknown) => {
+      // Another program may have taken the port: connections stay refused until it can listen again.
+      refusing = true;
+      if (!closed) acceptAfter(AGAIN_AFTER_MS);
+      throw error;
+    });
+    if (closed) server.close();
+  };
+  function acceptAfter(ms: number): void {
+    timer = setTimeout(() => {
+      accept().catch((error: unknown) => log('the sandbox cannot listen again', { error: String(error) }));
+    }, ms);
+  }
+  return {
+    port: found,
+    accept,
+    refuse(ms) {
+      clearTimeout(timer);
+      if (closed) return;
+      if (!refusing) server.close();
+      refusing = true;
+      if (ms === 0) return;
+      acceptAfter(ms);
+    },
+    close() {
+      closed = true;
+      clearTimeout(timer);
+      if (!refusing) server.close();
+      server.closeAllConnections();
+    },
+  };
+}

@@ -4,10 +4,10 @@ import { makeCredentials } from '../config/build/credentials.ts';
 import { makeSingleConfig } from '../config/build/source-config.ts';
 import { fillText } from '../config/environment.ts';
 import type { SecretSettings } from '../config/read-secret.ts';
+import { Secret } from '../config/read-secret.ts';
 import { feedSchema } from '../config/schema/feed-schema.ts';
-import type { InitAnswer, InitContext, SchemeSource } from '../config/scheme-sources/scheme-source.ts';
-import { SCHEMES, schemeSourceOf } from '../config/scheme-sources/scheme-sources.ts';
-import { Secret } from '../config/secret.ts';
+import type { InitAnswer, InitContext, SchemeSource } from '../config/scheme-sources.ts';
+import { SCHEMES, schemeSourceOf } from '../config/scheme-sources.ts';
 import { isSecretParameter, publicAddress, type SingleConfig } from '../feed/source/sources.ts';
 import { formatFrom } from './preset-fit.ts';
 

@@ -1,6 +1,11 @@
 // Names documents that no format reads for what they are, with what to do about them, and finds the feeds that an HTML
 // page names for programs.
+import { DELIMITERS } from '../feed/format/format.ts';
+import { pathStep } from '../posting/paths/path-census.ts';
+import { parseValuePath, textsAt } from '../posting/paths/value-path.ts';
+import type { RecordTree } from '../posting/posting.ts';
 import { isJsonObject, jsonLists } from './find-lists.ts';
+import type { SampledRecords } from './sample-records.ts';
 
 /** What a document is instead of JSON; `undefined`: nothing that is known. @param text its beginning. */
 export function namedScript(text: string): string | undefined {
@@ -96,3 +101,120 @@ export function feedsNamedIn(page: string, address: string): readonly string[] {
   });
   return [...new Set(whole)].slice(0, MOST_NAMED);
 }
+
+// Finds the delimiter of a table, and the rows before its header: reports of programs begin with some.
+
+const READ_ROWS = 60;
+const SEPARATOR_LINE = /^"?sep=(.)"?\s*$/i;
+
+/** The settings `csv` of a table; `undefined`: the header row tells everything. */
+export function tableLayout(bytes: Buffer): Readonly<Record<string, unknown>> | undefined {
+  const all = bytes
+    .toString('utf8', 0, 65_536)
+    .replace(/^\ufeff/, '')
+    .replaceAll(/"(?:[^"]|"")*"/g, '')
+    .split(/\r\n|\n|\r/);
+  const separator = SEPARATOR_LINE.exec(firstLineOf(bytes))?.[1];
+  // The line with the separator is not one of the rows to skip.
+  const rows = (separator === undefined ? all : all.slice(1)).slice(0, READ_ROWS);
+  const delimiter = DELIMITERS.find((each) => each === separator) ?? bestDelimiter(rows);
+  if (delimiter === undefined) return undefined;
+  const counts = rows.map((row) => countOf(row, delimiter));
+  const usual = usualOf(rows, delimiter);
+  const header = counts.findIndex((count) => count >= Math.max(1, usual * 0.8));
+  const inHeader = DELIMITERS.map((each) => countOf(rows[Math.max(0, header)] ?? '', each));
+  const isTold =
+    separator !== undefined || Math.max(...inHeader) === countOf(rows[Math.max(0, header)] ?? '', delimiter);
+  const settings = {
+    ...(isTold ? {} : { delimiter: delimiter === '\t' ? 'tab' : delimiter }),
+    ...(header > 0 && usual > 1 ? { skip_rows: header } : {}),
+  };
+  return Object.keys(settings).length === 0 ? undefined : settings;
+}
+
+const firstLineOf = (bytes: Buffer): string =>
+  bytes
+    .toString('utf8', 0, 64)
+    .replace(/^\ufeff/, '')
+    .split(/\r\n|\n|\r/, 1)[0] ?? '';
+
+const countOf = (row: string, delimiter: string): number => row.split(delimiter).length - 1;
+
+/** How often it occurs in most rows. Lists in cells must not count, so it is the same delimiter in all rows. */
+function usualOf(rows: readonly string[], delimiter: string): number {
+  const counts = rows.filter((row) => /[^\s,;|]/.test(row)).map((row) => countOf(row, delimiter));
+  return counts.toSorted((a, b) => a - b)[Math.floor(counts.length / 2)] ?? 0;
+}
+
+/** The delimiter that occurs equally often in most rows; of several, the one with the most columns. */
+function bestDelimiter(rows: readonly string[]): (typeof DELIMITERS)[number] | undefined {
+  const filled = rows.filter((row) => /[^\s,;|]/.test(row));
+  const rated = DELIMITERS.map((delimiter) => {
+    const usual = usualOf(rows, delimiter);
+    const equal = filled.filter((row) => countOf(row, delimiter) === usual).length / Math.max(1, filled.length);
+    return { delimiter, usual, equal: Math.round(equal * 10) };
+  }).filter(({ usual }) => usual > 0);
+  return rated.sort((a, b) => b.equal - a.equal || b.usual - a.usual)[0]?.delimiter;
+}
+
+// Proposes which records are no postings: lines about the stream, and the row with the totals of a report.
+
+export interface ProposedSkip {
+  /** The setting `skip`; `undefined`: all are postings. */
+  readonly skip: Readonly<Record<string, unknown>> | undefined;
+  /** The sampled records that stay. */
+  readonly trees: readonly RecordTree[];
+  /** What a person should know. */
+  readonly notes: readonly string[];
+}
+
+const TOTAL =
+  /^(?:grand |sub-?)?(?:total|totals|sum|summe|gesamt|gesamtsumme|totaal|suma|somme|totale)\b[\s:]*[\d.,]*$/i;
+
+export function proposeSkip(type: string, sample: SampledRecords): ProposedSkip {
+  const { trees } = sample;
+  if (type === 'jsonl' && trees.some((tree) => isMessage(tree, 'RECORD')) && trees.every((tree) => isMessage(tree))) {
+    const streams = new Set(trees.flatMap((tree) => textsAt(parseValuePath('stream'), tree)));
+    return {
+      skip: { type: { not: 'RECORD' } },
+      trees: trees.filter((tree) => isMessage(tree, 'RECORD')),
+      notes: [
+        'its lines are messages of Singer or Airbyte, of which those of the type RECORD are postings',
+        ...(streams.size > 1
+          ? [`it has several streams (${[...streams].join(', ')}); skip those without postings: skip: { stream: … }`]
+          : []),
+      ],
+    };
+  }
+  const total = type === 'csv' ? totalRow(sample) : undefined;
+  if (total === undefined) return { skip: undefined, trees, notes: [] };
+  return {
+    skip: { [total.path]: { matches: `(?i)^\\s*${total.word}\\b` } },
+    trees: trees.filter((tree) => !isTotal(tree)),
+    notes: [`its last row is the total of a report and is skipped`],
+  };
+}
+
+const MESSAGES = new Set(['SCHEMA', 'RECORD', 'STATE', 'ACTIVATE_VERSION', 'BATCH', 'LOG', 'TRACE', 'CATALOG', 'SPEC']);
+
+function isMessage(tree: RecordTree, type?: string): boolean {
+  const [text = ''] = textsAt(TYPE, tree);
+  return type === undefined ? MESSAGES.has(text) : text === type;
+}
+const TYPE = parseValuePath('type');
+
+function totalRow({ trees, last }: SampledRecords): { readonly path: string; readonly word: string } | undefined {
+  if (last === undefined || trees.length < 2 || !isTotal(last)) return undefined;
+  const [name, text] = cellsOf(last).find(([, cell]) => cell.trim() !== '') ?? ['', ''];
+  return { path: pathStep(name), word: /^[^\d:.,]+/.exec(text.trim())?.[0].trim() ?? 'total' };
+}
+
+/** Whether the first text of the row is "Total", and most of its cells are empty. */
+function isTotal(tree: RecordTree): boolean {
+  const cells = cellsOf(tree);
+  const filled = cells.filter(([, text]) => text.trim() !== '');
+  return TOTAL.test(filled[0]?.[1].trim() ?? '') && filled.length <= Math.max(2, cells.length / 2);
+}
+
+const cellsOf = (tree: RecordTree): readonly (readonly [string, string])[] =>
+  typeof tree === 'string' ? [] : Object.entries(tree).map(([name, cell]) => [name, [cell].flat().join(' ')] as const);

@@ -1,8 +1,8 @@
 // Proposes the key and the fields of records with unknown names, by the names of their elements and by their texts.
-import { textPathsIn } from '../posting/path-census.ts';
+import { textPathsIn } from '../posting/paths/path-census.ts';
+import { isTreeList, parseValuePath, textsAt } from '../posting/paths/value-path.ts';
 import type { RecordTree } from '../posting/posting.ts';
 import type { UsPlace } from '../posting/steps/us-places.ts';
-import { isTreeList, parseValuePath, textsAt } from '../posting/value-path.ts';
 
 /** A rule as the configuration writes it. */
 export type ProposedRule = string | Readonly<Record<string, unknown>> | readonly Readonly<Record<string, unknown>>[];

@@ -4,14 +4,14 @@ import { foreignCities, stateTable, usCities } from '../config/load-us-states.ts
 import { type Preset, readPreset } from '../config/presets.ts';
 import type { WrittenFormat } from '../config/schema/format-schema.ts';
 import { EVERY_NAME } from '../posting/id-and-name.ts';
-import { textPathsIn } from '../posting/path-census.ts';
+import { textPathsIn } from '../posting/paths/path-census.ts';
+import { parseValuePath, textsAt } from '../posting/paths/value-path.ts';
+import { compileStates } from '../posting/places.ts';
 import { isCountry } from '../posting/steps/place-names.ts';
 import { compileUsPlaces } from '../posting/steps/us-places.ts';
-import { compileStates } from '../posting/us-states.ts';
-import { parseValuePath, textsAt } from '../posting/value-path.ts';
 import { jsonLists, type RecordList, xmlLists } from './find-lists.ts';
 import { type DocumentType, documentTypeOf } from './opening.ts';
-import { feedsNamedIn, namedJson, namedScript } from './other-shapes.ts';
+import { feedsNamedIn, namedJson, namedScript, proposeSkip, tableLayout } from './other-shapes.ts';
 import {
   feedConfigOf,
   fittingPresets,
@@ -29,9 +29,7 @@ import {
   proposeMapping,
 } from './propose-fields.ts';
 import { type ProposedPages, proposePages } from './propose-pages.ts';
-import { proposeSkip } from './propose-skip.ts';
 import { type SampledRecords, sampleLeniently, sampleRecords } from './sample-records.ts';
-import { tableLayout } from './table-layout.ts';
 
 export interface Proposal {
   /** A preset's name; `undefined`: a format of its own. */

@@ -4,7 +4,7 @@ import { ConfigError } from '../config/config-error.ts';
 import { findPresets, readPreset } from '../config/presets.ts';
 import { formatSchema, type WrittenFormat } from '../config/schema/format-schema.ts';
 import { parseYaml, toData } from '../config/yaml-source.ts';
-import { type PathFill, PathValues } from '../posting/path-values.ts';
+import { type PathFill, PathValues } from '../posting/paths/path-census.ts';
 import { readOpening } from './opening.ts';
 import { feedConfigOf } from './preset-fit.ts';
 import { sampleRecords } from './sample-records.ts';
@@ -16,7 +16,7 @@ export async function samplePaths(
   folder: string,
 ): Promise<readonly PathFill[]> {
   const data = settingsOf(draft);
-  const format = await formatOf(data.format, folder);
+  const format = await formatInFolder(data.format, folder);
   if (format === undefined) return [];
   const written = typeof data.encoding === 'string' ? data.encoding : undefined;
   const opening = await readOpening({ kind: 'file', path }, isUpload ? written : 'utf-8', AbortSignal.timeout(10_000));
@@ -45,7 +45,7 @@ function settingsOf(draft: string): {
   }
 }
 
-async function formatOf(written: unknown, folder: string): Promise<WrittenFormat | undefined> {
+async function formatInFolder(written: unknown, folder: string): Promise<WrittenFormat | undefined> {
   if (typeof written === 'string') {
     const preset = (await findPresets(folder)).byName.get(written);
     return preset && readPreset(preset);

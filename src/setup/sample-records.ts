@@ -1,5 +1,5 @@
 // Splits and parses the first records of a document's beginning.
-import { isWebAddress } from '../config/scheme-sources/scheme-sources.ts';
+import { isWebAddress } from '../config/scheme-sources.ts';
 import type { RecordBatch } from '../feed/batch/record-batch.ts';
 import { startSplitting } from '../feed/batch/start-splitting.ts';
 import type { FeedSource } from '../feed/feed-reading.ts';

@@ -1,6 +1,6 @@
 // Detects signs in a success answer that it belongs to another request: another job, or another posting's job.
 import { isRewriting, type LearntRewrites } from '../plan/observe-values.ts';
-import { compareReferences, compareValues, fieldOf, referenceForm } from '../plan/same-value.ts';
+import { compareReferences, compareValues, fieldOf, referenceForm } from '../plan/same-meaning.ts';
 import type { SiteJobId } from '../posting/identifiers.ts';
 import type { Fields } from '../posting/posting.ts';
 

@@ -6,8 +6,8 @@ import type { StatedTypes } from '../plan/same-meaning.ts';
 import type { SiteJobId } from '../posting/identifiers.ts';
 import type { Fields, Problem } from '../posting/posting.ts';
 import type { Expectation } from './contradiction.ts';
-import type { Deadline } from './http/deadline.ts';
 import type { Resource } from './http/job-address.ts';
+import type { Deadline } from './http/trouble.ts';
 import type { SetUpFault } from './set-up-fault.ts';
 
 /** One request to the site, one job per document (site-interface.md, section 4). */

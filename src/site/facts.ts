@@ -7,7 +7,8 @@ import { isInDoubt, readFailureIndicator } from './failure-indicator.ts';
 import { type JobAddress, mayFollowCreate, pointsAtJob, type Resource, readJobUrl } from './http/job-address.ts';
 import { findJob, type ReadJob, readJobElement } from './xml/decode.ts';
 import { readErrors, tellProblems } from './xml/problems.ts';
-import { readXml, type XmlElement } from './xml/xml-tree.ts';
+import type { XmlElement } from './xml/xml-events.ts';
+import { readXml } from './xml/xml-tree.ts';
 
 /** What came back for one request, possibly incomplete. */
 export interface Reply {
@@ -153,3 +154,22 @@ function targetOf(reply: Reply): string | undefined {
   const { origin, pathname } = new URL(reply.location, reply.url.href);
   return `${origin}${pathname}`;
 }
+
+// Finds the ID of a job that a person named by another one: under two IDs, a job could get two postings.
+
+/**
+ * The ID to use for the job that the site showed for this one; `undefined`: this one. Some sites put an internal number into a job's
+ * XML and find no job by it, so the site is asked.
+ * @param show fetches a job; throws if the site gave no clear answer
+ */
+export async function idInstead(
+  id: SiteJobId,
+  { ownId }: SiteJob,
+  show: (id: SiteJobId) => Promise<SiteJob | undefined>,
+): Promise<SiteJobId | undefined> {
+  if (ownId === undefined || areOfTwoJobs(id, ownId)) return ownId;
+  return (await show(ownId)) === undefined ? undefined : ownId;
+}
+
+export const describeIdInstead = (id: SiteJobId, instead: SiteJobId): string =>
+  `the site shows job ${instead} for the ID ${id}: use the ID ${instead}`;

@@ -1,7 +1,8 @@
 // Finds what a success answer says against the request in any form other than an errors document.
 import type { Problem } from '../posting/posting.ts';
 import { firstOf, isMessage, isNothing, readErrorElement, readMessages } from './xml/problems.ts';
-import { childrenOf, foldName, isNamed, legibleText, MAX_LEGIBLE, type XmlElement } from './xml/xml-tree.ts';
+import { foldName, type XmlElement } from './xml/xml-events.ts';
+import { childrenOf, isNamed, legibleText, MAX_LEGIBLE } from './xml/xml-tree.ts';
 
 // Neither the answer to an update nor the form of errors is described (site-interface.md, section 4, rule 5; section 7,
 // rule 3), so a site may report a failure under 200 in its own words:

@@ -3,7 +3,7 @@ import type { Problem } from '../posting/posting.ts';
 import type { Outcome, SiteRequest } from './exchange.ts';
 import { type Facts, gatherFacts, type Reply } from './facts.ts';
 import { readSetUpFault, type SetUpFault } from './set-up-fault.ts';
-import { attributeTo } from './xml/field-of-message.ts';
+import { attributeTo } from './xml/problems.ts';
 
 /** One line of the classification. The first rule that applies decides. */
 export interface OutcomeRule {

@@ -2,8 +2,9 @@
 import type { Probe, TokenCheck } from './exchange.ts';
 import { isHtml } from './facts.ts';
 import type { Answer, AnswerHead } from './http/transport.ts';
-import type { PageAnswer } from './list/read-page.ts';
-import { expandReferences, readXml } from './xml/xml-tree.ts';
+import type { PageAnswer } from './list/list-page.ts';
+import { expandReferences } from './xml/references.ts';
+import { readXml } from './xml/xml-tree.ts';
 
 /** What was requested: the list action if one is configured, otherwise the path where jobs are created. */
 export interface Probed {

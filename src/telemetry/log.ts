@@ -2,8 +2,8 @@
 import { hostname } from 'node:os';
 import { styleText } from 'node:util';
 import { pino } from 'pino';
-import { createScrub } from './scrub-secrets.ts';
-import { terminalText } from './terminal-text.ts';
+import { secretReplacer } from '../posting/secret-pattern.ts';
+import { terminalText } from './print.ts';
 
 /** Maximum characters of a log line, without its line break. */
 export const MAX_LINE_LENGTH = 16_384;
@@ -143,4 +143,21 @@ function errorText(error: unknown): string | undefined {
   const below = errorText(cause);
   if (below !== undefined) lines.push(`caused by: ${below}`);
   return lines.join('\n');
+}
+
+// Removes secrets from text, in every encoding in which they may occur.
+
+const REPLACEMENT = '[secret]';
+
+/**
+ * Returns a function that replaces each secret with `[secret]`, however it is escaped or encoded (see `secretReplacer`).
+ * Ignores empty secrets. The text may be whole log lines: the replacement never breaks a JSON string.
+ */
+export function createScrub(secrets: readonly string[]): (text: string) => string {
+  // Longest first: a short secret may be the prefix of a longer one, whose rest would remain.
+  const replacers = [...new Set(secrets)]
+    .filter((secret) => secret !== '')
+    .sort((a, b) => b.length - a.length)
+    .map((secret) => secretReplacer(secret, REPLACEMENT));
+  return (text) => replacers.reduce((scrubbed, replace) => replace(scrubbed), text);
 }

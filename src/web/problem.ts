@@ -1,4 +1,5 @@
 // Errors of the API as problem details (RFC 9457).
+import type { HonoRequest } from 'hono';
 import { z } from 'zod';
 
 /** What a request got wrong, and where. */
@@ -76,3 +77,50 @@ export const problemAnswer = z
     errors: z.array(z.looseObject({ where: z.string(), message: z.string() })).optional(),
   })
   .meta({ title: 'Problem' });
+
+// Answers with a CSV file that is made while it is read, for the API and the pages.
+
+/** The first part is made before the answer begins, so that what is wrong with the request still has its own answer. */
+export async function csvResponse(parts: AsyncIterable<string>, name: string): Promise<Response> {
+  const made = parts[Symbol.asyncIterator]();
+  const encoder = new TextEncoder();
+  const ahead = [await made.next(), await made.next()];
+  const body = new ReadableStream<Uint8Array>({
+    async pull(controller) {
+      const part = ahead.shift() ?? (await made.next());
+      if (part.done === true) controller.close();
+      else controller.enqueue(encoder.encode(part.value));
+    },
+    async cancel() {
+      await made.return?.();
+    },
+  });
+  return new Response(body, {
+    headers: {
+      'Content-Type': 'text/csv; charset=utf-8; header=present',
+      'Content-Disposition': `attachment; filename="${name}.csv"`,
+      'Cache-Control': 'private, no-cache',
+    },
+  });
+}
+
+// Reads the body of a request up to a limit.
+
+/** @throws {ProblemError} if it is larger, or ends early */
+export async function receiveBody(request: HonoRequest, mostBytes: number): Promise<Buffer> {
+  const tooLarge = new ProblemError({ status: 413, detail: `the body has more than ${mostBytes} bytes` });
+  if (Number(request.header('content-length') ?? 0) > mostBytes) throw tooLarge;
+  const chunks: Uint8Array[] = [];
+  let size = 0;
+  try {
+    for await (const chunk of request.raw.body ?? []) {
+      size += chunk.length;
+      if (size > mostBytes) throw tooLarge;
+      chunks.push(chunk);
+    }
+  } catch (error) {
+    if (error instanceof ProblemError) throw error;
+    throw new ProblemError({ status: 400, detail: 'the body ended early' });
+  }
+  return Buffer.concat(chunks);
+}

@@ -1,7 +1,7 @@
 // What the routes of pages and API know about their request.
 import type { HttpBindings } from '@hono/node-server';
 import type { PersonsPause } from '../plan/pause-words.ts';
-import type { Client } from './access/client.ts';
+import type { Client } from './access/limits.ts';
 import type { Visitor } from './access/visitor.ts';
 
 export interface WebEnv {

@@ -8,11 +8,11 @@ import { listPauses } from '../store/locks/pauses.ts';
 import { describePassing } from '../store/postgres/transient-error.ts';
 import type { Access } from './access/access.ts';
 import { apiRoutes } from './api/api.ts';
-import { ErrorPage } from './pages/page.tsx';
 import { pageRoutes } from './pages/page-routes.tsx';
+import { ErrorPage } from './pages/parts/page.tsx';
 import { type HttpProblem, ProblemError, problemResponse, TITLES } from './problem.ts';
 import type { WebEnv } from './web-env.ts';
-import { webhookRoutes } from './webhooks/webhook-routes.ts';
+import { webhookRoutes } from './webhook-routes.ts';
 
 export function webRoutes(app: App, control: Control, { readClient, readVisitor, sessions }: Access): Hono<WebEnv> {
   const routes = new Hono<WebEnv>();

@@ -2,7 +2,7 @@
 import { describe, expect, it } from 'vitest';
 import { confirmOwn } from '../../src/apply/confirm-own.ts';
 import type { SiteContext } from '../../src/apply/site-context.ts';
-import { formsAfter } from '../../src/plan/shown-forms.ts';
+import { formsAfter } from '../../src/plan/compare-shown.ts';
 import { siteJobId } from '../../src/posting/identifiers.ts';
 import type { Fields } from '../../src/posting/posting.ts';
 import { attemptOf, siteContextWith } from './site-context.ts';

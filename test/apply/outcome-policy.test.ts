@@ -1,6 +1,6 @@
 // What happens to a change after each outcome.
 import { describe, expect, it } from 'vitest';
-import { resultOf } from '../../src/apply/outcome-policy.ts';
+import { resultOf } from '../../src/apply/record-outcome.ts';
 import { feedName, postingKey, siteJobId, siteName } from '../../src/posting/identifiers.ts';
 import type { Outcome } from '../../src/site/exchange.ts';
 import type { Attempt } from '../../src/store/change/attempt.ts';

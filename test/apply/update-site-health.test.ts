@@ -2,7 +2,7 @@
 import { pino } from 'pino';
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
 import type { SiteContext } from '../../src/apply/site-context.ts';
-import { updateSiteHealth } from '../../src/apply/update-site-health.ts';
+import { updateSiteHealth } from '../../src/apply/site-health.ts';
 import { siteName } from '../../src/posting/identifiers.ts';
 import type { Outcome } from '../../src/site/exchange.ts';
 import type { Attempt } from '../../src/store/change/attempt.ts';

@@ -1,6 +1,6 @@
 // A discard of few entries needs no confirmation, but covers no entries that a pull adds after they were counted.
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { askAboutSelected, askToDiscard } from '../../src/cli/review/ask-first.ts';
+import { askAboutSelected, askToDiscard } from '../../src/cli/ask-first.ts';
 import { actOnEntries, readNamed } from '../../src/review/act-on-entries.ts';
 import { startBulk } from '../../src/review/bulk/start-bulk.ts';
 import { acme, acting, openStage, type Stage } from '../review/stage.ts';

@@ -8,7 +8,7 @@ import { text } from 'node:stream/consumers';
 import { SMTPServer } from 'smtp-server';
 import { expect, it } from 'vitest';
 import { packageRoot } from '../../src/config/package-root.ts';
-import { startAlerts } from '../../src/runtime/alerts/run-alerts.ts';
+import { startAlerts } from '../../src/runtime/run-alerts.ts';
 import { openApp } from '../../src/runtime/app.ts';
 import { FAST_ALERTS } from '../support/alerting.ts';
 import { feedXml, posting } from '../support/indeed-feed.ts';

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { inspect } from 'node:util';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { loadConfig } from '../../src/config/load-config.ts';
-import { ALERT_KINDS } from '../../src/telemetry/alerts/alert-message.ts';
+import { ALERT_KINDS } from '../../src/telemetry/alert-message.ts';
 
 const ENV = {
   BOARD_TOKEN: 'board-token-0123456789',

@@ -2,7 +2,7 @@
 import { describe, expect, test } from 'vitest';
 import { configSchema } from '../../src/config/schema/config-schema.ts';
 import { inputJsonSchema, knownNames } from '../../src/config/validate.ts';
-import { nearestName } from '../../src/posting/nearest-name.ts';
+import { nearestName } from '../../src/posting/id-and-name.ts';
 import { configJsonSchemaText } from './schema-file.ts';
 
 test('the JSON Schema is valid JSON, strict, and describes every setting of a feed', () => {

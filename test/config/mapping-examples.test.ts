@@ -7,9 +7,9 @@ import { parse } from 'yaml';
 import { loadConfig } from '../../src/config/load-config.ts';
 import { packageRoot } from '../../src/config/package-root.ts';
 import { formatOf } from '../../src/feed/format/formats.ts';
+import { RecordDates } from '../../src/posting/dates.ts';
 import { feedName } from '../../src/posting/identifiers.ts';
 import { compileReader } from '../../src/posting/reader.ts';
-import { RecordDates } from '../../src/posting/record-dates.ts';
 
 let folder: string;
 beforeAll(() => {

@@ -2,7 +2,7 @@
 
 import { configSchema } from '../../src/config/schema/config-schema.ts';
 import { inputJsonSchema, type JsonSchema } from '../../src/config/validate.ts';
-import { TRANSFORM_NAMES, TRANSFORMS } from '../../src/posting/transforms.ts';
+import { TRANSFORM_NAMES, TRANSFORMS } from '../../src/posting/steps/transforms.ts';
 
 const INTRODUCTION = `# Configuration
 

@@ -5,7 +5,7 @@ import { readdirSync, readFileSync, symlinkSync, watch } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { packageRoot } from '../../src/config/package-root.ts';
-import { makeLockable, withLock } from '../../src/embedded-postgres/folder-lock.ts';
+import { makeLockable, withLock } from '../../src/embedded-postgres/cluster-paths.ts';
 import { identityOf, isAlive } from '../../src/embedded-postgres/process-identity.ts';
 import { countOf } from '../support/extent.ts';
 import { temporaryFolder } from './data-folder.ts';

@@ -20,10 +20,14 @@ import {
 import { dirname, join, relative } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { packageRoot } from '../../src/config/package-root.ts';
-import { type Binaries, completeLibraries, findBinaries, postgresPath } from '../../src/embedded-postgres/binaries.ts';
-import { clusterPaths } from '../../src/embedded-postgres/cluster-paths.ts';
-import { openFallbackFolder } from '../../src/embedded-postgres/fallback-folder.ts';
-import { runnableBinaries } from '../../src/embedded-postgres/runnable-binaries.ts';
+import {
+  type Binaries,
+  completeLibraries,
+  findBinaries,
+  postgresPath,
+  runnableBinaries,
+} from '../../src/embedded-postgres/binaries.ts';
+import { clusterPaths, openFallbackFolder } from '../../src/embedded-postgres/cluster-paths.ts';
 import { openEmbeddedServer } from '../../src/embedded-postgres/server.ts';
 import { runSql } from '../support/sql.ts';
 import {

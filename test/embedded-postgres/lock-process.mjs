@@ -2,7 +2,7 @@
 // Arguments: the folder, the number of times.
 import { appendFileSync } from 'node:fs';
 import { setImmediate } from 'node:timers/promises';
-import { withLock } from '../../dist/src/embedded-postgres/folder-lock.js';
+import { withLock } from '../../dist/src/embedded-postgres/cluster-paths.js';
 
 const [folder = '', times = '0'] = process.argv.slice(2);
 const note = (what) => appendFileSync(`${folder}/notes`, `${what} ${process.pid}\n`);

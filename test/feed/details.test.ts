@@ -9,8 +9,8 @@ import {
 import { isSameResource } from '../../src/feed/source/http/redirects.ts';
 import { credentialsMask, type DetailsConfig, openDetailFetcher } from '../../src/feed/source/sources.ts';
 import { rateLimiterFor } from '../../src/flow/rate-limiter.ts';
+import { parseValuePath } from '../../src/posting/paths/value-path.ts';
 import type { RecordTree } from '../../src/posting/posting.ts';
-import { parseValuePath } from '../../src/posting/value-path.ts';
 import { sourceOf } from './collect.ts';
 import { sendJson, serveWeb } from './web-server.ts';
 

@@ -2,11 +2,11 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { GrowingBytes } from '../../src/feed/batch/growing-bytes.ts';
-import { packPosting, unpackPosting } from '../../src/feed/batch/packed-posting.ts';
+import { packPosting, unpackPosting } from '../../src/feed/batch/record-batch.ts';
 import { HASH_BYTES } from '../../src/posting/hash.ts';
 import { postingKey } from '../../src/posting/identifiers.ts';
+import { removeIllegalCharacters } from '../../src/posting/markup.ts';
 import type { Fields, Problem, ReadPosting } from '../../src/posting/posting.ts';
-import { removeIllegalCharacters } from '../../src/posting/xml-characters.ts';
 import { anyCharacter } from '../support/any-character.ts';
 
 const text = fc.string({ unit: anyCharacter, maxLength: 300 });

@@ -1,6 +1,6 @@
 // The part of a source's address that may be shown and stored.
 import { expect, test } from 'vitest';
-import { publicAddress } from '../../src/feed/source/http/request-secrets.ts';
+import { publicAddress } from '../../src/feed/source/http/credentials.ts';
 
 test.each<[string, string]>([
   ['/jobs', '/jobs'],

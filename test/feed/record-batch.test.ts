@@ -1,8 +1,12 @@
 // Record batches return what was added, wherever it came from and however their memory was used before.
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { unpackPosting } from '../../src/feed/batch/packed-posting.ts';
-import { type PackedBatch, RecordBatch, transferredBuffersOf } from '../../src/feed/batch/record-batch.ts';
+import {
+  type PackedBatch,
+  RecordBatch,
+  transferredBuffersOf,
+  unpackPosting,
+} from '../../src/feed/batch/record-batch.ts';
 import { HASH_BYTES, recordHash } from '../../src/posting/hash.ts';
 import { postingKey } from '../../src/posting/identifiers.ts';
 import type { ReadPosting } from '../../src/posting/posting.ts';

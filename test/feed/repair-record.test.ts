@@ -2,7 +2,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { parseRecord } from '../../src/feed/format/xml/xml-format.ts';
-import { textsAt } from '../../src/posting/value-path.ts';
+import { textsAt } from '../../src/posting/paths/value-path.ts';
 import { expectEqual } from '../support/expect-equal.ts';
 import { generated } from '../support/extent.ts';
 

@@ -2,8 +2,8 @@
 import { Worker } from 'node:worker_threads';
 import fc from 'fast-check';
 import { describe, expect, it, vi } from 'vitest';
-import { unpackPosting } from '../../src/feed/batch/packed-posting.ts';
 import type { RecordBatch } from '../../src/feed/batch/record-batch.ts';
+import { unpackPosting } from '../../src/feed/batch/record-batch.ts';
 import type { Splitting, SplittingOptions } from '../../src/feed/batch/splitting.ts';
 import { startSplitting } from '../../src/feed/batch/start-splitting.ts';
 import type { SplitEnd } from '../../src/feed/format/format.ts';

@@ -1,6 +1,6 @@
 // Listeners on a signal that many requests share.
 import { expect, it } from 'vitest';
-import { onAbort } from '../../src/flow/on-abort.ts';
+import { onAbort } from '../../src/flow/pause.ts';
 
 it('calls each listener once, except those that were taken back', () => {
   const stopping = new AbortController();

@@ -3,7 +3,7 @@
 import { describe, expect } from 'vitest';
 import type { FeedName } from '../../src/posting/identifiers.ts';
 import { discardEntries } from '../../src/store/change/act-in-review.ts';
-import { selectedIds } from '../../src/store/review/selected-counts.ts';
+import { selectedIds } from '../../src/store/review/review-totals.ts';
 import { feedXml, postings, type TestPosting } from '../support/indeed-feed.ts';
 import type { Installation } from './installation.ts';
 import { lawTest as it } from './law-test.ts';

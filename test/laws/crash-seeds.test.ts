@@ -4,8 +4,8 @@
 
 import { afterAll, describe, expect } from 'vitest';
 import { approveChanges } from '../../src/store/change/act-in-review.ts';
-import { selectedIds } from '../../src/store/review/selected-counts.ts';
-import type { Step } from '../../src/telemetry/steps.ts';
+import { selectedIds } from '../../src/store/review/review-totals.ts';
+import type { Step } from '../../src/telemetry/times.ts';
 import { spread } from '../support/extent.ts';
 import { heal } from './heal.ts';
 import type { Installation } from './installation.ts';

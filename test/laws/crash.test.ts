@@ -1,7 +1,7 @@
 // Kills a process at every named step of pull and apply, and checks that the next process sets everything right.
 import { describe, expect } from 'vitest';
 import type { Queryable } from '../../src/store/postgres/database.ts';
-import type { Step } from '../../src/telemetry/steps.ts';
+import type { Step } from '../../src/telemetry/times.ts';
 import { chosen, spread } from '../support/extent.ts';
 import { feedXml, posting, postings } from '../support/indeed-feed.ts';
 import { patientSite } from '../support/patient-site.ts';

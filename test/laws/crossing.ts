@@ -8,9 +8,9 @@ import type { FeedName, SiteName } from '../../src/posting/identifiers.ts';
 import type { PullReportJson } from '../../src/runtime/conclude-pull.ts';
 import type { Fault } from '../../src/sandbox/faults/fault-table.ts';
 import type { SandboxSettings } from '../../src/sandbox/settings.ts';
-import type { InspectedJob } from '../../src/sandbox/store/inspection.ts';
+import type { InspectedJob } from '../../src/sandbox/store/database.ts';
 import { approveChanges, discardEntries, reopenEntries, retryChanges } from '../../src/store/change/act-in-review.ts';
-import { selectedIds } from '../../src/store/review/selected-counts.ts';
+import { selectedIds } from '../../src/store/review/review-totals.ts';
 import { resumeSite, trustGone } from '../../src/store/site/site-state.ts';
 import { runProgram } from '../cli/run-program.ts';
 import {

@@ -9,7 +9,7 @@ import { tryFeed } from '../../src/pull/preview/try-feed.ts';
 import { feedSetups } from '../../src/runtime/feed-setups.ts';
 import { discardEntries } from '../../src/store/change/act-in-review.ts';
 import { readStory } from '../../src/store/review/posting-history.ts';
-import { selectedIds } from '../../src/store/review/selected-counts.ts';
+import { selectedIds } from '../../src/store/review/review-totals.ts';
 import { runProgram } from '../cli/run-program.ts';
 import { sendJson, serveWeb, type WebServer } from '../feed/web-server.ts';
 import { type Mirror, openMirror } from '../support/mirror.ts';

@@ -3,7 +3,7 @@
 // @module-tag slow
 import type { ServerResponse } from 'node:http';
 import { describe, expect } from 'vitest';
-import type { Step } from '../../src/telemetry/steps.ts';
+import type { Step } from '../../src/telemetry/times.ts';
 import { sendJson, serveWeb, type WebServer } from '../feed/web-server.ts';
 import { spread } from '../support/extent.ts';
 import { heal } from './heal.ts';

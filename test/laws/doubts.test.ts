@@ -1,7 +1,7 @@
 // Doubts: resolved by the list or by a person, blocking newer changes, and distinguished even if all postings look alike.
 import { describe, expect } from 'vitest';
 import type { SiteName } from '../../src/posting/identifiers.ts';
-import type { PersonsVerdict } from '../../src/review/check-verdict.ts';
+import type { PersonsVerdict } from '../../src/review/health/check-verdict.ts';
 import { resolveEntry } from '../../src/review/resolve-entry.ts';
 import { reviewEntries } from '../../src/store/review/review-page.ts';
 import { pauseSite, resumeSite } from '../../src/store/site/site-state.ts';

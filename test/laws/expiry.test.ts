@@ -1,6 +1,6 @@
 // A process dies at each step of a pull in which postings expire: each job is deleted once, and none is created again.
 import { expect } from 'vitest';
-import type { Step } from '../../src/telemetry/steps.ts';
+import type { Step } from '../../src/telemetry/times.ts';
 import { firstOf } from '../support/extent.ts';
 import { feedXml, postings } from '../support/indeed-feed.ts';
 import { heal } from './heal.ts';

@@ -3,7 +3,7 @@
 import type { SiteName } from '../../src/posting/identifiers.ts';
 import type { PullReportJson } from '../../src/runtime/conclude-pull.ts';
 import { retryChanges } from '../../src/store/change/act-in-review.ts';
-import { selectedIds } from '../../src/store/review/selected-counts.ts';
+import { selectedIds } from '../../src/store/review/review-totals.ts';
 import { resumeSite, trustGone } from '../../src/store/site/site-state.ts';
 import type { Installation } from './installation.ts';
 

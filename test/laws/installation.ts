@@ -9,7 +9,7 @@ import { request } from 'undici';
 import { packageRoot } from '../../src/config/package-root.ts';
 import { TIMING, type Timing } from '../../src/runtime/timing.ts';
 import type { SandboxSettings } from '../../src/sandbox/settings.ts';
-import type { InspectedJob } from '../../src/sandbox/store/inspection.ts';
+import type { InspectedJob } from '../../src/sandbox/store/database.ts';
 import { ACCOUNTS } from '../support/accounts.ts';
 import { FAST_TIMING } from '../support/fast-timing.ts';
 import { type Mirror, openMirror, type Program } from '../support/mirror.ts';

@@ -3,7 +3,7 @@
 import { describe, expect, vi } from 'vitest';
 import { feedName, siteName } from '../../src/posting/identifiers.ts';
 import { lockFeed } from '../../src/store/locks/feed-locks.ts';
-import { findPull, startPull } from '../../src/store/pull/pull-row.ts';
+import { findPull, startPull } from '../../src/store/pull/pull-history.ts';
 import { concludeAbandonedPulls, concludeFormerPulls } from '../../src/store/status/pull-summary.ts';
 import { runProgram } from '../cli/run-program.ts';
 import { feedXml, posting, postings } from '../support/indeed-feed.ts';

@@ -7,7 +7,7 @@ import { describe, expect, it } from 'vitest';
 import type { FeedName } from '../../src/posting/identifiers.ts';
 import { editEntry } from '../../src/review/edit-posting.ts';
 import { approveChanges, discardEntries } from '../../src/store/change/act-in-review.ts';
-import { selectedIds } from '../../src/store/review/selected-counts.ts';
+import { selectedIds } from '../../src/store/review/review-totals.ts';
 import { runProgram } from '../cli/run-program.ts';
 import { firstOf, leavesOut } from '../support/extent.ts';
 import { FAST_TIMING } from '../support/fast-timing.ts';

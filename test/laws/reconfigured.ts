@@ -4,7 +4,7 @@ import { readFile, writeFile } from 'node:fs/promises';
 import type { FeedName } from '../../src/posting/identifiers.ts';
 import { editEntry } from '../../src/review/edit-posting.ts';
 import { approveChanges, discardEntries, retryChanges } from '../../src/store/change/act-in-review.ts';
-import { selectedIds } from '../../src/store/review/selected-counts.ts';
+import { selectedIds } from '../../src/store/review/review-totals.ts';
 import { posting, recordXml, type TestPosting } from '../support/indeed-feed.ts';
 import type { Installation, InstallationOptions } from './installation.ts';
 

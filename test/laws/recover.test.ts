@@ -1,7 +1,7 @@
 // A process that recovers a feed dies at each step, or works beside others: no posting gets a second job, none loses its own.
 // @module-tag slow
 import { describe, expect } from 'vitest';
-import type { Step } from '../../src/telemetry/steps.ts';
+import type { Step } from '../../src/telemetry/times.ts';
 import { runProgram } from '../cli/run-program.ts';
 import { jobOf, makeJob } from '../support/hand-made-jobs.ts';
 import { feedXml, posting, postings } from '../support/indeed-feed.ts';

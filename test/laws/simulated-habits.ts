@@ -1,6 +1,7 @@
 // What the site of a simulated life does to what it is sent: it rewrites, drops and re-types fields, and answers in forms of its own.
+
+import { storedFields } from '../../src/sandbox/job-rules.ts';
 import { defaultSettings, type SandboxSettings } from '../../src/sandbox/settings.ts';
-import { storedFields } from '../../src/sandbox/stored-values.ts';
 import { randomOf } from './random.ts';
 
 type Fields = Readonly<Record<string, string>>;

@@ -5,8 +5,8 @@
 import { describe, expect } from 'vitest';
 import { feedName } from '../../src/posting/identifiers.ts';
 import { retryChanges } from '../../src/store/change/act-in-review.ts';
-import { selectedIds } from '../../src/store/review/selected-counts.ts';
-import type { Step } from '../../src/telemetry/steps.ts';
+import { selectedIds } from '../../src/store/review/review-totals.ts';
+import type { Step } from '../../src/telemetry/times.ts';
 import { runProgram } from '../cli/run-program.ts';
 import { spread } from '../support/extent.ts';
 import { feedXml, posting, postings } from '../support/indeed-feed.ts';

@@ -1,7 +1,7 @@
 // The status of a feed in each of its states: the command, the API and the pages show the same.
 import { afterEach, expect, it } from 'vitest';
 import { readStatus, type Status } from '../../src/operations/status.ts';
-import { pageAddress } from '../../src/web/pages/addresses.ts';
+import { pageAddress } from '../../src/web/pages/parts/addresses.ts';
 import { runProgram } from '../cli/run-program.ts';
 import { acme, openStage, type Stage } from '../review/stage.ts';
 import { posting, postings } from '../support/indeed-feed.ts';

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { checkDelays, checkDueMs } from '../../src/plan/check-delay.ts';
+import { checkDelays, checkDueMs } from '../../src/plan/policy.ts';
 
 it.each([
   [0, 60],

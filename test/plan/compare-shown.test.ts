@@ -1,8 +1,7 @@
 // What a job shows now, compared with what the site accepted for it: rewritten values are the same, others are changed.
 import { describe, expect, it } from 'vitest';
-import { compareShown, type JobNow } from '../../src/plan/compare-shown.ts';
+import { compareShown, formsAfter, type JobNow } from '../../src/plan/compare-shown.ts';
 import type { LearntRewrite, LearntRewrites } from '../../src/plan/observe-values.ts';
-import { formsAfter } from '../../src/plan/shown-forms.ts';
 import type { Fields } from '../../src/posting/posting.ts';
 
 const STATES = new Map([

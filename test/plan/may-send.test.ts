@@ -1,6 +1,6 @@
 // Which ready changes may be sent: the table of `sendableCreates`, and what closes a feed or a site for every change.
 import { expect, it } from 'vitest';
-import { isSendable, type SendCircumstances, sendableCreates } from '../../src/plan/may-send.ts';
+import { isSendable, type SendCircumstances, sendableCreates } from '../../src/plan/next-request.ts';
 
 const ASKED = ['none', 'some', 'all'] as const;
 

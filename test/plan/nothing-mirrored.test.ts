@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { describeNothingMirrored, type MirroredCounts, mirroredNothing } from '../../src/plan/nothing-mirrored.ts';
+import { describeNothingMirrored, type MirroredCounts, mirroredNothing } from '../../src/plan/set-up-suspicion.ts';
 
 const NONE: MirroredCounts = {
   seen: 0,

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { compareReferences, compareValues, referenceForm } from '../../src/plan/same-value.ts';
+import { compareReferences, compareValues, referenceForm } from '../../src/plan/same-meaning.ts';
 
 describe('compareValues', () => {
   it.each([

@@ -1,8 +1,8 @@
 // What is kept of what a site showed after our last accepted write of each field, and what later answers change in it.
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { formsAfter, readForms, type ShownForms } from '../../src/plan/compare-shown.ts';
 import type { StatedTypes } from '../../src/plan/same-meaning.ts';
-import { formsAfter, readForms, type ShownForms } from '../../src/plan/shown-forms.ts';
 import type { Fields } from '../../src/posting/posting.ts';
 import '../support/property-seed.ts';
 

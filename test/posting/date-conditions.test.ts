@@ -1,8 +1,8 @@
 // Conditions on dates: each test at its boundary, in zones and without one, texts that are no dates, and when the outcome changes.
 import { describe, expect, it, test } from 'vitest';
 import { type Condition, compileConditions, type WithoutText } from '../../src/posting/conditions.ts';
+import { RecordDates } from '../../src/posting/dates.ts';
 import type { RecordTree } from '../../src/posting/posting.ts';
-import { RecordDates } from '../../src/posting/record-dates.ts';
 
 const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;

@@ -2,8 +2,8 @@
 import { describe, expect, it } from 'vitest';
 import type { Condition } from '../../src/posting/conditions.ts';
 import type { FieldRules, ValueSource } from '../../src/posting/field-mapping.ts';
-import { mappingMistakes } from '../../src/posting/mapping-mistakes.ts';
-import { PathCensus } from '../../src/posting/path-census.ts';
+import { mappingMistakes } from '../../src/posting/paths/mapping-mistakes.ts';
+import { PathCensus } from '../../src/posting/paths/path-census.ts';
 import type { RecordTree } from '../../src/posting/posting.ts';
 
 const from = (...paths: string[]): FieldRules => ({ source: { kind: 'paths', paths }, as: [] });

@@ -1,10 +1,10 @@
 // A record with several places: read as if it had only one of them.
 import { describe, expect, it } from 'vitest';
 import type { FieldMapping } from '../../src/posting/field-mapping.ts';
+import { MalformedPathError } from '../../src/posting/paths/value-path.ts';
 import { compilePlaces, MOST_PLACES, type PlacesRule } from '../../src/posting/places.ts';
 import type { RecordTree } from '../../src/posting/posting.ts';
 import { compileReader } from '../../src/posting/reader.ts';
-import { MalformedPathError } from '../../src/posting/value-path.ts';
 import { fromPaths, sampleSpec } from './sample-spec.ts';
 
 const BOSTON = { city: 'Boston', state: 'MA' };

@@ -4,9 +4,9 @@ import { describe, expect, test } from 'vitest';
 import type { FieldMapping, FieldRule } from '../../src/posting/field-mapping.ts';
 import { interpretationOf } from '../../src/posting/fingerprint.ts';
 import { contentHash } from '../../src/posting/hash.ts';
+import { MalformedPathError } from '../../src/posting/paths/value-path.ts';
 import type { Posting, RecordTree } from '../../src/posting/posting.ts';
 import { compileReader } from '../../src/posting/reader.ts';
-import { MalformedPathError } from '../../src/posting/value-path.ts';
 import { recordTree } from './record-tree.ts';
 import { fromPaths, sampleSpec, stateTable } from './sample-spec.ts';
 

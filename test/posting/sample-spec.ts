@@ -1,7 +1,7 @@
 // A minimal mapping that tests modify as needed.
 import { stateTable as loadStateTable } from '../../src/config/load-us-states.ts';
 import type { FieldMapping, FieldRule } from '../../src/posting/field-mapping.ts';
-import type { TransformName } from '../../src/posting/transforms.ts';
+import type { TransformName } from '../../src/posting/steps/transforms.ts';
 
 export const stateTable = loadStateTable();
 

@@ -1,6 +1,12 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { accepted, refused, TRANSFORM_NAMES, TRANSFORMS, type TransformName } from '../../src/posting/transforms.ts';
+import {
+  accepted,
+  refused,
+  TRANSFORM_NAMES,
+  TRANSFORMS,
+  type TransformName,
+} from '../../src/posting/steps/transforms.ts';
 import { anyCharacter } from '../support/any-character.ts';
 import { expectEqual } from '../support/expect-equal.ts';
 import { generated } from '../support/extent.ts';

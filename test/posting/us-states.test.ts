@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import type { StateField } from '../../src/posting/field-mapping.ts';
+import { compileStates, STATE_GROUPS } from '../../src/posting/places.ts';
 import { compileStateField } from '../../src/posting/site-rules.ts';
-import { compileStates, STATE_GROUPS } from '../../src/posting/us-states.ts';
 import { stateTable } from './sample-spec.ts';
 
 const reader = (changes: Partial<StateField> = {}) =>

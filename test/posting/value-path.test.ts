@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import { MalformedPathError, parseValuePath, textsAt } from '../../src/posting/paths/value-path.ts';
 import type { RecordTree } from '../../src/posting/posting.ts';
-import { MalformedPathError, parseValuePath, textsAt } from '../../src/posting/value-path.ts';
 import { recordTree } from './record-tree.ts';
 
 const personio: RecordTree = {

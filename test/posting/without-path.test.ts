@@ -1,7 +1,7 @@
 // Records without what is at a path.
 import { expect, it } from 'vitest';
+import { parseValuePath, withoutPath } from '../../src/posting/paths/value-path.ts';
 import type { RecordTree } from '../../src/posting/posting.ts';
-import { parseValuePath, withoutPath } from '../../src/posting/value-path.ts';
 
 const FIELDS: readonly [RecordTree, RecordTree] = [
   { name: 'id', value: '7' },

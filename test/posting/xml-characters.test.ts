@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { excerpt, removeIllegalCharacters } from '../../src/posting/xml-characters.ts';
+import { excerpt, removeIllegalCharacters } from '../../src/posting/markup.ts';
 
 /** The production Char of XML 1.0, section 2.2, as numbers. */
 const isChar = (code: number): boolean =>

@@ -3,9 +3,8 @@ import { expect, it } from 'vitest';
 import { recordHash } from '../../src/posting/hash.ts';
 import { postingKey } from '../../src/posting/identifiers.ts';
 import type { RecordTree } from '../../src/posting/posting.ts';
-import { AnsweredRecords } from '../../src/pull/details/answered-records.ts';
 import type { DetailedList } from '../../src/pull/details/detailed-list.ts';
-import { detailedRecords } from '../../src/pull/details/detailed-records.ts';
+import { AnsweredRecords, detailedRecords } from '../../src/pull/details/detailed-list.ts';
 import type { ListedRecord, ReadRecord, RecordReader } from '../../src/pull/read-record.ts';
 
 /** Records whose details are their names, and the end of a reader that completes them. */

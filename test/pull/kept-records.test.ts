@@ -4,7 +4,7 @@ import { afterEach, beforeEach, expect, it } from 'vitest';
 import { feedName, postingKey, siteName } from '../../src/posting/identifiers.ts';
 import { renameFeed } from '../../src/store/feed/rename-feed.ts';
 import { forgetKeptRecords, keptRecordOf } from '../../src/store/pull/posting-notes.ts';
-import { pageAddress } from '../../src/web/pages/addresses.ts';
+import { pageAddress } from '../../src/web/pages/parts/addresses.ts';
 import { runProgram } from '../cli/run-program.ts';
 import { acme, openStage, type Stage } from '../review/stage.ts';
 import { feedXml, posting } from '../support/indeed-feed.ts';

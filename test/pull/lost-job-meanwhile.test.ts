@@ -3,7 +3,7 @@ import { afterEach, expect, it } from 'vitest';
 import { siteJobId, siteName } from '../../src/posting/identifiers.ts';
 import type { Result } from '../../src/store/change/attempt.ts';
 import { recordAll } from '../../src/store/change/record-outcomes.ts';
-import { recoverAbandoned } from '../../src/store/change/recover-abandoned.ts';
+import { recoverAbandoned } from '../../src/store/change/restored-database.ts';
 import { feedsToCheck } from '../../src/store/change/site-search.ts';
 import { lockOutcomesShared } from '../../src/store/locks/advisory-locks.ts';
 import { takeSigns } from '../../src/store/site/ahead-signs.ts';

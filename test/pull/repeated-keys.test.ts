@@ -3,8 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { RecordIndex, RecordMark } from '../../src/compact/record-index.ts';
 import { interpretedHash, keyHash, recordHash } from '../../src/posting/hash.ts';
 import { postingKey } from '../../src/posting/identifiers.ts';
-import { PullLedger } from '../../src/pull/pull-ledger.ts';
-import { RepeatedKeys } from '../../src/pull/repeated-keys.ts';
+import { PullLedger, RepeatedKeys } from '../../src/pull/pull-ledger.ts';
 
 const page = (list: string, number: number, start: number, end: number) => ({
   list,

@@ -1,7 +1,7 @@
 // The copies of records that wait to be parsed: valid until the batch after the next is taken, whatever their sizes.
 import { expect, it } from 'vitest';
 import type { RecordBatch } from '../../src/feed/batch/record-batch.ts';
-import { type WaitingRecord, WaitingRecords } from '../../src/pull/waiting-records.ts';
+import { type WaitingRecord, WaitingRecords } from '../../src/pull/unusable-records.ts';
 
 const KIB = 1024;
 

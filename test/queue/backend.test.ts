@@ -2,7 +2,7 @@ import { Redis } from 'ioredis';
 import { describe, expect, test } from 'vitest';
 import { siteName } from '../../src/posting/identifiers.ts';
 import { openQueueBackend } from '../../src/queue/backend.ts';
-import { passwordForms, reportedError, reporter } from '../../src/queue/reported-error.ts';
+import { passwordForms, reportedError, reporter } from '../../src/queue/shared-connection.ts';
 import { openSiteQueue } from '../../src/queue/site-queue.ts';
 import { createTestDatabase } from '../support/database.ts';
 import { runSql } from '../support/sql.ts';

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { type FeedName, feedName, type PostingRef, postingKey } from '../../src/posting/identifiers.ts';
-import type { ReadReady } from '../../src/queue/backlog-walk.ts';
+import type { ReadReady } from '../../src/queue/dispatcher.ts';
 import { type Dispatcher, type DispatcherOptions, startDispatcher, windowFor } from '../../src/queue/dispatcher.ts';
 
 /** A backlog in memory: keys in order per feed; those in `done` are no longer ready. */

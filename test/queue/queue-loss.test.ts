@@ -4,7 +4,7 @@ import { afterEach, describe, expect, test } from 'vitest';
 import { feedName, postingKey, siteName } from '../../src/posting/identifiers.ts';
 import { openQueueBackend, type QueueBackend } from '../../src/queue/backend.ts';
 import { startDispatcher } from '../../src/queue/dispatcher.ts';
-import { LostJobError } from '../../src/queue/reported-error.ts';
+import { LostJobError } from '../../src/queue/shared-connection.ts';
 import { openSiteQueue, startApplyWorker } from '../../src/queue/site-queue.ts';
 import { runSql, withDatabase } from '../support/sql.ts';
 import { collector } from './gate.ts';

@@ -4,11 +4,11 @@ import type { Config } from '../../src/config/config.ts';
 import { textOf } from '../../src/plan/message.ts';
 import type { PauseSubject, PersonsPause } from '../../src/plan/pause-words.ts';
 import { feedName, siteName } from '../../src/posting/identifiers.ts';
-import { type AlertFacts, alertConditions, pageOfAlert, recoveryOf } from '../../src/review/alert-conditions.ts';
-import type { HealthCondition } from '../../src/review/assess-health.ts';
+import { type AlertFacts, alertConditions, pageOfAlert, recoveryOf } from '../../src/review/health/alert-conditions.ts';
+import type { HealthCondition } from '../../src/review/health/assess-health.ts';
 import type { ChangeGauge } from '../../src/store/status/gauges.ts';
-import { ALERT_KINDS } from '../../src/telemetry/alerts/alert-message.ts';
-import { pageAddress } from '../../src/web/pages/addresses.ts';
+import { ALERT_KINDS } from '../../src/telemetry/alert-message.ts';
+import { pageAddress } from '../../src/web/pages/parts/addresses.ts';
 
 const [acme, board] = [feedName('acme'), siteName('board')];
 const config = { sites: new Map([[board, { doubts: { escalateAfterMs: 3_600_000 } }]]) } as unknown as Config;

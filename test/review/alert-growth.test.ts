@@ -1,7 +1,7 @@
 // When an open alert is told again, case by case.
 import { expect, it } from 'vitest';
-import { type AlertCount, isToldAgain, type ToldCount } from '../../src/review/alert-growth.ts';
-import type { AlertKind } from '../../src/telemetry/alerts/alert-message.ts';
+import { type AlertCount, isToldAgain, type ToldCount } from '../../src/review/health/alert-conditions.ts';
+import type { AlertKind } from '../../src/telemetry/alert-message.ts';
 
 const HOUR = 3_600;
 const NOW = 1_800_000_000;

@@ -1,7 +1,12 @@
 // What counts as failing, and what as waiting for review: each rule once, and its near misses.
 import { describe, expect, it } from 'vitest';
 import { feedName, siteName } from '../../src/posting/identifiers.ts';
-import { type AssessOptions, assessHealth, type FeedFacts, type SiteFacts } from '../../src/review/assess-health.ts';
+import {
+  type AssessOptions,
+  assessHealth,
+  type FeedFacts,
+  type SiteFacts,
+} from '../../src/review/health/assess-health.ts';
 import type { PullHistory } from '../../src/store/pull/pull-history.ts';
 
 const SITE: SiteFacts = {

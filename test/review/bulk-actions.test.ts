@@ -2,7 +2,7 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { BulkAction } from '../../src/plan/action.ts';
 import { type ActionReport, actOnEntries } from '../../src/review/act-on-entries.ts';
-import { outcomeOf, outcomesOf } from '../../src/review/entry-outcome.ts';
+import { outcomeOf, outcomesOf } from '../../src/review/entry-facts.ts';
 import { selectEntries } from '../../src/review/select-entries.ts';
 import { newestHoldReason } from '../../src/store/status/feed-overview.ts';
 import { feedXml, posting, postings } from '../support/indeed-feed.ts';

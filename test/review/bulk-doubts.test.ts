@@ -8,7 +8,7 @@ import { resolveEntry } from '../../src/review/resolve-entry.ts';
 import { tokenOf, tokenOfChange, tokenOfOne } from '../../src/review/seen.ts';
 import { explainDoubts, findDoubt, refuteDoubt } from '../../src/store/change/doubt.ts';
 import { type DoubtAction, setBulkState, skippedOfBulk } from '../../src/store/review/bulk-actions.ts';
-import { readMarks } from '../../src/store/review/selected-counts.ts';
+import { readMarks } from '../../src/store/review/review-totals.ts';
 import { runProgram } from '../cli/run-program.ts';
 import { posting } from '../support/indeed-feed.ts';
 import { acme, openStage, type Stage } from './stage.ts';

@@ -2,12 +2,11 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { postingKey } from '../../src/posting/identifiers.ts';
 import { actOnEntries } from '../../src/review/act-on-entries.ts';
-import { editEntry, editPosting } from '../../src/review/edit-posting.ts';
-import { readPullSums } from '../../src/review/pull-sums.ts';
+import { editEntry, editPosting, undoEdits } from '../../src/review/edit-posting.ts';
+import { readPullSums } from '../../src/review/pulled-changes.ts';
 import { tokenOfPosting } from '../../src/review/seen.ts';
-import { undoEdits } from '../../src/review/undo-edit.ts';
+import { editsOfPosting } from '../../src/store/change/edit.ts';
 import { undoSubjects } from '../../src/store/change/merge/undo-changes.ts';
-import { editsOfPosting } from '../../src/store/change/override.ts';
 import { lockKey } from '../../src/store/locks/advisory-locks.ts';
 import { findLiveJob, readStory } from '../../src/store/review/posting-history.ts';
 import { posting } from '../support/indeed-feed.ts';

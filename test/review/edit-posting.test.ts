@@ -2,7 +2,7 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { postingKey } from '../../src/posting/identifiers.ts';
 import { editEntry } from '../../src/review/edit-posting.ts';
-import { editsOfPosting } from '../../src/store/change/override.ts';
+import { editsOfPosting } from '../../src/store/change/edit.ts';
 import { holdPullLock } from '../support/hold-pull-lock.ts';
 import { posting } from '../support/indeed-feed.ts';
 import { acme, acting, openStage, type Stage, said } from './stage.ts';

@@ -3,8 +3,8 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { SiteName } from '../../src/posting/identifiers.ts';
 import { actOnEntries } from '../../src/review/act-on-entries.ts';
 import { groupTitle, groupWords, type ListedGroup, listGroups } from '../../src/review/list-groups.ts';
-import type { EntryQuery } from '../../src/store/review/entry-query.ts';
-import { forgetGroupCounts, noteGroupCounts } from '../../src/store/review/group-history.ts';
+import type { EntryQuery } from '../../src/store/review/found-entries.ts';
+import { forgetGroupCounts, noteGroupCounts } from '../../src/store/review/review-groups.ts';
 import { feedXml, posting, recordXml } from '../support/indeed-feed.ts';
 import { acme, acting, openStage, type Stage } from './stage.ts';
 

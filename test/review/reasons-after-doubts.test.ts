@@ -4,7 +4,7 @@ import { postingKey, siteJobId, siteName } from '../../src/posting/identifiers.t
 import type { Attempt } from '../../src/store/change/attempt.ts';
 import { adoptDoubt, findDoubt, refuteDoubt } from '../../src/store/change/doubt.ts';
 import { outcomeRecorder } from '../../src/store/change/record-outcomes.ts';
-import { recoverAbandoned } from '../../src/store/change/recover-abandoned.ts';
+import { recoverAbandoned } from '../../src/store/change/restored-database.ts';
 import { feedXml, posting, postings } from '../support/indeed-feed.ts';
 import { acme, openStage, type Stage } from './stage.ts';
 

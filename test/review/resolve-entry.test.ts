@@ -2,12 +2,12 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { type SiteJobId, siteJobId } from '../../src/posting/identifiers.ts';
 import type { Fields } from '../../src/posting/posting.ts';
-import type { CheckedSite, PersonsVerdict } from '../../src/review/check-verdict.ts';
+import type { CheckedSite, PersonsVerdict } from '../../src/review/health/check-verdict.ts';
 import { resolveEntry } from '../../src/review/resolve-entry.ts';
 import { tokenOfChange } from '../../src/review/seen.ts';
 import type { SiteClient } from '../../src/site/exchange.ts';
 import { createSiteClient } from '../../src/site/http/client.ts';
-import { deadlineIn } from '../../src/site/http/deadline.ts';
+import { deadlineIn } from '../../src/site/http/trouble.ts';
 import { outcomeRecorder } from '../../src/store/change/record-outcomes.ts';
 import { firstOf } from '../support/extent.ts';
 import { posting, postings } from '../support/indeed-feed.ts';

@@ -2,9 +2,8 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { postingKey } from '../../src/posting/identifiers.ts';
 import { actOnEntries } from '../../src/review/act-on-entries.ts';
-import { editEntry } from '../../src/review/edit-posting.ts';
-import { editsVersion, undoEdits } from '../../src/review/undo-edit.ts';
-import { editsOfPosting } from '../../src/store/change/override.ts';
+import { editEntry, editsVersion, undoEdits } from '../../src/review/edit-posting.ts';
+import { editsOfPosting } from '../../src/store/change/edit.ts';
 import { findLiveJob } from '../../src/store/review/posting-history.ts';
 import { firstOf } from '../support/extent.ts';
 import { posting } from '../support/indeed-feed.ts';

@@ -2,7 +2,7 @@
 // others'.
 // @module-tag slow
 import { afterEach, expect, it, vi } from 'vitest';
-import { evaluatorKeys } from '../../src/runtime/alerts/run-alerts.ts';
+import { evaluatorKeys } from '../../src/runtime/run-alerts.ts';
 import { setSubscriptions } from '../../src/store/alert/outbox.ts';
 import { HELD_KEYS } from '../../src/store/locks/processes.ts';
 import {

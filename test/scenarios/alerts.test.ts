@@ -3,12 +3,10 @@
 import { appendFile, readFile, writeFile } from 'node:fs/promises';
 import { Webhook } from 'standardwebhooks';
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
-import { evaluateAlerts } from '../../src/runtime/alerts/evaluate.ts';
-import { evaluatorKeys, startAlerts } from '../../src/runtime/alerts/run-alerts.ts';
-import { sendMessages } from '../../src/runtime/alerts/send-messages.ts';
 import { type App, openApp } from '../../src/runtime/app.ts';
+import { evaluateAlerts, evaluatorKeys, sendMessages, startAlerts } from '../../src/runtime/run-alerts.ts';
 import { claimMessage } from '../../src/store/alert/outbox.ts';
-import type { AlertPayload } from '../../src/telemetry/alerts/alert-message.ts';
+import type { AlertPayload } from '../../src/telemetry/alert-message.ts';
 import { runProgram } from '../cli/run-program.ts';
 import { type HttpReceiver, startReceiver } from '../support/http-receiver.ts';
 import { feedXml, posting, postings } from '../support/indeed-feed.ts';

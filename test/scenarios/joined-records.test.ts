@@ -2,7 +2,7 @@
 
 import { afterEach, expect, it } from 'vitest';
 import { discardEntries } from '../../src/store/change/act-in-review.ts';
-import { selectedIds } from '../../src/store/review/selected-counts.ts';
+import { selectedIds } from '../../src/store/review/review-totals.ts';
 import { acme } from '../review/stage.ts';
 import { type Mirror, openMirror } from '../support/mirror.ts';
 

@@ -2,7 +2,7 @@
 // @module-tag slow
 import { EventEmitter, once } from 'node:events';
 import { afterEach, expect, it } from 'vitest';
-import { sendMessages } from '../../src/runtime/alerts/send-messages.ts';
+import { sendMessages } from '../../src/runtime/run-alerts.ts';
 import {
   type Alerting,
   type AlertingProcess,

@@ -2,14 +2,14 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { request } from 'undici';
 import { afterEach, describe, expect, it } from 'vitest';
-import { resolveDoubts } from '../../src/apply/doubts/resolve-doubts.ts';
-import { checkSite } from '../../src/apply/doubts/search-site.ts';
 import { maintainBacklog } from '../../src/apply/maintain-backlog.ts';
+import { resolveDoubts } from '../../src/apply/resolve-doubts.ts';
+import { checkSite } from '../../src/apply/search-site.ts';
 import type { SiteContext } from '../../src/apply/site-context.ts';
 import { textOf } from '../../src/plan/message.ts';
 import { feedName, postingKey, siteJobId, siteName } from '../../src/posting/identifiers.ts';
 import { type Sandbox, startSandbox } from '../../src/sandbox/sandbox.ts';
-import { addressOf } from '../../src/site/base-address.ts';
+import { addressOf } from '../../src/site/http/base-address.ts';
 import { endSearch } from '../../src/store/change/site-search.ts';
 import { adoptJobs } from '../../src/store/mapping/adopt-jobs.ts';
 import { type ImportLine, importMappings } from '../../src/store/mapping/mapping-import.ts';

@@ -3,8 +3,8 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, expect, it } from 'vitest';
-import { startAlerts } from '../../src/runtime/alerts/run-alerts.ts';
 import { type App, openApp } from '../../src/runtime/app.ts';
+import { startAlerts } from '../../src/runtime/run-alerts.ts';
 import { setSubscriptions } from '../../src/store/alert/outbox.ts';
 import { runProgram } from '../cli/run-program.ts';
 import { type HttpReceiver, startReceiver } from '../support/http-receiver.ts';

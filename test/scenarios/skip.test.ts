@@ -7,7 +7,7 @@ import { afterEach, describe, expect, it } from 'vitest';
 import { pullOf } from '../../src/operations/pulls.ts';
 import { planFeed } from '../../src/pull/preview/dry-run.ts';
 import { feedSetups } from '../../src/runtime/feed-setups.ts';
-import { listPulls } from '../../src/store/pull/pull-row.ts';
+import { listPulls } from '../../src/store/pull/pull-history.ts';
 import { checkCounts } from '../laws/laws.ts';
 import { acme } from '../review/stage.ts';
 import { feedXml, posting, postings, recordXml, type TestPosting } from '../support/indeed-feed.ts';

@@ -1,7 +1,7 @@
 // Sites that need long to show a job: updates that read the job first are sent all the same, each once.
 import { afterEach, expect, it } from 'vitest';
 import { siteName } from '../../src/posting/identifiers.ts';
-import { recoverAbandoned } from '../../src/store/change/recover-abandoned.ts';
+import { recoverAbandoned } from '../../src/store/change/restored-database.ts';
 import { feedXml, posting } from '../support/indeed-feed.ts';
 import { type Mirror, openMirror } from '../support/mirror.ts';
 

@@ -8,7 +8,7 @@ import iconv from 'iconv-lite';
 import { afterEach, describe, expect, it } from 'vitest';
 import type { FeedName } from '../../src/posting/identifiers.ts';
 import { discardEntries } from '../../src/store/change/act-in-review.ts';
-import { selectedIds } from '../../src/store/review/selected-counts.ts';
+import { selectedIds } from '../../src/store/review/review-totals.ts';
 import { checkDamages, type Damages } from '../support/damaged-document.ts';
 import { type Mirror, openMirror } from '../support/mirror.ts';
 

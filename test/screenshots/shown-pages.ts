@@ -1,5 +1,5 @@
 // The pages of which pictures are taken. A new page needs a line here.
-import { pageAddress } from '../../src/web/pages/addresses.ts';
+import { pageAddress } from '../../src/web/pages/parts/addresses.ts';
 
 /** What there is to show in the stage. */
 export interface Shown {

@@ -7,7 +7,7 @@ import type { AddressInfo, Socket } from 'node:net';
 import { gzipSync } from 'node:zlib';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import type { Exchange, SiteClient, SiteRequest } from '../../src/site/exchange.ts';
-import { deadlineIn } from '../../src/site/http/deadline.ts';
+import { deadlineIn } from '../../src/site/http/trouble.ts';
 import {
   anyTime,
   closedUrl,

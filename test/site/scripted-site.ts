@@ -6,7 +6,7 @@ import { type AddressInfo, createServer as createTcpServer, type Server, type So
 import { siteJobId } from '../../src/posting/identifiers.ts';
 import type { SiteClient, SiteOptions, SiteRequest } from '../../src/site/exchange.ts';
 import { createSiteClient } from '../../src/site/http/client.ts';
-import { deadlineIn } from '../../src/site/http/deadline.ts';
+import { deadlineIn } from '../../src/site/http/trouble.ts';
 import { freePort } from '../support/free-port.ts';
 import { certificate, key } from './tls-identity.ts';
 

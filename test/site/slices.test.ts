@@ -5,15 +5,10 @@ import { tellOtherContent } from '../../src/site/contradiction.ts';
 import { readFailureIndicator } from '../../src/site/failure-indicator.ts';
 import { createCleaner, createScrubber, REMOVED } from '../../src/site/http/scrub-exchange.ts';
 import { readErrors } from '../../src/site/xml/problems.ts';
+import { expandReferences } from '../../src/site/xml/references.ts';
+import type { XmlElement } from '../../src/site/xml/xml-events.ts';
 import { openXml } from '../../src/site/xml/xml-events.ts';
-import {
-  expandReferences,
-  legibleText,
-  MAX_LEGIBLE,
-  readXml,
-  readXmlInSlices,
-  type XmlElement,
-} from '../../src/site/xml/xml-tree.ts';
+import { legibleText, MAX_LEGIBLE, readXml, readXmlInSlices } from '../../src/site/xml/xml-tree.ts';
 import { countOf } from '../support/extent.ts';
 import { anyTime, create, openClient, openSite, TOKEN } from './scripted-site.ts';
 

@@ -2,8 +2,9 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { readBodyText } from '../../src/site/xml/body-text.ts';
+import type { XmlElement } from '../../src/site/xml/xml-events.ts';
 import { openXml } from '../../src/site/xml/xml-events.ts';
-import { readXml, type XmlElement } from '../../src/site/xml/xml-tree.ts';
+import { readXml } from '../../src/site/xml/xml-tree.ts';
 import { expectEqual } from '../support/expect-equal.ts';
 import { generated } from '../support/extent.ts';
 

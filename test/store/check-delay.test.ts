@@ -1,6 +1,6 @@
 // The SQL that selects due doubts agrees with the rule of the plan.
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { checkDelays, checkDueMs } from '../../src/plan/check-delay.ts';
+import { checkDelays, checkDueMs } from '../../src/plan/policy.ts';
 import { siteName } from '../../src/posting/identifiers.ts';
 import { dueDoubts } from '../../src/store/change/doubt.ts';
 import { type Database, openDatabase } from '../../src/store/postgres/database.ts';

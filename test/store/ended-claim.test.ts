@@ -2,7 +2,7 @@
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { siteJobId, siteName } from '../../src/posting/identifiers.ts';
 import { outcomeRecorder } from '../../src/store/change/record-outcomes.ts';
-import { recoverAbandoned } from '../../src/store/change/recover-abandoned.ts';
+import { recoverAbandoned } from '../../src/store/change/restored-database.ts';
 import { openStage, type Stage } from '../review/stage.ts';
 import { posting, postings } from '../support/indeed-feed.ts';
 

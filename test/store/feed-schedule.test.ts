@@ -2,8 +2,7 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { textOf } from '../../src/plan/message.ts';
 import { feedName, siteName } from '../../src/posting/identifiers.ts';
-import { describeLate } from '../../src/runtime/schedule/late-schedules.ts';
-import { nextRun } from '../../src/runtime/schedule/next-run.ts';
+import { describeLate, nextRun } from '../../src/runtime/schedule/next-run.ts';
 import {
   endRun,
   type FeedSchedule,

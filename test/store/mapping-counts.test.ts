@@ -2,7 +2,7 @@
 import pg from 'pg';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { feedName, siteName } from '../../src/posting/identifiers.ts';
-import { countLive } from '../../src/store/mapping/mapping-list.ts';
+import { countLive } from '../../src/store/mapping/find-jobs.ts';
 import { type Database, openDatabase } from '../../src/store/postgres/database.ts';
 import { foldReviewCounts } from '../../src/store/review/review-totals.ts';
 import { readOverview } from '../../src/store/status/feed-overview.ts';

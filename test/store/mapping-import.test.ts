@@ -2,8 +2,8 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { postingKey, siteJobId, siteName } from '../../src/posting/identifiers.ts';
 import { claimer } from '../../src/store/change/claim.ts';
+import { countMappings, listMappings } from '../../src/store/mapping/find-jobs.ts';
 import { type ImportLine, importMappings } from '../../src/store/mapping/mapping-import.ts';
-import { countMappings, listMappings } from '../../src/store/mapping/mapping-list.ts';
 import { acme, openStage, type Stage } from '../review/stage.ts';
 import { holdPullLock } from '../support/hold-pull-lock.ts';
 import { posting, postings } from '../support/indeed-feed.ts';

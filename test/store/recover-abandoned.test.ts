@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { feedName, siteName } from '../../src/posting/identifiers.ts';
 import { readProgress } from '../../src/store/backlog/backlog.ts';
-import { recoverAbandoned } from '../../src/store/change/recover-abandoned.ts';
+import { recoverAbandoned } from '../../src/store/change/restored-database.ts';
 import { type Database, openDatabase } from '../../src/store/postgres/database.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 

@@ -4,10 +4,9 @@ import { afterEach, beforeEach, expect, it } from 'vitest';
 import { feedName, siteName } from '../../src/posting/identifiers.ts';
 import { listGroups } from '../../src/review/list-groups.ts';
 import { type Database, openDatabase } from '../../src/store/postgres/database.ts';
-import type { EntryQuery } from '../../src/store/review/entry-query.ts';
+import type { EntryQuery } from '../../src/store/review/found-entries.ts';
 import { countEntries } from '../../src/store/review/review-entries.ts';
-import { ENTRY_COUNTS, foldReviewCounts, VALUE_COUNTS } from '../../src/store/review/review-totals.ts';
-import { countSelected } from '../../src/store/review/selected-counts.ts';
+import { countSelected, ENTRY_COUNTS, foldReviewCounts, VALUE_COUNTS } from '../../src/store/review/review-totals.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { countOf } from '../support/extent.ts';
 

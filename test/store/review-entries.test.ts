@@ -1,7 +1,7 @@
 // Review entries are listed once each, the urgent first and the numerous last.
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { countEntries, ENTRY_KINDS, type EntryKind, heldGroups } from '../../src/store/review/review-entries.ts';
-import { readEntry } from '../../src/store/review/review-entry.ts';
+import { ENTRY_KINDS, type EntryKind } from '../../src/store/backlog/entry-kind.ts';
+import { countEntries, heldGroups, readEntry } from '../../src/store/review/review-entries.ts';
 import { reviewEntries } from '../../src/store/review/review-page.ts';
 import { acme, openStage, type Stage } from '../review/stage.ts';
 import { feedXml, posting, postings, recordXml } from '../support/indeed-feed.ts';

@@ -5,7 +5,7 @@ import { type Database, openDatabase } from '../../src/store/postgres/database.t
 import { countEntries } from '../../src/store/review/review-entries.ts';
 import { reviewGroups } from '../../src/store/review/review-groups.ts';
 import { reviewPage } from '../../src/store/review/review-page.ts';
-import { countSelected } from '../../src/store/review/selected-counts.ts';
+import { countSelected } from '../../src/store/review/review-totals.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 
 let database: TestDatabase;

@@ -1,6 +1,6 @@
 // The SQL for the state that a change enters once no attempt is open agrees with the rule of the plan.
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
-import { targetState } from '../../src/store/change/target-state.ts';
+import { targetState } from '../../src/store/change/life-cycle.ts';
 import { type Database, openDatabase } from '../../src/store/postgres/database.ts';
 import { targetCases } from '../plan/target-cases.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';

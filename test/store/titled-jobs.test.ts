@@ -1,6 +1,6 @@
 // Jobs that their postings have under an ID with their title (`12-nurse`), and that are named by their number elsewhere.
 import { afterEach, beforeEach, expect, it } from 'vitest';
-import { resolveDoubts } from '../../src/apply/doubts/resolve-doubts.ts';
+import { resolveDoubts } from '../../src/apply/resolve-doubts.ts';
 import { postingKey, type SiteJobId, siteJobId } from '../../src/posting/identifiers.ts';
 import type { Fields } from '../../src/posting/posting.ts';
 import { resolveEntry } from '../../src/review/resolve-entry.ts';

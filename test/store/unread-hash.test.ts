@@ -2,7 +2,7 @@
 import { afterEach, expect, it } from 'vitest';
 import { postingKey } from '../../src/posting/identifiers.ts';
 import { type Database, openDatabase } from '../../src/store/postgres/database.ts';
-import { isSourceUnknown, unreadHash, WHY_UNREAD, type WhyUnread } from '../../src/store/pull/unread-hash.ts';
+import { isSourceUnknown, unreadHash, WHY_UNREAD, type WhyUnread } from '../../src/store/pull/record-hashes.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 
 let database: TestDatabase;

@@ -1,5 +1,5 @@
 // The migrations that `0100_schema.sql` replaces, and a database as they left it.
-import { FORMER_TABLE } from '../../src/store/postgres/former-schema.ts';
+import { FORMER_TABLE } from '../../src/store/postgres/migrate.ts';
 import { runSql } from './sql.ts';
 
 export const FORMER_MIGRATIONS: readonly string[] = `

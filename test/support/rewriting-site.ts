@@ -3,7 +3,8 @@ import { once } from 'node:events';
 import { createServer, type IncomingMessage } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
-import { childrenOf, elementText, foldName, readXml } from '../../src/site/xml/xml-tree.ts';
+import { foldName } from '../../src/site/xml/xml-events.ts';
+import { childrenOf, elementText, readXml } from '../../src/site/xml/xml-tree.ts';
 
 type Fields = Readonly<Record<string, string>>;
 

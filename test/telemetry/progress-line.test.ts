@@ -1,6 +1,6 @@
 // Throttled checks for progress output.
 import { expect, it } from 'vitest';
-import { throttled } from '../../src/telemetry/progress-line.ts';
+import { throttled } from '../../src/telemetry/print.ts';
 
 it('a slow check is skipped until it has taken no more than a twentieth of the time', async () => {
   let clock = 0;

@@ -1,7 +1,7 @@
 // Finds secrets in every encoding, and leaves other text alone.
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { createScrub } from '../../src/telemetry/scrub-secrets.ts';
+import { createScrub } from '../../src/telemetry/log.ts';
 
 const TOKEN = 'aB3/x+z=&"ü~s3cr3t';
 const base64 = (text: string): string => Buffer.from(text).toString('base64');

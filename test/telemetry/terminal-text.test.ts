@@ -1,7 +1,7 @@
 // Text of a feed can't control a terminal, and JSON keeps its value.
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { terminalText } from '../../src/telemetry/terminal-text.ts';
+import { terminalText } from '../../src/telemetry/print.ts';
 import { anyCharacter } from '../support/any-character.ts';
 
 describe('terminalText', () => {

@@ -1,7 +1,7 @@
 // The page of activity: an edit with the value before and after, from wherever it was made, and what undoing it brought back.
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { startBulkRunner } from '../../src/runtime/bulk-runner.ts';
-import { pageAddress } from '../../src/web/pages/addresses.ts';
+import { pageAddress } from '../../src/web/pages/parts/addresses.ts';
 import { acme, openStage, type Stage } from '../review/stage.ts';
 import { posting } from '../support/indeed-feed.ts';
 import { visitorOf } from './form-visitor.ts';

@@ -3,7 +3,7 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { lockFeed } from '../../src/store/locks/feed-locks.ts';
 import { OPERATIONS } from '../../src/web/api/http-routes.ts';
-import { once } from '../../src/web/api/repeatable.ts';
+import { once } from '../../src/web/api/read-request.ts';
 import { acme, openStage, type Stage } from '../review/stage.ts';
 import { ageDoubts } from '../support/age-doubts.ts';
 import { feedXml, posting, postings } from '../support/indeed-feed.ts';

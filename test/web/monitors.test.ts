@@ -2,7 +2,7 @@
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { Secret } from '../../src/config/secret.ts';
+import { Secret } from '../../src/config/read-secret.ts';
 import { type HttpServer, startHttp } from '../../src/runtime/http/serve.ts';
 import { accessTo } from '../../src/web/access/access.ts';
 import { type Mirror, openMirror } from '../support/mirror.ts';

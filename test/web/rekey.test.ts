@@ -1,7 +1,6 @@
 // Changed keys over HTTP: the API's operations, and refusals of what is stale or malformed, on the page as well.
 import { afterEach, beforeEach, expect, it } from 'vitest';
-import { decideRekey, type RekeyDecision, rekeyPolicy } from '../../src/review/rekey/decide-rekey.ts';
-import { suspectedPairs } from '../../src/review/rekey/suspected-pairs.ts';
+import { decideRekey, type RekeyDecision, rekeyPolicy, suspectedPairs } from '../../src/review/decide-rekey.ts';
 import { lockFeed } from '../../src/store/locks/feed-locks.ts';
 import { acme, openStage, type Stage } from '../review/stage.ts';
 import { posting } from '../support/indeed-feed.ts';

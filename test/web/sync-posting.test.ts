@@ -2,7 +2,7 @@
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { postingKey } from '../../src/posting/identifiers.ts';
 import { lockFeed } from '../../src/store/locks/feed-locks.ts';
-import { pageAddress } from '../../src/web/pages/addresses.ts';
+import { pageAddress } from '../../src/web/pages/parts/addresses.ts';
 import { acme, openStage, type Stage } from '../review/stage.ts';
 import { feedXml, posting } from '../support/indeed-feed.ts';
 import { lockWhenFree } from '../support/lock-when-free.ts';

@@ -1,6 +1,14 @@
 // Writes commands that can be pasted into a shell: called the way this one was, with its configuration.
+
+import { userInfo } from 'node:os';
 import { join, relative, resolve } from 'node:path';
+import { InvalidArgumentError } from 'commander';
+import { type Config, namedFeeds } from '../../config/config.ts';
 import { packageRoot } from '../../config/package-root.ts';
+import type { FeedName } from '../../posting/identifiers.ts';
+import { UserError } from '../../runtime/stop-signal.ts';
+import { knownFeeds } from '../../store/change/act-in-review.ts';
+import type { Queryable } from '../../store/postgres/database.ts';
 
 /** Completes the words after the program's name to a command that can be run as it is. */
 export type WriteCommand = (words: readonly string[]) => string;
@@ -30,3 +38,60 @@ export function pathFromHere(path: string): string {
 /** A word as a shell reads it. */
 export const quoteWord = (word: string): string =>
   /^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`;
+
+// Parses option values, and explains what is wrong with an invalid one.
+
+/** A whole number of at least 1. */
+export function positiveNumber(text: string): number {
+  if (!/^[1-9]\d{0,8}$/.test(text)) throw new InvalidArgumentError('It must be a whole number from 1 on.');
+  return Number(text);
+}
+
+/** A whole number of at least 0. */
+export function wholeNumber(text: string): number {
+  if (!/^\d{1,9}$/.test(text)) throw new InvalidArgumentError('It must be a whole number.');
+  return Number(text);
+}
+
+/** The number of a review entry. */
+export function entryNumber(text: string): number {
+  if (!/^\d{1,15}$/.test(text)) throw new InvalidArgumentError('It must be the number of an entry, see: review list');
+  return Number(text);
+}
+
+/** The ID of a review group. */
+export function groupId(text: string): string {
+  if (!/^g[0-9a-f]{10}$/.test(text)) throw new InvalidArgumentError('It must be the ID of a group, see: review groups');
+  return text;
+}
+
+/** Help of `--seen`. */
+export const SEEN =
+  'only if exactly that is decided about which was printed with this `seen`, and unchanged; does not ask';
+
+/** Help of `--if-version`: nobody decides about an entry that they have not seen. */
+export const IF_VERSION = 'of one entry: only if it is still as review show printed it with this version; does not ask';
+
+export const NOT_ONE = '--if-version is for one entry: name its number, see: review list';
+
+// Checks a feed name given to a command.
+
+/** A feed of the configuration, or one still in the database. Otherwise throws a UserError that lists the known feeds. */
+export async function knownFeed(db: Queryable, config: Config, name: string): Promise<FeedName> {
+  const known = new Set<string>([...namedFeeds(config), ...(await knownFeeds(db))]);
+  if (known.has(name)) return name as FeedName;
+  throw new UserError(`there is no feed ${name}; feeds: ${[...known].join(', ') || 'none'}`);
+}
+
+// Names the person who acts, for the audit log.
+
+/** The given name, or the operating system user's. */
+export function actorName(given: string | undefined): string {
+  if (given !== undefined) return given;
+  try {
+    return userInfo().username;
+  } catch {
+    // A container may run under a user ID without a name.
+    return `user ${process.getuid?.() ?? 'unknown'}`;
+  }
+}

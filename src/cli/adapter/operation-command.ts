@@ -2,14 +2,12 @@
 import { Command, InvalidArgumentError, Option } from 'commander';
 import { z } from 'zod';
 import { idleControl } from '../../operations/control.ts';
-import { choicesOf, elementOf, fromText, isFlag, isList, isOptional, membersOf } from '../../operations/from-text.ts';
 import type { ListOperation, ListPage, OperationContext, SingleOperation } from '../../operations/operation.ts';
+import { choicesOf, elementOf, fromText, isFlag, isList, isOptional, membersOf } from '../../operations/scalars.ts';
 import type { App } from '../../runtime/app.ts';
-import { type ExitStatus, UserError } from '../../runtime/exit-status.ts';
+import { type ExitStatus, UserError } from '../../runtime/stop-signal.ts';
 import { printJson, printLine, printLines } from '../../telemetry/print.ts';
-import { actorName } from './actor.ts';
-import { commandWriter, type WriteCommand } from './command-line.ts';
-import { positiveNumber } from './option-values.ts';
+import { actorName, commandWriter, positiveNumber, type WriteCommand } from './command-line.ts';
 import { withApp } from './with-app.ts';
 
 /** Options as commander gives them, by their names in camel case. */

@@ -1,8 +1,7 @@
 // Opens the app for a command that prints results, and closes it however the command ends.
 import { OperationRefused } from '../../operations/operation.ts';
 import { type App, type AppOptions, openApp } from '../../runtime/app.ts';
-import { UserError } from '../../runtime/exit-status.ts';
-import { stopSignal } from '../../runtime/stop-signal.ts';
+import { stopSignal, UserError } from '../../runtime/stop-signal.ts';
 import { printJson, stopPrintingOn } from '../../telemetry/print.ts';
 import { commandWriter } from './command-line.ts';
 import { actionWriter, say } from './write-action.ts';

@@ -1,7 +1,7 @@
 // `jobmirror activity`: what people, their rules and pulls did, one line per action however many postings it reached.
 import type { Command } from 'commander';
 import { type ActionTaken, listActivities } from '../../operations/activity.ts';
-import { plural } from '../../plan/plural.ts';
+import { plural } from '../../plan/message.ts';
 import { oneLine } from '../../telemetry/print.ts';
 import { formatTime } from '../../telemetry/times.ts';
 import { listCommand } from '../adapter/operation-command.ts';

@@ -1,9 +1,9 @@
 // `jobmirror alerts`: lists open alerts and undelivered messages, sends these again, and tests the destinations.
 import { Command } from 'commander';
 import { listAlerts, resendAlerts, testAlerts, testedOutput, textOfPayload } from '../../operations/alerts.ts';
-import { plural } from '../../plan/plural.ts';
+import { plural } from '../../plan/message.ts';
 import { readConfig } from '../../runtime/app.ts';
-import { ExitStatus } from '../../runtime/exit-status.ts';
+import { ExitStatus } from '../../runtime/stop-signal.ts';
 import { oneLine, printJson, printLine } from '../../telemetry/print.ts';
 import { formatSpan, formatTime } from '../../telemetry/times.ts';
 import { printing, singleCommand, withCommon } from '../adapter/operation-command.ts';

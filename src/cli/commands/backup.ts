@@ -1,7 +1,7 @@
 // `jobmirror backup`: writes the whole database into a file, while jobmirror runs.
 import { Command } from 'commander';
 import { withApp } from '../adapter/with-app.ts';
-import type { BackupCommandOptions } from '../backup/back-up.ts';
+import type { BackupCommandOptions } from '../back-up.ts';
 
 export function backupCommand(): Command {
   return new Command('backup')
@@ -16,7 +16,7 @@ export function backupCommand(): Command {
     )
     .action((file: string, options: BackupCommandOptions) =>
       withApp(options, async (app, signal) => {
-        const { backUp } = await import('../backup/back-up.ts');
+        const { backUp } = await import('../back-up.ts');
         await backUp(app, file, options, signal);
       }),
     );

@@ -9,13 +9,12 @@ import {
   type ListedChange,
   listChanges,
 } from '../../operations/changes.ts';
-import { membersOf } from '../../operations/from-text.ts';
 import type { OperationContext } from '../../operations/operation.ts';
+import { membersOf } from '../../operations/scalars.ts';
 import { oneLine, printData, printJson, printLines } from '../../telemetry/print.ts';
 import { formatTime } from '../../telemetry/times.ts';
-import { commandWriter } from '../adapter/command-line.ts';
+import { commandWriter, positiveNumber } from '../adapter/command-line.ts';
 import { addOptions, askedHere, inputOf, printing, withCommon } from '../adapter/operation-command.ts';
-import { positiveNumber } from '../adapter/option-values.ts';
 import { withApp } from '../adapter/with-app.ts';
 import { formatTable } from '../output/table.ts';
 

@@ -1,29 +1,42 @@
 // `jobmirror check`: shows how the configuration is understood, and on request probes the sites and reads the beginning of each feed.
 
-import { resolve } from 'node:path';
+import { existsSync } from 'node:fs';
+import { join, resolve } from 'node:path';
 import { Command } from 'commander';
-import { CANNOT_SEARCH } from '../../apply/doubts/search-site.ts';
+import { describeMove } from '../../apply/confirm-address.ts';
+import { CANNOT_SEARCH } from '../../apply/search-site.ts';
+import { evidenceOf } from '../../apply/site-health.ts';
 import { type Config, type FeedConfig, namedFeeds, type SiteConfig } from '../../config/config.ts';
+import { sourceDigest } from '../../config/config-digests.ts';
 import { type Complaint, ConfigError, complaintLine } from '../../config/config-error.ts';
 import { CONFIG_FILE } from '../../config/config-file.ts';
 import { loadConfig } from '../../config/load-config.ts';
 import { parseCron } from '../../config/parse-cron.ts';
 import { isKnownEncoding } from '../../feed/decode/charset.ts';
-import { kindOf } from '../../feed/source/sources.ts';
-import { type Message, reword } from '../../plan/message.ts';
-import { plural } from '../../plan/plural.ts';
+import { kindOf, type SourceConfig } from '../../feed/source/sources.ts';
+import { describeLeft } from '../../operations/status.ts';
+import { type Message, plural, reword } from '../../plan/message.ts';
 import { deletesMissing, updatesJobs } from '../../plan/policy.ts';
-import type { SiteName } from '../../posting/identifiers.ts';
-import { ExitStatus } from '../../runtime/exit-status.ts';
+import type { FeedName, SiteName } from '../../posting/identifiers.ts';
+import { sampleFeed } from '../../pull/record-sample.ts';
+import { refuseNewName } from '../../pull/refuse-feed.ts';
+import { openServer } from '../../runtime/app.ts';
 import { chooseFeeds } from '../../runtime/feed-setups.ts';
-import { openSiteClient } from '../../runtime/open-site-client.ts';
+import { openProvenClient, openSiteClient } from '../../runtime/open-site-client.ts';
+import { ExitStatus, stopSignal } from '../../runtime/stop-signal.ts';
 import type { Probe, TokenCheck } from '../../site/exchange.ts';
+import { addressOf } from '../../site/http/base-address.ts';
+import { possibleFormerNames, unconfiguredFeeds } from '../../store/feed/unconfigured-feeds.ts';
+import { jobsWithReference } from '../../store/mapping/visible-jobs.ts';
+import { type Database, openDatabase } from '../../store/postgres/database.ts';
+import { migrate } from '../../store/postgres/migrate.ts';
+import { onUsableServer, UnusableServerError } from '../../store/postgres/usable-server.ts';
+import { describeReference, noteReference, referenceState, type SiteReference } from '../../store/site/kept-values.ts';
+import { findMove } from '../../store/site/known-address.ts';
 import { printJson, printLines, printNotice } from '../../telemetry/print.ts';
 import { formatTime } from '../../telemetry/times.ts';
 import { commandWriter, type WriteCommand } from '../adapter/command-line.ts';
 import { say } from '../adapter/write-action.ts';
-import { checkDatabase, checkQueue, type DatabaseCheck } from '../check/check-database.ts';
-import { checkFeeds } from '../check/check-feeds.ts';
 
 /** What came back from a site, and whether that proves that it accepts the token. */
 interface SiteAnswer extends Probe {
@@ -303,4 +316,153 @@ function toJson(config: Config, answers: Answers, databaseCheck: WrittenCheck, p
     warnings: [...config.warnings, ...warningsOf(databaseCheck)],
     problems,
   };
+}
+
+// Compares a configuration with an existing database: finds feeds that seem to be renamed, sites that seem to have moved, and sites that do
+// not keep the reference that creates send.
+
+interface DatabaseCheck {
+  /** Reasons why a feed will not be pulled or nothing will be sent to a site. */
+  readonly problems: readonly Message[];
+  /** Facts worth knowing that stop nothing. */
+  readonly warnings: readonly Message[];
+  /** Why the database could not be checked; `undefined` if it was, or does not exist yet. */
+  readonly unseen?: string;
+}
+
+const NOTHING: DatabaseCheck = { problems: [], warnings: [] };
+
+/** @param online whether sites are asked for jobs of ours. Never creates a database. An unreachable one is not a configuration error, so it is reported as `unseen`. */
+async function checkDatabase(config: Config, online: boolean): Promise<DatabaseCheck> {
+  if (config.database.kind === 'embedded' && !existsSync(join(config.dataDir, 'postgres'))) return NOTHING;
+  try {
+    const server = await openServer(config, () => undefined);
+    const db = openDatabase(server.url, { max: 1 });
+    try {
+      const [found] = await onUsableServer(db, (session) =>
+        session.query<{ any: boolean }>(`select to_regclass('migration') is not null as any`),
+      );
+      if (found?.any !== true) return NOTHING;
+      await migrate(server.url);
+      return await compare(config, db, online);
+    } finally {
+      await db.close();
+      await server.leave();
+    }
+  } catch (error) {
+    if (error instanceof UnusableServerError) return { ...NOTHING, problems: [`database: ${error.message}`] };
+    return { ...NOTHING, unseen: `the database can't be read: ${(error as Error).message}` };
+  }
+}
+
+/** What is wrong with the Redis of a configuration, or why that is unknown. */
+async function checkQueue({ queue }: Config): Promise<readonly string[]> {
+  if (queue.kind === 'database') return [];
+  try {
+    // Loads libraries that no other configuration needs.
+    return await (await import('../../queue/redis-wiring.ts')).inspectRedis(queue.url.reveal());
+  } catch (error) {
+    return [(error as Error).message];
+  }
+}
+
+async function compare(config: Config, db: Database, online: boolean): Promise<DatabaseCheck> {
+  const { feeds, sites } = config;
+  const named = namedFeeds(config);
+  const problems: Message[] = [];
+  for (const { name, options } of sites.values()) {
+    const move = await findMove(db, name, addressOf(options));
+    if (move !== undefined) problems.push(reword(describeMove(name, move), (text) => `site ${name}: ${text}`));
+  }
+  const reported = new Set<FeedName>();
+  for (const { name, siteName, source } of feeds.values()) {
+    const address = addressOf((sites.get(siteName) as SiteConfig).options);
+    const asked = { feed: name, site: siteName, address, source: sourceDigest(source) };
+    const former = await possibleFormerNames(db, asked, named);
+    if (former.length > 0) problems.push(refuseNewName(name, siteName, former));
+    for (const { feed } of former) reported.add(feed);
+  }
+  const left = (await unconfiguredFeeds(db, named)).filter(({ live, unsent }) => live + unsent > 0);
+  const warnings = left.filter(({ feed }) => !reported.has(feed)).map(describeLeft);
+  // At another address the site may be another one.
+  if (problems.length === 0) warnings.push(...(await checkReferences(config, db, online)));
+  return { problems, warnings };
+}
+
+/** So many jobs are asked for. */
+const MOST_ASKED = 3;
+
+/** @returns warnings */
+async function checkReferences({ sites }: Config, db: Database, online: boolean): Promise<Message[]> {
+  const warnings: Message[] = [];
+  for (const site of sites.values()) {
+    const { name, options } = site;
+    if (options.referenceField === undefined) continue;
+    const reference = { site: name, address: addressOf(options), field: options.referenceField };
+    if (online) await lookAtJobs(db, site, reference);
+    const message = describeReference(reference.field, await referenceState(db, reference));
+    if (message !== undefined) warnings.push(reword(message, (text) => `site ${name}: ${text}`));
+  }
+  return warnings;
+}
+
+/** What a site that cannot be asked keeps is not known. */
+async function lookAtJobs(db: Database, site: SiteConfig, reference: SiteReference): Promise<void> {
+  const jobs = await jobsWithReference(db, site.name, reference.field, MOST_ASKED);
+  if (jobs.length === 0) return;
+  const client = await openProvenClient(db, site);
+  try {
+    // Everybody may see less of a job than the user of the token.
+    const token = await client.checkToken('list');
+    const isUser = token.kind === 'accepted' || token.kind === 'needed';
+    for (const { siteJobId, fields } of jobs) {
+      const shown = await client.show(siteJobId).catch(() => undefined);
+      const evidence = shown === undefined ? undefined : evidenceOf(fields, shown, reference.field);
+      if (evidence?.kind === 'shown' || (evidence !== undefined && isUser))
+        await noteReference(db, reference, evidence);
+    }
+  } finally {
+    await client.close();
+  }
+}
+
+// Reads the beginning of feeds to warn about likely mistakes of their mappings: files always, other sources on request.
+
+/** Many feeds are not read one after the other. */
+const AT_ONCE = 8;
+
+/** One line for each likely mistake, with the name of its feed. @param online whether sources elsewhere are read, too. */
+async function checkFeeds(config: Config, online: boolean): Promise<readonly string[]> {
+  const { setups } = chooseFeeds(config, []);
+  const waiting = [...setups.entries()].filter(([, { source }]) => isRead(source.from, online));
+  const warnings: (readonly string[])[] = [];
+  const stopping = stopSignal();
+  const lane = async () => {
+    for (let next = waiting.shift(); next !== undefined; next = waiting.shift()) {
+      const [at, setup] = next;
+      const found = await sampleFeed(setup, stopping.signal);
+      warnings[at] = found.map((text) => `feed ${setup.feed}: ${text}`);
+    }
+  };
+  try {
+    await Promise.all(Array.from({ length: AT_ONCE }, lane));
+  } finally {
+    stopping.release();
+  }
+  return warnings.flat();
+}
+
+/** Standard input can be read only once. */
+function isRead(source: SourceConfig, online: boolean): boolean {
+  switch (source.kind) {
+    case 'stdin':
+      return false;
+    case 'file':
+    case 'files':
+      return true;
+    case 'several':
+      return source.members.every((member) => isRead(member, online));
+    default:
+      return online;
+  }
 }

@@ -1,7 +1,7 @@
 // `jobmirror completion`: prints the script that makes a shell complete the command line.
 import { Argument, Command } from 'commander';
 import { printData } from '../../telemetry/print.ts';
-import { completionScript, SHELLS, type Shell } from '../completion/scripts.ts';
+import { completionScript, SHELLS, type Shell } from '../completion-scripts.ts';
 
 export function completionCommand(): Command {
   return new Command('completion')

@@ -1,6 +1,19 @@
 // `jobmirror feeds`: moves the jobs of a renamed feed to its new name, keeps jobs under new keys, retires a feed, declares one new,
 // resumes one after an undo, renews postings that expire, or shows and saves the files of feeds.
+
+import { readFile } from 'node:fs/promises';
+import { resolve } from 'node:path';
+import { text as readAll } from 'node:stream/consumers';
 import { Command } from 'commander';
+import { fileErrorInWords } from '../../config/settings-file.ts';
+import {
+  checkFeedText,
+  listFeedVersions,
+  restoreFeedVersion,
+  saveFeedText,
+  showFeedText,
+  showFeedVersion,
+} from '../../operations/configuration.ts';
 import {
   declareFeedNew,
   renameFeedTo,
@@ -8,10 +21,38 @@ import {
   resumeStoppedFeed,
   retireNamedFeed,
 } from '../../operations/feeds.ts';
-import { plural } from '../../plan/plural.ts';
-import { ACTOR, singleCommand, withCommon } from '../adapter/operation-command.ts';
-import { feedFileCommands } from './feeds-file.ts';
-import { rekeyCommand } from './feeds-rekey.ts';
+import { decideAboutRekey } from '../../operations/rekey.ts';
+import { plural } from '../../plan/message.ts';
+import { updatesJobs } from '../../plan/policy.ts';
+import { type FeedName, postingKey } from '../../posting/identifiers.ts';
+import {
+  isUnknown,
+  type RekeyCounts,
+  type RekeyedLine,
+  type RekeySubject,
+  rekeyFeed,
+  rekeyPolicy,
+  suspectedPairs,
+} from '../../review/decide-rekey.ts';
+import { adviceOnHeld, readHeldOffers } from '../../review/held-offer.ts';
+import type { App } from '../../runtime/app.ts';
+import { ExitStatus, UserError } from '../../runtime/stop-signal.ts';
+import { readRekey } from '../../store/change/rekey/read-rekey.ts';
+import { lockFeed } from '../../store/locks/feed-locks.ts';
+import { ask, oneLine, printJson, printLine } from '../../telemetry/print.ts';
+import { formatTime } from '../../telemetry/times.ts';
+import { actorName, commandWriter, knownFeed, positiveNumber, type WriteCommand } from '../adapter/command-line.ts';
+import {
+  ACTOR,
+  type GivenOptions,
+  listCommand,
+  runWithin,
+  singleCommand,
+  withCommon,
+} from '../adapter/operation-command.ts';
+import { withApp } from '../adapter/with-app.ts';
+import { adviceLine, say } from '../adapter/write-action.ts';
+import { formatTable } from '../output/table.ts';
 
 const FEED = { feed: 'name of the feed' };
 
@@ -80,4 +121,353 @@ export function feedsCommand(): Command {
   );
   for (const command of feedFileCommands()) feeds.addCommand(command);
   return feeds;
+}
+
+// `jobmirror feeds show-file`, `check-file`, `save-file`, `versions` and `restore-version`: the files of feeds.
+
+const SEEN_HELP =
+  'what show-file --json printed as `seen`: refused if the file has changed since; without it the feed must be new';
+
+type Saved = Awaited<ReturnType<typeof saveFeedText.run>>;
+
+function feedFileCommands(): readonly Command[] {
+  return [
+    singleCommand(showFeedText, {
+      name: 'show-file',
+      arguments: ['feed'],
+      help: FEED,
+      view: ({ text, file, read_only }) => [
+        `# ${file}`,
+        ...(read_only === null ? [] : [`# not to be saved from here: ${read_only}`]),
+        ...text.trimEnd().split('\n'),
+      ],
+    }),
+    singleCommand(checkFeedText, {
+      name: 'check-file',
+      extend: withFile,
+      read: async ([feed, file]) => ({ feed: String(feed), text: await readLocal(String(file)) }),
+      view: ({ feed, right, problems, warnings }) => [
+        ...warnings.map((warning) => `warning: ${warning}`),
+        ...problems.map(problemLine),
+        right
+          ? `Feed ${feed} is right with this file.`
+          : `Feed ${feed} is not usable like this: ${plural(problems.length, 'problem')}.`,
+      ],
+      exitStatus: ({ right }) => (right ? undefined : ExitStatus.failed),
+    }),
+    singleCommand(saveFeedText, {
+      name: 'save-file',
+      extend: (command) => withFile(command).option('--seen <seen>', SEEN_HELP),
+      read: async ([feed, file], options) => ({
+        feed: String(feed),
+        text: await readLocal(String(file)),
+        seen: seenOf(options),
+      }),
+      view: savedLines,
+      exitStatus: ({ result }) => (result === 'to_commit' ? ExitStatus.failed : undefined),
+    }),
+    listCommand(listFeedVersions, {
+      name: 'versions',
+      arguments: ['feed'],
+      help: FEED,
+      noun: 'versions',
+      shown: 20,
+      after: { flag: '--before <n>', help: 'only what is older than this version', place: (before) => ({ before }) },
+      view: ({ items }) =>
+        items.length === 0
+          ? ['No version is kept: nothing was saved yet.']
+          : formatTable(
+              [
+                { title: 'VERSION', align: 'right' },
+                { title: 'AT' },
+                { title: 'WHO' },
+                { title: 'LINES', align: 'right' },
+                { title: '' },
+              ],
+              items.map(({ version, at, actor, lines, present }) => [
+                String(version),
+                formatTime(at),
+                actor ?? 'written by hand',
+                String(lines),
+                present ? 'in the file' : '',
+              ]),
+            ),
+    }),
+    singleCommand(showFeedVersion, {
+      name: 'show-version',
+      arguments: ['feed', 'version'],
+      help: { ...FEED, version: 'number of the version' },
+      view: ({ text }) => text.trimEnd().split('\n'),
+    }),
+    singleCommand(restoreFeedVersion, {
+      name: 'restore-version',
+      extend: (command) =>
+        command
+          .argument('<feed>', FEED.feed)
+          .argument('<version>', 'number of the version', positiveNumber)
+          .option('--seen <seen>', SEEN_HELP),
+      read: async ([feed, version], options) => ({
+        feed: String(feed),
+        version: Number(version),
+        seen: seenOf(options),
+      }),
+      view: savedLines,
+      exitStatus: ({ result }) => (result === 'to_commit' ? ExitStatus.failed : undefined),
+    }),
+  ];
+}
+
+const withFile = (command: Command): Command =>
+  command
+    .argument('<feed>', FEED.feed)
+    .argument('<file>', 'the file with its settings as YAML; - reads standard input');
+
+const seenOf = ({ seen }: GivenOptions): string | undefined => (typeof seen === 'string' ? seen : undefined);
+
+async function readLocal(file: string): Promise<string> {
+  if (file === '-') return readAll(process.stdin);
+  return readFile(resolve(file), 'utf8').catch((error: NodeJS.ErrnoException) => {
+    throw new UserError(`${file} can't be read: ${fileErrorInWords(error)}`, { cause: error });
+  });
+}
+
+const problemLine = ({
+  file,
+  line,
+  column,
+  setting,
+  message,
+}: {
+  file: string;
+  line: number | null;
+  column: number | null;
+  setting: string;
+  message: string;
+}): string => `problem: ${line === null ? file : `${file}:${line}:${column}`} ${setting}: ${message}`;
+
+function savedLines(
+  { feed, result, file, version, text, reason, warnings }: Saved,
+  write: WriteCommand,
+): readonly string[] {
+  const likely = warnings.map((warning) => `warning: ${warning}`);
+  switch (result) {
+    case 'saved':
+      return [...likely, `${file} is saved, as version ${version}. What it changes: ${write(['plan', feed])}`];
+    case 'unchanged':
+      return [`${file} has this text already.`];
+    case 'to_commit':
+      return [...likely, `Nothing was written: ${reason}.`, `${file}:`, ...(text ?? '').trimEnd().split('\n')];
+    default:
+      return result satisfies never;
+  }
+}
+
+// `jobmirror feeds rekey`: shows which new postings of a feed are missing ones under another key, and keeps the jobs of what is certain or
+// named.
+
+function rekeyCommand(): Command {
+  return new Command('rekey')
+    .description(
+      'when the keys of a feed seem to have changed: keep the jobs of its postings, or say that they are others',
+    )
+    .argument('<feed>', 'name of the feed')
+    .option('--sure', 'keep the jobs of all certain pairs; without it, show them')
+    .option('--yes', 'the same, without asking')
+    .option('--posting <key>', 'with --was: keep a job for this new posting')
+    .option('--was <key>', 'with --posting: the job of this missing posting')
+    .option('--not-rekey', 'the new postings are no missing ones: create them, and delete what is gone')
+    .addHelpText(
+      'after',
+      '\nNothing is sent: the next sync sets what differs, or with --not-rekey creates and deletes. A pair is certain if both postings\n' +
+        'have the same content, apart from references and web addresses, and as many are missing with it as are new.',
+    )
+    .action((name: string, options: RekeyOptions) => {
+      if ((options.posting === undefined) !== (options.was === undefined))
+        throw new UserError('--posting and --was belong together: the new posting, and the missing one that it is');
+      const ways = [
+        options.sure === true || options.yes === true,
+        options.posting !== undefined,
+        options.notRekey === true,
+      ];
+      if (ways.filter(Boolean).length > 1)
+        throw new UserError(
+          '--sure keeps the jobs of all certain pairs, --posting that of one, --not-rekey none: give one of them',
+        );
+      return withApp(options, (app, signal) => rekey(app, name, options, signal));
+    });
+}
+
+interface RekeyOptions {
+  readonly config?: string;
+  readonly json?: boolean;
+  readonly as?: string;
+  readonly sure?: boolean;
+  readonly yes?: boolean;
+  readonly posting?: string;
+  readonly was?: string;
+  readonly notRekey?: boolean;
+}
+
+/** Lines of one verdict that are printed, unless as JSON. */
+const MOST_SHOWN = 50;
+
+/** While it runs, no pull changes what is missing or new. */
+async function rekey(app: App, name: string, options: RekeyOptions, signal: AbortSignal): Promise<void> {
+  const feed = await knownFeed(app.db, app.config, name);
+  const { posting, was } = options;
+  if (posting !== undefined && was !== undefined) return bindNamed(app, feed, { posting, was }, options);
+  if (options.notRekey === true) return deny(app, feed, options);
+  const bind = options.sure === true || options.yes === true;
+  const policy = rekeyPolicy(app.config, feed);
+  const isKnown = !isUnknown(policy);
+  if (!isKnown && bind) throw new UserError(`${policy.unknown}. Nothing was changed`);
+  const lock = await lockFeed(app.db, feed);
+  if (lock === undefined) throw new UserError(`feed ${feed} is being pulled right now; try again when that has ended`);
+  const subject: RekeySubject = {
+    db: app.db,
+    feed,
+    actor: actorName(options.as),
+    policy: isKnown ? policy : undefined,
+    signal: AbortSignal.any([signal, lock.lost]),
+    checkLock: () => {
+      if (!lock.held()) throw new UserError('the connection to the database was lost; run the command again');
+    },
+  };
+  try {
+    const { note } = await readRekey(app.db, feed);
+    if (note === undefined) return await tellNone(feed, options);
+    if (options.json !== true) await printLine(`${say(note, commandWriter(options.config)).split('; ')[0]}.`);
+    const counts = await show(subject, bind, options);
+    if (!bind && isKnown && (await isConfirmed(counts, options)))
+      return await tellBound(subject, await show(subject, true, options), options);
+    return bind ? await tellBound(subject, counts, options) : await tellFound(feed, counts, options);
+  } finally {
+    await lock.release();
+  }
+}
+
+async function tellNone(feed: FeedName, options: RekeyOptions): Promise<void> {
+  if (options.json !== true) await printLine(`The keys of feed ${feed} do not seem to have changed. Nothing waits.`);
+}
+
+/** Prints the pairs, after binding the certain ones if `bind`. */
+async function show(subject: RekeySubject, bind: boolean, options: RekeyOptions): Promise<RekeyCounts> {
+  const shown = { sure: 0, unsure: 0, unmatched: 0 };
+  const counts = await rekeyFeed(subject, bind, async (lines) => {
+    for (const line of lines) {
+      if (options.json === true) await printJson(lineJson(subject.feed, line));
+      else if (shown[line.verdict]++ < MOST_SHOWN) await printLine(describeLine(line));
+    }
+  });
+  if (options.json !== true) {
+    for (const [verdict, count] of Object.entries(shown))
+      if (count > MOST_SHOWN) await printLine(`… and ${count - MOST_SHOWN} more ${verdict} (--json prints all)`);
+  }
+  return counts;
+}
+
+const lineJson = (feed: FeedName, line: RekeyedLine): Record<string, unknown> => ({
+  feed,
+  key: line.key ?? null,
+  old_key: line.oldKey ?? null,
+  job_id: line.siteJobId ?? null,
+  verdict: line.verdict,
+  reasons: line.reasons,
+  bound: line.bound,
+  ...(line.secondJobId === undefined ? {} : { second_job_id: line.secondJobId }),
+  ...(line.message === undefined ? {} : { message: line.message }),
+});
+
+const MOST_OF_TITLE = 60;
+
+function describeLine({ key, oldKey, siteJobId, title, verdict, reasons, bound, message }: RekeyedLine): string {
+  const word = message !== undefined ? 'refused' : bound ? 'bound' : verdict;
+  const named = title === undefined ? '' : ` "${oneLine(title, MOST_OF_TITLE)}"`;
+  const job = siteJobId === undefined ? '' : ` (job ${siteJobId})`;
+  const who =
+    key === undefined ? `${oldKey}${job}, missing` : oldKey === undefined ? `${key}, new` : `${oldKey}${job} -> ${key}`;
+  return `${word} ${who}${named}: ${message ?? reasons.join(', ')}`;
+}
+
+/** Asks only at a terminal. */
+async function isConfirmed({ sure, second }: RekeyCounts, options: RekeyOptions): Promise<boolean> {
+  if (sure === 0 || options.json === true) return false;
+  const also = second === 0 ? '' : `, and delete ${plural(second, 'second job')}`;
+  const pairs = sure === 1 ? 'the certain pair' : `the ${sure} certain pairs`;
+  const answer = await ask(`Keep the jobs of ${pairs}${also}? [y/N] `);
+  return /^\s*y(es)?\s*$/i.test(answer ?? '');
+}
+
+async function tellFound(
+  feed: FeedName,
+  { sure, unsure, added, missing, second }: RekeyCounts,
+  options: RekeyOptions,
+): Promise<void> {
+  process.exitCode = ExitStatus.review;
+  if (options.json === true) return;
+  await printLine(
+    `${sure} sure, ${unsure} unsure; ${plural(added, 'other new posting')} and ${plural(missing, 'other missing one')}. Nothing was changed.`,
+  );
+  const write = commandWriter(options.config);
+  const also = second === 0 ? '' : `, and delete ${plural(second, 'second job')}`;
+  if (sure > 0)
+    await printLine(`Keep the jobs of the certain ones${also}: ${write(['feeds', 'rekey', feed, '--sure'])}`);
+  await tellWays(feed, options);
+}
+
+async function tellWays(feed: FeedName, options: RekeyOptions): Promise<void> {
+  const write = commandWriter(options.config);
+  await printLine(`Keep the job of one: ${write(['feeds', 'rekey', feed, '--posting', 'KEY', '--was', 'OLDKEY'])}`);
+  await printLine(`All others are new, or gone: ${write(['feeds', 'rekey', feed, '--not-rekey'])}`);
+}
+
+async function tellBound(
+  { db, feed, policy }: RekeySubject,
+  counts: RekeyCounts,
+  options: RekeyOptions,
+): Promise<void> {
+  const { note } = await readRekey(db, feed);
+  process.exitCode = note === undefined ? ExitStatus.done : ExitStatus.review;
+  if (options.json === true) return;
+  await printLine(
+    `${plural(counts.bound, 'job')} kept for ${counts.bound === 1 ? 'its new key' : 'their new keys'}.` +
+      (counts.bound > 0 ? nextOf(policy) : '') +
+      (counts.second > 0 ? ` It also deletes ${plural(counts.second, 'second job')}.` : '') +
+      (counts.ended > 0 ? ` The jobs of ${plural(counts.ended, 'other posting')} have ended, and stay so.` : ''),
+  );
+  if (note === undefined) return;
+  const { sure, unsure, added, missing } = counts;
+  await printLine(
+    `Left, and waiting: ${plural(sure + unsure, 'pair')}, ${plural(added, 'other new posting')}, ${plural(missing, 'other missing one')}.`,
+  );
+  await tellWays(feed, options);
+}
+
+const nextOf = (policy: RekeySubject['policy']): string =>
+  updatesJobs(policy) ? ' The next sync sends what differs.' : ` Policy ${policy} leaves what differs as it is.`;
+
+async function bindNamed(
+  app: App,
+  feed: FeedName,
+  { posting, was }: { readonly posting: string; readonly was: string },
+  options: RekeyOptions,
+): Promise<void> {
+  const [key, oldKey] = [postingKey(posting.trim()), postingKey(was.trim())];
+  await runWithin(decideAboutRekey, { feed, decision: 'pair', key, old_key: oldKey }, app, options);
+  if (options.json === true) return printJson({ feed, key, old_key: oldKey, bound: true });
+  return printLine(`Posting ${key} is posting ${oldKey} from now on.${nextOf(app.config.feeds.get(feed)?.policy)}`);
+}
+
+async function deny(app: App, feed: FeedName, options: RekeyOptions): Promise<void> {
+  const shown = await suspectedPairs(app.db, feed, { show: undefined, after: undefined, limit: 1 });
+  const mark = shown?.marks.all ?? '';
+  const done = await runWithin(decideAboutRekey, { feed, decision: 'not_rekey', mark }, app, options);
+  const { not_rekey, creates = 0, deletes = 0, held = 0 } = done;
+  if (options.json === true) return printJson({ feed, not_rekey, creates, deletes, held });
+  const offer = (await readHeldOffers(app.db, app.config)).get(feed);
+  const next = offer === undefined ? '' : adviceLine(adviceOnHeld(offer), commandWriter(options.config)).trim();
+  const guarded = held === 0 ? '' : ` ${plural(held, 'delete')} ${held === 1 ? 'is' : 'are'} still held; ${next}`;
+  return printLine(
+    `The new postings of feed ${feed} are no missing ones: the next sync sends ${plural(creates, 'create')} and ${plural(deletes, 'delete')}.${guarded}`,
+  );
 }

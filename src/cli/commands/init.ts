@@ -8,12 +8,11 @@ import { ConfigError } from '../../config/config-error.ts';
 import { CONFIG_FILE } from '../../config/config-file.ts';
 import type { Environment } from '../../config/environment.ts';
 import { loadConfig } from '../../config/load-config.ts';
-import { SCHEME_SOURCES, SCHEMES } from '../../config/scheme-sources/scheme-sources.ts';
-import { plural } from '../../plan/plural.ts';
+import { SCHEME_SOURCES, SCHEMES } from '../../config/scheme-sources.ts';
+import { plural } from '../../plan/message.ts';
 import { type Trial, tryFeed } from '../../pull/preview/try-feed.ts';
-import { ExitStatus, UserError } from '../../runtime/exit-status.ts';
 import { chooseFeeds } from '../../runtime/feed-setups.ts';
-import { stopSignal } from '../../runtime/stop-signal.ts';
+import { ExitStatus, stopSignal, UserError } from '../../runtime/stop-signal.ts';
 import { AccessRefused, type FeedAccess, readFeedAccess } from '../../setup/feed-access.ts';
 import type { Proposal, RunnerUp } from '../../setup/propose.ts';
 import { type Recognition, recogniseFeed } from '../../setup/recognise.ts';
@@ -24,11 +23,24 @@ import {
   readExisting,
   writeConfig,
 } from '../../setup/write-config.ts';
-import { oneLine, printJson, printLines, printNotice, stopPrintingOn } from '../../telemetry/print.ts';
-import { formatBytes, startProgressLine } from '../../telemetry/progress-line.ts';
+import {
+  formatBytes,
+  oneLine,
+  printJson,
+  printLines,
+  printNotice,
+  startProgressLine,
+  stopPrintingOn,
+} from '../../telemetry/print.ts';
 import { commandWriter, pathFromHere } from '../adapter/command-line.ts';
-import { askForMissing, columnLines, givenOrAsked, type InitOptions } from '../init/answers.ts';
-import { type KeptInput, keepInput } from '../init/kept-input.ts';
+import {
+  askForMissing,
+  columnLines,
+  givenOrAsked,
+  type InitOptions,
+  type KeptInput,
+  keepInput,
+} from '../init-answers.ts';
 import { describeSample, describeTrial, sampleJson, trialJson } from '../output/describe-trial.ts';
 
 const SHOWN_POSTINGS = 3;

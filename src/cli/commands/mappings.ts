@@ -1,26 +1,37 @@
 // `jobmirror mappings`: lists, finds, exports, imports and adopts the mappings of postings to site jobs.
+
 import { createReadStream } from 'node:fs';
 import { Command, Option } from 'commander';
 import { fileErrorInWords } from '../../config/settings-file.ts';
-import { plural } from '../../plan/plural.ts';
+import { plural } from '../../plan/message.ts';
 import { updatesJobs } from '../../plan/policy.ts';
-import { headerLine, type MappingFormat, mappingLine, readMappingLines } from '../../review/mapping-file.ts';
+import { headerLine, type MappingFormat, mappingLine, readMappingLines } from '../../review/adopt/mapping-file.ts';
 import { askSites } from '../../runtime/check-import.ts';
-import { UserError } from '../../runtime/exit-status.ts';
-import { addressOf } from '../../site/base-address.ts';
+import { UserError } from '../../runtime/stop-signal.ts';
+import { addressOf } from '../../site/http/base-address.ts';
+import {
+  countMappings,
+  findJobs,
+  type JobOfPosting,
+  listMappings,
+  type MappingRow,
+} from '../../store/mapping/find-jobs.ts';
 import { type ImportEnd, importMappings } from '../../store/mapping/mapping-import.ts';
-import { countMappings, listMappings, type MappingRow } from '../../store/mapping/mapping-list.ts';
 import { countExpired } from '../../store/pull/posting-expiry.ts';
-import { printData, printJson, printLine, printLines, printNotice } from '../../telemetry/print.ts';
-import { startProgressLine } from '../../telemetry/progress-line.ts';
+import {
+  oneLine,
+  printData,
+  printJson,
+  printLine,
+  printLines,
+  printNotice,
+  startProgressLine,
+} from '../../telemetry/print.ts';
 import { formatTime } from '../../telemetry/times.ts';
-import { actorName } from '../adapter/actor.ts';
-import { knownFeed } from '../adapter/feed-name.ts';
-import { positiveNumber } from '../adapter/option-values.ts';
+import { actorName, knownFeed, positiveNumber } from '../adapter/command-line.ts';
 import { withApp } from '../adapter/with-app.ts';
+import type { AdoptOptions } from '../adopt-mappings.ts';
 import { formatTable } from '../output/table.ts';
-import { adoptCommand } from './mappings-adopt.ts';
-import { findCommand } from './mappings-find.ts';
 
 interface MappingOptions {
   readonly config?: string;
@@ -161,4 +172,99 @@ function judge(end: ImportEnd, file: string): Extract<ImportEnd, { kind: 'import
     default:
       return end satisfies never;
   }
+}
+
+// `jobmirror mappings find`: finds postings and their jobs by key, job ID or words of a title, as the page /jobs does.
+
+interface FindOptions {
+  readonly config?: string;
+  readonly json?: boolean;
+  readonly limit?: number;
+}
+
+const SHOWN = 50;
+
+function findCommand(): Command {
+  return new Command('find')
+    .description('find postings and their jobs by key, job ID or words of a title')
+    .argument('<text>', 'a whole key or job ID, or beginnings of words of a title')
+    .argument('[feed]', 'only of this feed')
+    .option('--limit <n>', `titles at most (default: ${SHOWN})`, positiveNumber)
+    .option('--json', 'print one JSON object per posting')
+    .action((text: string, name: string | undefined, options: FindOptions) =>
+      withApp(options, async ({ db, config }) => {
+        if (text.trim() === '') throw new UserError('the text is empty: name a key, a job ID or words of a title');
+        const feed = name === undefined ? undefined : await knownFeed(db, config, name);
+        const { named, titled, more } = await findJobs(db, text.trim(), feed, options.limit ?? SHOWN);
+        const found = [...named, ...titled];
+        if (options.json === true) {
+          for (const job of found) await printJson(jobJson(job));
+          return;
+        }
+        if (found.length === 0) return printLine(`Nothing was found. ${WAITING}`);
+        await printLines(formatTable(FOUND_COLUMNS, found.map(rowOfFound)));
+        if (more) await printLine('There are more: add words, or raise --limit.');
+      }),
+    );
+}
+
+const WAITING = 'A posting that waits to be created is found by its key only.';
+
+const jobJson = ({ feed, key, site, siteJobId, url, title, state }: JobOfPosting) => ({
+  feed,
+  key,
+  site,
+  job_id: siteJobId,
+  url,
+  title,
+  state,
+});
+
+const FOUND_COLUMNS = [
+  { title: 'FEED' },
+  { title: 'KEY' },
+  { title: 'JOB' },
+  { title: 'STATE' },
+  { title: 'TITLE' },
+  { title: 'URL' },
+] as const;
+
+const rowOfFound = ({ feed, key, siteJobId, state, title, url }: JobOfPosting): string[] => [
+  feed,
+  oneLine(key, 120),
+  siteJobId ?? '-',
+  state?.replace('_', ' ') ?? '-',
+  title === null ? '-' : oneLine(title, 100),
+  url ?? '-',
+];
+
+// `jobmirror mappings adopt`: finds the site's jobs that belong to postings of a feed, and maps those that are confirmed.
+
+function adoptCommand(): Command {
+  return new Command('adopt')
+    .description('match the jobs that the site already has to the postings of a feed, and map those that are confirmed')
+    .argument('<feed>', 'the feed')
+    .option('--sure', 'map all certain matches; without it, only show what was found')
+    .option('--job <id>', 'with --posting: map this job')
+    .option('--posting <key>', 'with --job: to this posting')
+    .option('--anyway', 'with --job: even if it seems to be another job, or another posting’s')
+    .option('--as <name>', 'who acts, for the audit (default: the user of the operating system)')
+    .option('--json', 'print one JSON object per posting')
+    .addHelpText(
+      'after',
+      '\nNothing is sent: the next sync sets what differs between the mapped jobs and their postings.',
+    )
+    .action((name: string, options: AdoptOptions) => {
+      if ((options.job === undefined) !== (options.posting === undefined))
+        throw new UserError('--job and --posting belong together: the job, and the posting that it belongs to');
+      if (options.job !== undefined && options.sure === true)
+        throw new UserError('--sure maps all certain matches, --job only one: give one of them');
+      if (options.anyway === true && options.job === undefined)
+        throw new UserError('--anyway belongs to --job and --posting; certain matches need none');
+      return withApp(options, async (app, signal) => {
+        // Reads feeds and sites, which the other commands of this group do not need.
+        const { adopt } = await import('../adopt-mappings.ts');
+        return adopt(app, name, options, signal);
+      });
+    });
 }

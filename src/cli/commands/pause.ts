@@ -1,7 +1,7 @@
 // `jobmirror pause`: stops sending for a feed, a site or everything, until a person resumes it or until a time.
 import type { Command } from 'commander';
 import { pauseNamed } from '../../operations/pauses.ts';
-import { plural } from '../../plan/plural.ts';
+import { plural } from '../../plan/message.ts';
 import { singleCommand } from '../adapter/operation-command.ts';
 
 export const pauseCommand = (): Command =>

@@ -1,21 +1,27 @@
 // `jobmirror plan`: prints each change that a sync would send, field by field, without sending it.
 import { Command } from 'commander';
 import { planLineJson, plannedOutput, unsentOutput } from '../../operations/plan.ts';
-import { describeNothingMirrored, type MirroredCounts, mirroredNothing } from '../../plan/nothing-mirrored.ts';
-import { plural } from '../../plan/plural.ts';
+import { plural } from '../../plan/message.ts';
+import { describeNothingMirrored, type MirroredCounts, mirroredNothing } from '../../plan/set-up-suspicion.ts';
 import type { FeedName } from '../../posting/identifiers.ts';
 import type { FeedSetup } from '../../pull/feed-setup.ts';
 import { type PlanEnd, planFeed } from '../../pull/preview/dry-run.ts';
 import { type App, openAppFor, readConfig } from '../../runtime/app.ts';
-import { ExitStatus, worstStatus } from '../../runtime/exit-status.ts';
 import { chooseFeeds } from '../../runtime/feed-setups.ts';
-import { stopSignal } from '../../runtime/stop-signal.ts';
-import { OutputFailedError, printJson, printLine, printNotice, stopPrintingOn } from '../../telemetry/print.ts';
-import { formatBytes, startProgressLine } from '../../telemetry/progress-line.ts';
+import { ExitStatus, stopSignal, worstStatus } from '../../runtime/stop-signal.ts';
+import {
+  formatBytes,
+  OutputFailedError,
+  printJson,
+  printLine,
+  printNotice,
+  startProgressLine,
+  stopPrintingOn,
+} from '../../telemetry/print.ts';
 import { commandWriter, type WriteCommand } from '../adapter/command-line.ts';
 import { printing } from '../adapter/operation-command.ts';
 import { actionWriter, say } from '../adapter/write-action.ts';
-import { describeChange, describeUnsent } from '../output/describe-change.ts';
+import { describeChange, describeUnsent } from '../output/describe-pull.ts';
 
 export function planCommand(): Command {
   const command = new Command('plan')

@@ -1,8 +1,7 @@
 // `jobmirror pulls`: lists the newest pulls with their counts.
 import type { Command } from 'commander';
 import { type ShownPull, showPulls } from '../../operations/pulls.ts';
-import { oneLine } from '../../telemetry/print.ts';
-import { formatBytes } from '../../telemetry/progress-line.ts';
+import { formatBytes, oneLine } from '../../telemetry/print.ts';
 import { formatTime } from '../../telemetry/times.ts';
 import { listCommand } from '../adapter/operation-command.ts';
 import { pullStatus } from '../output/describe-status.ts';

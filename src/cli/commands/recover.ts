@@ -1,7 +1,6 @@
 // `jobmirror recover`: rebuilds the mappings of a feed from the references on its site.
 import { Command } from 'commander';
-import { tell } from '../../plan/message.ts';
-import { plural } from '../../plan/plural.ts';
+import { plural, tell } from '../../plan/message.ts';
 import { updatesJobs } from '../../plan/policy.ts';
 import type { FeedName } from '../../posting/identifiers.ts';
 import {
@@ -11,26 +10,24 @@ import {
   type Recovery,
   recordFound,
   type Stray,
-} from '../../review/recover-jobs.ts';
+} from '../../review/adopt/recover-jobs.ts';
 import type { Finding, VerifySubject } from '../../review/verify/verify-site.ts';
 import { readOtherFeeds } from '../../runtime/adopting/open-adopting.ts';
 import type { App } from '../../runtime/app.ts';
-import { ExitStatus, UserError } from '../../runtime/exit-status.ts';
-import { verifySubjectOf } from '../../runtime/verify-subject.ts';
-import { addressOf } from '../../site/base-address.ts';
-import { noteRecovered } from '../../store/backup/after-restore.ts';
+import { verifySubjectOf } from '../../runtime/schedule/scheduled-verify.ts';
+import { ExitStatus, UserError } from '../../runtime/stop-signal.ts';
+import { addressOf } from '../../site/http/base-address.ts';
+import { noteRecovered } from '../../store/backup/restore-backup.ts';
 import { searchFeedAgain } from '../../store/change/site-search.ts';
 import { JobMatching } from '../../store/mapping/job-matching.ts';
 import { Verification } from '../../store/mapping/verification.ts';
 import { keptReference } from '../../store/site/kept-values.ts';
 import { ask, oneLine, printJson, printLine } from '../../telemetry/print.ts';
 import { formatTime } from '../../telemetry/times.ts';
-import { actorName } from '../adapter/actor.ts';
-import { commandWriter } from '../adapter/command-line.ts';
+import { actorName, commandWriter } from '../adapter/command-line.ts';
 import { withApp } from '../adapter/with-app.ts';
-import { type AdoptingCommand, runAdopting } from '../mappings/adopting.ts';
-import { findingPrinter } from '../output/describe-finding.ts';
-import { printMatches } from '../output/describe-match.ts';
+import { type AdoptingCommand, runAdopting } from '../adopt-mappings.ts';
+import { findingPrinter, printMatches } from '../output/describe-finding.ts';
 
 export function recoverCommand(): Command {
   return new Command('recover')

@@ -1,7 +1,7 @@
 // `jobmirror reload`: has running processes read the configuration again, and says what changed in each.
 import type { Command } from 'commander';
 import { reloadConfiguration } from '../../operations/configuration.ts';
-import { ExitStatus } from '../../runtime/exit-status.ts';
+import { ExitStatus } from '../../runtime/stop-signal.ts';
 import { singleCommand } from '../adapter/operation-command.ts';
 
 type Reloaded = Awaited<ReturnType<typeof reloadConfiguration.run>>;

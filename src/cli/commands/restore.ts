@@ -1,7 +1,7 @@
 // `jobmirror restore`: puts a backup into the configured database, all of it or nothing.
 import { Command } from 'commander';
-import { UserError } from '../../runtime/exit-status.ts';
-import type { RestoreCommandOptions } from '../backup/restore-database.ts';
+import { UserError } from '../../runtime/stop-signal.ts';
+import type { RestoreCommandOptions } from '../restore-database.ts';
 
 export function restoreCommand(): Command {
   return new Command('restore')
@@ -20,7 +20,7 @@ export function restoreCommand(): Command {
     .action(async (file: string, options: RestoreCommandOptions) => {
       if (options.yes === true && options.replace !== true)
         throw new UserError('--yes belongs to --replace: without it, only an empty database is restored into');
-      const { checkFile, restore } = await import('../backup/restore-database.ts');
+      const { checkFile, restore } = await import('../restore-database.ts');
       await (options.check === true ? checkFile(file, options) : restore(file, options));
     });
 }

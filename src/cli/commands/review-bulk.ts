@@ -6,20 +6,34 @@ import { asksToConfirm, effectOn, mayBeRule, needsSeen, sendsAnything, summaryOf
 import { type Named, readNamed, whyNotAtAll } from '../../review/act-on-entries.ts';
 import { type Seen, seenOf } from '../../review/seen.ts';
 import type { App } from '../../runtime/app.ts';
-import { type ExitStatus, UserError } from '../../runtime/exit-status.ts';
+import { type ExitStatus, UserError } from '../../runtime/stop-signal.ts';
+import { ENTRY_KINDS, type EntryKind } from '../../store/backlog/entry-kind.ts';
 import type { ActedEntry } from '../../store/change/act-in-review.ts';
-import { ENTRY_KINDS, type EntryKind } from '../../store/review/review-entries.ts';
 import { printNotice } from '../../telemetry/print.ts';
-import { actorName } from '../adapter/actor.ts';
-import { commandWriter, type WriteCommand } from '../adapter/command-line.ts';
+import {
+  actorName,
+  commandWriter,
+  IF_VERSION,
+  NOT_ONE,
+  SEEN,
+  type WriteCommand,
+  wholeNumber,
+} from '../adapter/command-line.ts';
 import { ACTOR, type GivenOptions, printing, runWithin, withCommon } from '../adapter/operation-command.ts';
-import { IF_VERSION, NOT_ONE, SEEN, wholeNumber } from '../adapter/option-values.ts';
 import { withApp } from '../adapter/with-app.ts';
 import { say } from '../adapter/write-action.ts';
-import { askAboutSelected, askToApprove, askToDiscard } from '../review/ask-first.ts';
-import { type EntryFilter, namedQueries, narrowed, narrowing, ofFeed } from '../review/narrow-entries.ts';
-import { ALSO_NEW, PRINTED_DECISIONS, startBulkCommand } from '../review/run-bulk-command.ts';
-import { sendAndTell } from '../review/send-and-tell.ts';
+import { askAboutSelected, askToApprove, askToDiscard } from '../ask-first.ts';
+import {
+  ALSO_NEW,
+  type EntryFilter,
+  namedQueries,
+  narrowed,
+  narrowing,
+  ofFeed,
+  PRINTED_DECISIONS,
+  startBulkCommand,
+} from '../bulk-command.ts';
+import { sendAndTell } from '../send-and-tell.ts';
 
 interface BulkOptions extends GivenOptions {
   readonly config?: string;

@@ -8,14 +8,14 @@ import {
   listReviewRules,
   type ruleOutput,
 } from '../../operations/rules.ts';
-import { UserError } from '../../runtime/exit-status.ts';
+import { UserError } from '../../runtime/stop-signal.ts';
 import { RULE_ACTIONS } from '../../store/review/rules.ts';
 import { oneLine } from '../../telemetry/print.ts';
 import { formatTime } from '../../telemetry/times.ts';
+import { groupId } from '../adapter/command-line.ts';
 import { type GivenOptions, listCommand, singleCommand } from '../adapter/operation-command.ts';
-import { groupId } from '../adapter/option-values.ts';
 import { formatTable } from '../output/table.ts';
-import { ALL_FEEDS, ANYWAY, addField, type EditValues, editOf, hinting, tableOption } from '../review/edit-values.ts';
+import { ALL_FEEDS, ANYWAY, addField, type EditValues, editOf, hinting, tableOption } from './review-edit.ts';
 
 export function reviewRulesCommand(): Command {
   const rules = new Command('rules').description('list, add and end rules: what is done with new entries of groups');

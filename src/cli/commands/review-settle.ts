@@ -1,22 +1,33 @@
 // `jobmirror review settle`: resolves one create in doubt or many, or adopts the jobs that a search of the site found for a feed.
 import { Command } from 'commander';
 import { settleEntry } from '../../operations/decisions.ts';
-import { STATE_WORDS } from '../../review/entry-outcome.ts';
+import { STATE_WORDS } from '../../review/entry-facts.ts';
 import type { App } from '../../runtime/app.ts';
-import { type ExitStatus, UserError } from '../../runtime/exit-status.ts';
+import { type ExitStatus, UserError } from '../../runtime/stop-signal.ts';
 import { findEntries } from '../../store/change/act-in-review.ts';
-import { actorName } from '../adapter/actor.ts';
-import { commandWriter } from '../adapter/command-line.ts';
-import { knownFeed } from '../adapter/feed-name.ts';
+import {
+  actorName,
+  commandWriter,
+  IF_VERSION,
+  knownFeed,
+  NOT_ONE,
+  SEEN,
+  wholeNumber,
+} from '../adapter/command-line.ts';
 import { ACTOR, type GivenOptions, printing, runWithin, withCommon } from '../adapter/operation-command.ts';
-import { IF_VERSION, NOT_ONE, SEEN, wholeNumber } from '../adapter/option-values.ts';
 import { withApp } from '../adapter/with-app.ts';
-import { adoptFoundOf } from '../mappings/adopt-found.ts';
-import { askAboutSelected, askToSendAgain } from '../review/ask-first.ts';
-import { type EntryFilter, namedQueries, narrowed, narrowing, ofFeed } from '../review/narrow-entries.ts';
-import { PRINTED_DECISIONS, startBulkCommand } from '../review/run-bulk-command.ts';
-import { sendAndTell } from '../review/send-and-tell.ts';
-import { siteJobIdOf } from '../review/site-job-id.ts';
+import { adoptFoundOf } from '../adopt-mappings.ts';
+import { askAboutSelected, askToSendAgain, siteJobIdOf } from '../ask-first.ts';
+import {
+  type EntryFilter,
+  namedQueries,
+  narrowed,
+  narrowing,
+  ofFeed,
+  PRINTED_DECISIONS,
+  startBulkCommand,
+} from '../bulk-command.ts';
+import { sendAndTell } from '../send-and-tell.ts';
 
 interface ResolveOptions extends GivenOptions {
   readonly config?: string;

@@ -1,7 +1,7 @@
 // `jobmirror status`: the status of each site and feed, what needs a person, and the commands to go on with.
 import type { Command } from 'commander';
 import { type ReportedCondition, type Status, showStatus } from '../../operations/status.ts';
-import { ExitStatus } from '../../runtime/exit-status.ts';
+import { ExitStatus } from '../../runtime/stop-signal.ts';
 import { oneLine } from '../../telemetry/print.ts';
 import type { WriteCommand } from '../adapter/command-line.ts';
 import { type GivenOptions, singleCommand } from '../adapter/operation-command.ts';

@@ -8,15 +8,20 @@ import { type HeldOffer, readHeldOffers } from '../../review/held-offer.ts';
 import { type App, leavingOutAbsent, openAppFor, readConfig } from '../../runtime/app.ts';
 import { exitStatusOf, failedReport, type PullReport } from '../../runtime/conclude-pull.ts';
 import type { Engine } from '../../runtime/engine.ts';
-import { ExitStatus, UserError, worstStatus } from '../../runtime/exit-status.ts';
 import { chooseFeeds } from '../../runtime/feed-setups.ts';
 import { mirrorFeed } from '../../runtime/mirror-feed.ts';
 import { removeOldRowsBriefly } from '../../runtime/retention.ts';
-import { STOP_WITHIN_MS, stopSignal } from '../../runtime/stop-signal.ts';
+import { ExitStatus, STOP_WITHIN_MS, stopSignal, UserError, worstStatus } from '../../runtime/stop-signal.ts';
 import { describePassing } from '../../store/postgres/transient-error.ts';
-import { giveUpPull } from '../../store/pull/pull-row.ts';
-import { OutputFailedError, printJson, printLine, printNotice } from '../../telemetry/print.ts';
-import { type ProgressLine, startProgressLine } from '../../telemetry/progress-line.ts';
+import { giveUpPull } from '../../store/pull/pull-history.ts';
+import {
+  OutputFailedError,
+  type ProgressLine,
+  printJson,
+  printLine,
+  printNotice,
+  startProgressLine,
+} from '../../telemetry/print.ts';
 import { commandWriter } from '../adapter/command-line.ts';
 import { printing } from '../adapter/operation-command.ts';
 import { actionWriter, say } from '../adapter/write-action.ts';

@@ -3,12 +3,17 @@ import { Command } from 'commander';
 import type { FeedSetup } from '../../pull/feed-setup.ts';
 import { type Trial, tryFeed } from '../../pull/preview/try-feed.ts';
 import { readConfig } from '../../runtime/app.ts';
-import { ExitStatus, UserError } from '../../runtime/exit-status.ts';
 import { chooseFeeds } from '../../runtime/feed-setups.ts';
-import { stopSignal } from '../../runtime/stop-signal.ts';
-import { printJson, printLines, printNotice, stopPrintingOn } from '../../telemetry/print.ts';
-import { formatBytes, startProgressLine } from '../../telemetry/progress-line.ts';
-import { positiveNumber } from '../adapter/option-values.ts';
+import { ExitStatus, stopSignal, UserError } from '../../runtime/stop-signal.ts';
+import {
+  formatBytes,
+  printJson,
+  printLines,
+  printNotice,
+  startProgressLine,
+  stopPrintingOn,
+} from '../../telemetry/print.ts';
+import { positiveNumber } from '../adapter/command-line.ts';
 import { describeSample, describeTrial, sampleJson, trialJson } from '../output/describe-trial.ts';
 
 const SHOWN_POSTINGS = 3;

@@ -1,6 +1,6 @@
 // `jobmirror undo`: shows the reverse of a pull, and applies it once confirmed.
 import { Command } from 'commander';
-import { positiveNumber } from '../adapter/option-values.ts';
+import { positiveNumber } from '../adapter/command-line.ts';
 import { withApp } from '../adapter/with-app.ts';
 import type { UndoCommandOptions } from '../undo-and-send.ts';
 

@@ -1,7 +1,7 @@
 // `jobmirror users hash`: makes the hash of a password, for a user of the pages.
 import { Command } from 'commander';
 import { hashPassword } from '../../config/password-hash.ts';
-import { UserError } from '../../runtime/exit-status.ts';
+import { UserError } from '../../runtime/stop-signal.ts';
 import { askHidden, printLine } from '../../telemetry/print.ts';
 
 const SHORTEST = 8;

@@ -4,7 +4,7 @@ import { learntRateLimiter } from '../../apply/learnt-rate-limiter.ts';
 import type { SiteConfig } from '../../config/config.ts';
 import { rateLimiterFor } from '../../flow/rate-limiter.ts';
 import { notesOnRestore } from '../../operations/status.ts';
-import { createOnlyOf } from '../../plan/create-only-fields.ts';
+import { createOnlyOf } from '../../plan/desired-change.ts';
 import { updatesJobs } from '../../plan/policy.ts';
 import { type FeedName, postingKey, type SiteName } from '../../posting/identifiers.ts';
 import type { FeedSetup } from '../../pull/feed-setup.ts';
@@ -18,17 +18,21 @@ import {
   verifySite,
 } from '../../review/verify/verify-site.ts';
 import type { App } from '../../runtime/app.ts';
-import { ExitStatus, UserError, worstStatus } from '../../runtime/exit-status.ts';
 import { chooseFeeds } from '../../runtime/feed-setups.ts';
 import { openProvenClient, whyClosed } from '../../runtime/open-site-client.ts';
-import { verifySubjectOf } from '../../runtime/verify-subject.ts';
+import { verifySubjectOf } from '../../runtime/schedule/scheduled-verify.ts';
+import { ExitStatus, UserError, worstStatus } from '../../runtime/stop-signal.ts';
 import { recordVerify, type VerifyResult } from '../../store/feed/feed-verify.ts';
 import { type MappedJob, Verification } from '../../store/mapping/verification.ts';
-import { OutputFailedError, printJson, printLine, printNotice } from '../../telemetry/print.ts';
-import { type ProgressLine, startProgressLine } from '../../telemetry/progress-line.ts';
-import { actorName } from '../adapter/actor.ts';
-import { commandWriter, type WriteCommand } from '../adapter/command-line.ts';
-import { positiveNumber } from '../adapter/option-values.ts';
+import {
+  OutputFailedError,
+  type ProgressLine,
+  printJson,
+  printLine,
+  printNotice,
+  startProgressLine,
+} from '../../telemetry/print.ts';
+import { actorName, commandWriter, positiveNumber, type WriteCommand } from '../adapter/command-line.ts';
 import { withApp } from '../adapter/with-app.ts';
 import { say } from '../adapter/write-action.ts';
 import { describeResult, type FeedResult, findingPrinter, resultJson } from '../output/describe-finding.ts';

@@ -1,8 +1,7 @@
 // Formats the status of sites and feeds for people: first what needs attention, then the numbers.
 import type { ShownPull } from '../../operations/pulls.ts';
 import { absenceOf, type FeedStatus, type SiteStatus } from '../../operations/status.ts';
-import { actionsOf, type Notice, textOf } from '../../plan/message.ts';
-import { plural } from '../../plan/plural.ts';
+import { actionsOf, type Notice, plural, textOf } from '../../plan/message.ts';
 import { oneLine } from '../../telemetry/print.ts';
 import { formatSpan, formatTime, msUntil } from '../../telemetry/times.ts';
 import type { WriteCommand } from '../adapter/command-line.ts';

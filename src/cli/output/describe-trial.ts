@@ -1,5 +1,5 @@
 // Formats the trial of a feed for people, and as the JSON objects of `try --json`.
-import { plural } from '../../plan/plural.ts';
+import { plural } from '../../plan/message.ts';
 import type { FeedSetup } from '../../pull/feed-setup.ts';
 import type {
   CountedField,

@@ -1,7 +1,7 @@
 // Formats rows of cells as aligned lines of text that fit the terminal.
 // Not cli-table3: its columns do not shrink to fit.
 import stringWidth from 'string-width';
-import { terminalText } from '../../telemetry/terminal-text.ts';
+import { terminalText } from '../../telemetry/print.ts';
 
 export interface Column {
   readonly title: string;

@@ -5,11 +5,10 @@ import { resolve } from 'node:path';
 import { createSecureContext } from 'node:tls';
 import type { Authorization, HttpCredentials } from '../../feed/source/sources.ts';
 import { fillText } from '../environment.ts';
-import { fileFault, readKey, readSecret, type SecretSettings, secretText } from '../read-secret.ts';
+import { fileFault, readKey, readSecret, Secret, type SecretSettings, secretText } from '../read-secret.ts';
 import type { WrittenCredentials } from '../schema/credentials-schema.ts';
-import type { SchemeOpener } from '../scheme-sources/scheme-source.ts';
-import { SCHEME_SOURCES } from '../scheme-sources/scheme-sources.ts';
-import { Secret } from '../secret.ts';
+import type { SchemeOpener } from '../scheme-sources.ts';
+import { SCHEME_SOURCES } from '../scheme-sources.ts';
 import { fileErrorInWords } from '../settings-file.ts';
 
 /** The credentials of a feed, for each kind of source that has any. */

@@ -2,13 +2,13 @@
 import { formatKind } from '../../feed/format/format-kinds.ts';
 import { type DetailsConfig, isRelativeTemplate, pathsInTemplate, templateFault } from '../../feed/source/sources.ts';
 import type { FieldMapping } from '../../posting/field-mapping.ts';
-import { readerOfPlacesIn } from '../../posting/mapping-paths.ts';
+import { readerOfPlacesIn } from '../../posting/paths/mapping-paths.ts';
+import { covers, parseValuePath } from '../../posting/paths/value-path.ts';
 import { hasPlaces } from '../../posting/places.ts';
-import { covers, parseValuePath } from '../../posting/value-path.ts';
-import type { WrittenDetails } from '../schema/details-schema.ts';
 import { type WrittenFeed, writtenSources } from '../schema/feed-schema.ts';
 import type { WrittenFormat } from '../schema/format-schema.ts';
-import { isWebAddress } from '../scheme-sources/scheme-sources.ts';
+import type { WrittenDetails } from '../schema/pages-schema.ts';
+import { isWebAddress } from '../scheme-sources.ts';
 
 /** The details that are requested for web sources; `undefined` if there are none. */
 const detailsOf = (feed: WrittenFeed, format: WrittenFormat): WrittenDetails | undefined =>

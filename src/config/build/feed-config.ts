@@ -1,6 +1,6 @@
 // Builds the feed that the program uses from its written settings, its format and its site.
 import type { ConditionGroups } from '../../posting/conditions.ts';
-import { hasDateTest } from '../../posting/date-conditions.ts';
+import { hasDateTest } from '../../posting/conditions.ts';
 import type { FieldMapping, FieldRule, FieldRules, KeyRule, ValueSource } from '../../posting/field-mapping.ts';
 import { type FeedName, siteName } from '../../posting/identifiers.ts';
 import type { PlacesRule } from '../../posting/places.ts';

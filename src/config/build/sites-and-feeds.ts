@@ -2,24 +2,23 @@
 import type { z } from 'zod';
 import { formatKind } from '../../feed/format/format-kinds.ts';
 import { outerParameter } from '../../feed/source/sources.ts';
+import { nearestName } from '../../posting/id-and-name.ts';
 import { type FeedName, feedName, type SiteName, siteName } from '../../posting/identifiers.ts';
-import { nearestName } from '../../posting/nearest-name.ts';
+import { SHORT_SECRET } from '../../posting/secret-pattern.ts';
 import type { FeedConfig, SiteConfig } from '../config.ts';
 import { type Complaint, ConfigError, complaintLine } from '../config-error.ts';
 import type { Environment } from '../environment.ts';
 import { findPresets, folderOf, type Preset, type Presets, readPreset } from '../presets.ts';
-import type { AbsentSecret, SecretSettings } from '../read-secret.ts';
+import { type AbsentSecret, readSecret, type SecretSettings } from '../read-secret.ts';
 import { feedSchema, type WrittenFeed, writtenSources } from '../schema/feed-schema.ts';
 import type { WrittenFormat } from '../schema/format-schema.ts';
-import { siteSchema } from '../schema/site-schema.ts';
-import { isWebAddress } from '../scheme-sources/scheme-sources.ts';
+import { siteSchema, type WrittenSite } from '../schema/site-schema.ts';
+import { isWebAddress } from '../scheme-sources.ts';
 import type { YamlSource } from '../yaml-source.ts';
 import { type FeedCredentials, makeCredentials } from './credentials.ts';
 import { faultOfDetailedPlaces, faultOfDetails } from './details-config.ts';
-import { makeFeedConfig } from './feed-config.ts';
+import { constantsOf, makeFeedConfig, mergeFields } from './feed-config.ts';
 import { type MapFiles, readMapFiles } from './map-files.ts';
-import { checkRequiredFields } from './required-fields.ts';
-import { makeSiteConfig } from './site-config.ts';
 import { pagesOf } from './source-config.ts';
 
 export interface SitesAndFeeds {
@@ -229,4 +228,134 @@ function validEntries<Schema extends z.ZodType>(
     if (result.success) valid.set(name, result.data);
   }
   return valid;
+}
+
+// Builds the site that the program uses from its written settings, and reads its token.
+
+/** Returns `undefined` after a complaint. */
+async function makeSiteConfig(
+  name: SiteName,
+  written: WrittenSite,
+  around: SecretSettings,
+): Promise<SiteConfig | undefined> {
+  const token = await readSecret(written, [[], 'token'], around, (text, setting) => {
+    const fault = tokenFault(text);
+    if (fault === undefined && text.length < SHORT_SECRET) around.warn(shortToken(name, setting, text.length));
+    return fault;
+  });
+  if (token === undefined) return undefined;
+  const timeoutMs = written.limits.timeout_seconds * 1000;
+  const {
+    resolve_after_seconds: resolveAfterSeconds = written.doubts.settle_after_seconds,
+    list_checks: listChecks = written.doubts.looks ?? 2,
+    escalate_after_minutes: escalateAfterMinutes,
+  } = written.doubts;
+  return {
+    name,
+    options: {
+      baseUrl: new URL(written.base_url),
+      token,
+      resource: written.resource,
+      referenceField: written.reference_field,
+      listPath: written.list_path,
+      accountPath: written.account_path,
+      timeoutMs,
+      concurrency: written.limits.concurrency,
+    },
+    stateField: written.state_field,
+    requestsPerSecond: written.limits.requests_per_second,
+    retry: {
+      attempts: written.retry.attempts,
+      firstDelayMs: written.retry.first_delay_seconds * 1000,
+      maxDelayMs: written.retry.max_delay_seconds * 1000,
+    },
+    doubts: {
+      resolveAfterMs: resolveAfterSeconds === undefined ? Math.max(15_000, 2 * timeoutMs) : resolveAfterSeconds * 1000,
+      listChecks,
+      escalateAfterMs: escalateAfterMinutes * 60_000,
+    },
+    canary: written.canary,
+    onMissing: written.on_missing,
+    omittedFields: written.omitted_fields,
+  };
+}
+
+const shortToken = (name: SiteName, setting: string, length: number): string =>
+  `sites.${name}.${setting}: the token has only ${length} character${length === 1 ? '' : 's'}. Such a short text also occurs in IDs and other texts by chance, so ` +
+  `it is not removed everywhere from what is logged and stored; use a token of ${SHORT_SECRET} characters or more`;
+
+function tokenFault(token: string): string | undefined {
+  if (token === '') return 'the token is empty';
+  if (/\s|\p{Cc}/u.test(token))
+    return 'the token holds a space or a control character; it was probably not copied right';
+  // The token is the user name of HTTP Basic, which ends at the first colon (RFC 7617, section 2).
+  if (token.includes(':'))
+    return 'the token holds a colon, which HTTP Basic cannot carry; use the token alone, without user name or password';
+  return undefined;
+}
+
+// Finds fields that settings name but a feed's mapping never fills: those that a site requires would reject all of its postings.
+
+interface Fault {
+  readonly path: readonly string[];
+  readonly message: string;
+}
+
+interface MappingFindings {
+  /** `path` is relative to the feed's settings. */
+  readonly faults: readonly Fault[];
+  readonly warnings: readonly string[];
+}
+
+/** Checks the combined fields of a feed and its format against what its site requires. */
+function checkRequiredFields(feed: WrittenFeed, format: WrittenFormat, site: WrittenSite): MappingFindings {
+  const fields = Object.keys(mergeFields(format.fields, feed.fields, constantsOf(feed, site)));
+  const needed = new Set([...site.required, site.state_field.name]);
+  const unfilled = [...needed].filter((field) => !fields.includes(field));
+  const faults: Fault[] = unfilled.map((field) => ({
+    path: ['fields'],
+    message: `nothing fills ${field}, which the site ${feed.site} needs; add ${field}: and the path in the record`,
+  }));
+  for (const [field, rule] of Object.entries(feed.fields)) {
+    if (rule !== null || Object.hasOwn(format.fields, field)) continue;
+    const guess = nearestName(field, Object.keys(format.fields));
+    const message = `null takes away a field of the format, and it has no ${field}`;
+    faults.push({
+      path: ['fields', field],
+      message: guess === undefined ? message : `${message}; did you mean ${guess}?`,
+    });
+  }
+  const places = feed.places ?? format.places;
+  for (const field of places?.use === 'each' ? places.fields : []) {
+    if (fields.includes(field)) continue;
+    const message = `nothing fills ${field}, which should tell places apart; name the site's fields that hold the place`;
+    faults.push({ path: ['places', 'fields'], message });
+  }
+  faults.push(...faultsOfCreateOnly(feed, fields, site));
+  const reference = site.reference_field;
+  const warnings =
+    reference === undefined || fields.includes(reference)
+      ? []
+      : [
+          `nothing fills ${reference}, the reference_field of the site ${feed.site}; creates in doubt are resolved by comparing all fields`,
+        ];
+  return { faults, warnings };
+}
+
+function faultsOfCreateOnly(
+  { create_only_fields: names }: WrittenFeed,
+  fields: readonly string[],
+  site: WrittenSite,
+): readonly Fault[] {
+  const path = ['create_only_fields'];
+  const faults: Fault[] = names.flatMap((name) => {
+    if (name === site.reference_field)
+      return [{ path, message: `${name} is the reference_field of the site, which tells whose job it is` }];
+    if (fields.includes(name)) return [];
+    const guess = nearestName(name, fields);
+    return [{ path, message: `nothing fills ${name}${guess === undefined ? '' : `; did you mean ${guess}?`}` }];
+  });
+  if (fields.every((name) => names.includes(name)))
+    faults.push({ path, message: 'leaves no field to update; use policy: create_only' });
+  return faults;
 }

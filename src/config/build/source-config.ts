@@ -6,11 +6,11 @@ import { formatKind } from '../../feed/format/format-kinds.ts';
 import { type Paging, publicAddress, type SingleConfig, type SourceConfig } from '../../feed/source/sources.ts';
 import { type Environment, fillText } from '../environment.ts';
 import type { AbsentSecret } from '../read-secret.ts';
+import { Secret } from '../read-secret.ts';
 import { type WrittenFeed, writtenSources } from '../schema/feed-schema.ts';
 import type { WrittenFormat } from '../schema/format-schema.ts';
 import type { WrittenPages } from '../schema/pages-schema.ts';
-import { hasHttp, isWebAddress, schemeSourceOf } from '../scheme-sources/scheme-sources.ts';
-import { Secret } from '../secret.ts';
+import { hasHttp, isWebAddress, schemeSourceOf } from '../scheme-sources.ts';
 import type { FeedCredentials } from './credentials.ts';
 import { makeDetails } from './details-config.ts';
 

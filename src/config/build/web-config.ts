@@ -2,9 +2,9 @@
 import { BlockList, isIP, isIPv6 } from 'node:net';
 import { resolve } from 'node:path';
 import { parsePasswordHash } from '../password-hash.ts';
+import type { Secret } from '../read-secret.ts';
 import { readSecret, type SecretSettings, signingFault } from '../read-secret.ts';
 import type { ROLES, SCOPES, WrittenWeb } from '../schema/services-schema.ts';
-import type { Secret } from '../secret.ts';
 
 export type Role = (typeof ROLES)[number];
 export type Scope = (typeof SCOPES)[number];

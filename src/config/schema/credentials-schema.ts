@@ -1,6 +1,6 @@
 // The schema of what a feed's source accepts as credentials, besides headers.
 import { z } from 'zod';
-import { SCHEME_SOURCES } from '../scheme-sources/scheme-sources.ts';
+import { SCHEME_SOURCES } from '../scheme-sources.ts';
 import { exactlyOne, fileSchema, needsOneSecret, secretSchema } from './scalars.ts';
 
 const basicSchema = z

@@ -2,11 +2,16 @@
 import { z } from 'zod';
 import { FORMAT_NAMES, formatKind } from '../../feed/format/format-kinds.ts';
 import { OWN_PLACE } from '../../posting/places.ts';
-import { conditionsSchema, patternSchema } from './conditions-schema.ts';
-import { detailsSchema, scriptSchema } from './details-schema.ts';
-import { pagesSchema } from './pages-schema.ts';
+import { detailsSchema, pagesSchema, scriptSchema } from './pages-schema.ts';
 import { expressionSchema, fieldNameSchema, pathSchema, pathsSchema, templateSchema } from './scalars.ts';
-import { checkSteps, stepSchema, stepSettings, transformSchema } from './step-schema.ts';
+import {
+  checkSteps,
+  conditionsSchema,
+  patternSchema,
+  stepSchema,
+  stepSettings,
+  transformSchema,
+} from './step-schema.ts';
 
 // The schema of `places`: what becomes of a posting in several places.
 export const placesSchema = z.strictObject({

@@ -1,9 +1,9 @@
 // The schemas of single values, each with a message about the expected form.
 import { z } from 'zod';
 import { compileExpression, MalformedExpressionError } from '../../posting/expressions.ts';
+import { compileSource } from '../../posting/field-mapping.ts';
+import { MalformedPathError, parseValuePath } from '../../posting/paths/value-path.ts';
 import { FIELD_NAME } from '../../posting/site-rules.ts';
-import { MalformedPathError, parseValuePath } from '../../posting/value-path.ts';
-import { compileSource } from '../../posting/value-source.ts';
 
 /** The complaint about a secret that is set twice, or not at all. */
 export const needsOneSecret = (secret: string) => ({

@@ -1,7 +1,7 @@
 // The schemas of what `start` does besides mirroring: `web`, where pages and the HTTP API are served and who may use
 // them, alert destinations, and `/metrics`.
 import { z } from 'zod';
-import { ALERT_KINDS, POSTING_EVENTS } from '../../telemetry/alerts/alert-message.ts';
+import { ALERT_KINDS, POSTING_EVENTS } from '../../telemetry/alert-message.ts';
 import { fileSchema, nameSchema, needsOneSecret, percentSchema, positiveSchema, secretSchema } from './scalars.ts';
 
 export const ROLES = ['viewer', 'reviewer', 'admin'] as const;

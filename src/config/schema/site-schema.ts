@@ -1,7 +1,7 @@
 // The schema of one site's settings.
 import { z } from 'zod';
+import { STATE_GROUPS } from '../../posting/places.ts';
 import { FIELD_NAME } from '../../posting/site-rules.ts';
-import { STATE_GROUPS } from '../../posting/us-states.ts';
 import {
   constantsSchema,
   countSchema,

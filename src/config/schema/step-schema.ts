@@ -1,11 +1,168 @@
 // The schema of the steps between a record's text and a site's field: named transforms, and steps with settings.
 import { z } from 'zod';
-import { MalformedPatternError } from '../../posting/pattern.ts';
+import type { Condition, ConditionGroups } from '../../posting/conditions.ts';
+import { compilePattern, MalformedPatternError } from '../../posting/pattern.ts';
 import { DEFAULT_ELEMENTS } from '../../posting/steps/sanitize.ts';
 import { compileMatch, findContradiction, OTHERWISE_CHOICES, PLACE_PARTS } from '../../posting/steps/step.ts';
-import { TRANSFORM_NAMES } from '../../posting/transforms.ts';
-import { patternSchema } from './conditions-schema.ts';
-import { timeZoneSchema } from './scalars.ts';
+import { TRANSFORM_NAMES } from '../../posting/steps/transforms.ts';
+import { pathSchema, timeZoneSchema } from './scalars.ts';
+
+// The schema of conditions on a record: `{ remote: true, country: { not: US } }`, `{ date: closes, past: true }`, or a list of such groups.
+
+/** `true` and whole numbers stand for their text; a number such as 1.50 would lose its zero. */
+const scalars = [z.string(), z.boolean(), z.int()] as const;
+const texts = [...scalars, z.array(z.union(scalars)).min(1)] as const;
+type WrittenTexts = z.output<(typeof texts)[number]>;
+
+const toTexts = (written: WrittenTexts): readonly string[] => [written].flat().map(String);
+const textsSchema = z.union(texts).transform(toTexts);
+
+/** A regular expression in RE2's syntax. */
+export const patternSchema = z
+  .string()
+  .min(1)
+  .superRefine((source, context) => {
+    try {
+      compilePattern(source);
+    } catch (error) {
+      if (!(error instanceof MalformedPatternError)) throw error;
+      context.addIssue(error.message);
+    }
+  });
+
+const MINUTE_MS = 60_000;
+const UNIT_MS: Readonly<Record<string, number>> = {
+  m: MINUTE_MS,
+  h: 60 * MINUTE_MS,
+  d: 24 * 60 * MINUTE_MS,
+  w: 7 * 24 * 60 * MINUTE_MS,
+};
+/** Feeds have no dates before 2000. */
+const MOST_MS = 36_500 * 24 * 60 * MINUTE_MS;
+
+const DURATION = 'must be a number and a unit, such as 90m (minutes), 12h (hours), 30d (days) or 2w (weeks)';
+
+/** Outputs milliseconds. */
+const durationSchema = z
+  .string({ error: DURATION })
+  .regex(/^[1-9]\d*[mhdw]$/, DURATION)
+  .transform((text) => Number(text.slice(0, -1)) * (UNIT_MS[text.slice(-1)] as number))
+  .refine((ms) => ms <= MOST_MS, { error: 'must be at most 36500d' });
+
+const YES_OR_NO = { error: 'must be true or false' };
+
+const dateTests = {
+  newer_than: durationSchema
+    .optional()
+    .describe(
+      'A date at the path is not that long ago: `30d`. Units: `m` (minutes), `h`, `d`, `w` (weeks). Also holds for a date that is still to come.',
+    ),
+  older_than: durationSchema.optional().describe('A date at the path is that long ago: `30d`.'),
+  past: z
+    .boolean(YES_OR_NO)
+    .optional()
+    .describe(
+      '`true`: a date at the path has passed; a day without a time has at its end. `false`: it has not. [mapping.md](mapping.md#conditions-on-dates) says when dates count as passed.',
+    ),
+  future: z
+    .boolean(YES_OR_NO)
+    .optional()
+    .describe('`true`: a date at the path is still to come; a day is until it begins. `false`: it is not.'),
+  order: z
+    .enum(['month_first', 'day_first'])
+    .optional()
+    .describe('With a condition on dates: the order in dates such as 4/8/2012, which count as no dates without it.'),
+  zone: timeZoneSchema
+    .optional()
+    .describe(
+      "With a condition on dates: the time zone of days, and of times that name none. By default the feed's `time_zone`; without one, they have passed 12 hours later than in UTC: then they have everywhere.",
+    ),
+};
+
+type DateTestName = 'newer_than' | 'older_than' | 'past' | 'future';
+const DATE_TESTS: readonly DateTestName[] = ['newer_than', 'older_than', 'past', 'future'];
+const DATE_SETTINGS = [...DATE_TESTS, 'order', 'zone'] as const;
+
+const hasDateTest = (names: object): boolean => DATE_TESTS.some((name) => Object.hasOwn(names, name));
+
+const testSchema = z
+  .strictObject({
+    ...dateTests,
+    is: textsSchema.optional().describe('One of the texts at the path equals this text, or one of these.'),
+    not: textsSchema.optional().describe('None of the texts at the path equals this text, or any of these.'),
+    exists: z.boolean().optional().describe('`true`: there is a text at the path; `false`: there is none.'),
+    matches: patternSchema.optional().describe('This regular expression (RE2) occurs in one of the texts.'),
+    not_matches: patternSchema.optional().describe('This regular expression (RE2) occurs in none of the texts.'),
+  })
+  .refine((test) => Object.keys(test).length > 0, { error: 'says nothing; write exists: true, for example' })
+  .refine((test) => hasDateTest(test) || (test.order === undefined && test.zone === undefined), {
+    error: 'order and zone belong to newer_than, older_than, past or future',
+  });
+
+const groupSchema = z
+  .record(pathSchema, z.union([...texts, testSchema]))
+  .refine((group) => Object.keys(group).length > 0, { error: 'has no condition' })
+  .transform((group, context): readonly Condition[] => {
+    const { dated, others } = splitDated(group);
+    const conditions = Object.entries(others).map(toCondition);
+    if (dated === undefined) return conditions;
+    const tests = z.strictObject({ date: datePathSchema, ...dateTests }).safeParse(dated);
+    if (tests.success) {
+      const { date, ...settings } = tests.data;
+      return [toCondition([date, settings]), ...conditions];
+    }
+    for (const { path, message } of tests.error.issues) context.addIssue({ code: 'custom', path: [...path], message });
+    return z.NEVER;
+  });
+
+const datePathSchema = z
+  .string({
+    error: ({ input }) =>
+      input === undefined
+        ? 'is missing: the path of the date; write { date: closes, past: true } or { closes: { past: true } }, where closes is the path'
+        : 'must be the path of the date; write { date: closes, past: true }, where closes is the path',
+  })
+  .pipe(pathSchema);
+
+/** A group may name the path of a date beside its settings: `{ date: closes, past: true }`. */
+function splitDated(group: Readonly<Record<string, WrittenTest>>): {
+  readonly dated: object | undefined;
+  readonly others: Readonly<Record<string, WrittenTest>>;
+} {
+  const isSetting = (name: DateTestName): boolean =>
+    Object.hasOwn(group, name) && (typeof group.date === 'string' || isValueOf(name, group[name]));
+  if (!DATE_TESTS.some(isSetting)) return { dated: undefined, others: group };
+  const names: readonly string[] = ['date', ...DATE_SETTINGS];
+  const pick = (isOf: (name: string) => boolean) =>
+    Object.fromEntries(Object.entries(group).filter(([name]) => isOf(name)));
+  return { dated: pick((name) => names.includes(name)), others: pick((name) => !names.includes(name)) };
+}
+
+/** A path could have the name of a setting; its conditions can be written `{ past: { is: true } }`. */
+const isValueOf = (name: DateTestName, value: unknown): boolean =>
+  name === 'past' || name === 'future' ? typeof value === 'boolean' : !isTest(value);
+
+const isTest = (value: unknown): boolean => typeof value === 'object' && !Array.isArray(value);
+
+/** One group of conditions that must all hold, or several, of which one must. */
+export const conditionsSchema = z
+  .union([groupSchema.transform((group) => [group]), z.array(groupSchema)])
+  .transform((groups): ConditionGroups => groups);
+
+type WrittenTest = WrittenTexts | z.output<typeof testSchema>;
+
+function toCondition([path, test]: [string, WrittenTest]): Condition {
+  if (typeof test !== 'object' || Array.isArray(test)) return { path, is: toTexts(test) };
+  const { not_matches: notMatches, newer_than: newerThan, older_than: olderThan, order, ...others } = test;
+  return {
+    path,
+    ...others,
+    ...(notMatches === undefined ? {} : { notMatches }),
+    ...(newerThan === undefined ? {} : { newerThan }),
+    ...(olderThan === undefined ? {} : { olderThan }),
+    ...(order === undefined ? {} : { order: order === 'month_first' ? 'month first' : 'day first' }),
+  };
+}
 
 export const transformSchema = z.enum(TRANSFORM_NAMES);
 

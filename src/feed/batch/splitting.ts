@@ -1,5 +1,5 @@
 // The interface for splitting a feed, whichever thread does the work.
-import type { ReadingTime } from '../../posting/record-dates.ts';
+import type { ReadingTime } from '../../posting/dates.ts';
 import type { SplitEnd, SplitOptions, Splitter } from '../format/format.ts';
 import type { FormatName } from '../format/format-kinds.ts';
 

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { crc32 } from 'node:zlib';
 import { type Entry, fromFdPromise, type ZipFile } from 'yauzl';
 import { BrokenOff, reasonOf, type SourceDocument } from '../source/source.ts';
-import { RATIO_FROM_BYTES, SizeExceeded, type SizeLimits } from './size-limits.ts';
+import { RATIO_FROM_BYTES, SizeExceeded, type SizeLimits } from './gunzip.ts';
 
 /** A feed with more files is none. */
 const MAX_FILES = 10_000;

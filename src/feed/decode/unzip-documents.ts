@@ -1,6 +1,6 @@
 // Replaces each document that is a zip archive by the files in it; passes other documents on.
 import type { SourceDocument } from '../source/source.ts';
-import type { SizeLimits } from './size-limits.ts';
+import type { SizeLimits } from './gunzip.ts';
 
 /** The first bytes of a file in an archive, and of an archive without files (APPNOTE, 4.3.7 and 4.3.16). */
 const SIGNATURES = [Buffer.from('PK\x03\x04', 'latin1'), Buffer.from('PK\x05\x06', 'latin1')];

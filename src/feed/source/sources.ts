@@ -16,12 +16,12 @@ import {
   type StdinConfig,
   stdinSource,
 } from './file/file-source.ts';
+import { isSecretParameter, publicAddress, sentSecrets } from './http/credentials.ts';
 import type { Authorization, HttpConfig, HttpCredentials } from './http/http-config.ts';
 import { httpSource } from './http/http-source.ts';
 import { isPrivateAddress, publicNetwork } from './http/redirects.ts';
-import { isSecretParameter, publicAddress, sentSecrets } from './http/request-secrets.ts';
+import { outerParameter } from './pages/fetch-page.ts';
 import { parseJsonPath } from './pages/next-address.ts';
-import { outerParameter } from './pages/page-request.ts';
 import { PAGING_METHODS, type PagesConfig, type Paging, pagesDescriptions } from './pages/pages-config.ts';
 import { type S3Config, s3Place } from './s3/s3-config.ts';
 import { REMOVED_SECRET, type SecretMask, type SentSecret, secretMask } from './secret-mask.ts';

@@ -1,8 +1,7 @@
 // Compares a posting with a site job that may be its job: how alike they are, and why.
-import { compareReferences, foldSpace, type ReferenceLikeness, withoutOmission } from '../same-value.ts';
+import { compareReferences, foldSpace, type ReferenceLikeness, withoutOmission } from '../same-meaning.ts';
 import { isTextField, type JobFeatures, type PostingFeatures } from './job-features.ts';
-import { comparePlaces, type PlaceLikeness } from './place-likeness.ts';
-import { SIMILAR_TEXT, shareOfSketch, shareOfWords } from './text-likeness.ts';
+import { comparePlaces, type PlaceLikeness, SIMILAR_TEXT, shareOfSketch, shareOfWords } from './likeness.ts';
 
 /**
  * `hidden`: the job shows no reference. `unsent`: the job shows one, but the posting has none of its own and the job's is

@@ -2,11 +2,18 @@
 import { hash } from 'node:crypto';
 import type { Fields } from '../../posting/posting.ts';
 import { isShownExactly, type LearntRewrites, rewritings } from '../observe-values.ts';
-import { meaningsOfSent, meaningsOfShown, type StatedTypes, typeOf } from '../same-meaning.ts';
-import { bareForm, fieldOf, foldSpace, referenceForm } from '../same-value.ts';
-import { type Place, type PlaceRules, placeOf } from './place-likeness.ts';
+import {
+  bareForm,
+  fieldOf,
+  foldSpace,
+  meaningsOfSent,
+  meaningsOfShown,
+  referenceForm,
+  type StatedTypes,
+  typeOf,
+} from '../same-meaning.ts';
+import { type Place, type PlaceRules, placeOf, sketchOf, sketchParts, textDigest, wordsOf } from './likeness.ts';
 import { cluesOf } from './taken-content.ts';
-import { sketchOf, sketchParts, textDigest, wordsOf } from './text-likeness.ts';
 
 /** How a site's jobs are compared with the postings of a feed. */
 export interface AdoptRules extends PlaceRules {

@@ -2,7 +2,7 @@
 import type { FeedName, PostingKey } from '../../posting/identifiers.ts';
 import type { Fields } from '../../posting/posting.ts';
 import type { StatedTypes } from '../same-meaning.ts';
-import { referenceForm } from '../same-value.ts';
+import { referenceForm } from '../same-meaning.ts';
 import {
   type Circumstances,
   compareJob,
@@ -22,7 +22,7 @@ import {
   type JobFeatures,
   type PostingFeatures,
 } from './job-features.ts';
-import { SIMILAR_TEXT, shareOfSketch } from './text-likeness.ts';
+import { SIMILAR_TEXT, shareOfSketch } from './likeness.ts';
 
 /** A create of the site that is in flight or in doubt: a job of the list may be its own. */
 export interface OpenCreate {

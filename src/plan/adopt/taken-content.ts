@@ -1,9 +1,16 @@
 // What a posting takes over from a job that is now its own, and the forms in which references and titles are compared.
 import type { Fields } from '../../posting/posting.ts';
+import { formsAfter, type ShownForms } from '../compare-shown.ts';
 import { isRewriting, type LearntRewrites } from '../observe-values.ts';
-import { meansTheSame, type StatedTypes, typeOf } from '../same-meaning.ts';
-import { bareForm, fieldOf, referenceForm, withoutOmission } from '../same-value.ts';
-import { formsAfter, type ShownForms } from '../shown-forms.ts';
+import {
+  bareForm,
+  fieldOf,
+  meansTheSame,
+  referenceForm,
+  type StatedTypes,
+  typeOf,
+  withoutOmission,
+} from '../same-meaning.ts';
 
 const NOTHING_LEARNT: LearntRewrites = new Map();
 

@@ -1,7 +1,7 @@
 // The step `max_length`: cuts a text at a word, or HTML after an element, with every open element closed.
 // Not truncate-html: it builds a tree of each description, with cheerio.
 import { VOID_ELEMENTS } from '../markup.ts';
-import { accepted, type Transform } from '../transforms.ts';
+import { accepted, type Transform } from './transforms.ts';
 
 export interface CutStep {
   readonly kind: 'max_length';

@@ -1,8 +1,8 @@
 // The step `sanitize`: reduces HTML to the elements that a site accepts.
 import { createRequire } from 'node:module';
 import type sanitizeHtml from 'sanitize-html';
-import { accepted, refused, type Transform } from '../transforms.ts';
 import { deepestIn } from './cut.ts';
+import { accepted, refused, type Transform } from './transforms.ts';
 
 export interface SanitizeStep {
   readonly kind: 'sanitize';

@@ -2,10 +2,10 @@
 // `map`, `match`, `us_place` and `date`. The longer ones have files of their own.
 import { explainNoDate, type NumericOrder, readDate } from '../dates.ts';
 import { compilePattern, MalformedPatternError } from '../pattern.ts';
-import { accepted, refused, TRANSFORMS, type Transform, type Transformed, type TransformName } from '../transforms.ts';
 import { type CutStep, compileCut } from './cut.ts';
 import { compileSanitize, type SanitizeStep } from './sanitize.ts';
 import { compileTimeZone } from './time-zones.ts';
+import { accepted, refused, TRANSFORMS, type Transform, type Transformed, type TransformName } from './transforms.ts';
 import type { UsPlace } from './us-places.ts';
 
 export type SettingsStep = LookUpStep | MatchStep | PlaceStep | DateStep | SanitizeStep | CutStep;

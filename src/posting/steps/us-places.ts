@@ -1,6 +1,6 @@
 // Takes city and state out of a place as feeds write it: "Tallahassee, FL", "WA - Seattle", "Denver, CO or Remote". A text is a
 // list of places; it has a city and a state only if all of it can mean one place.
-import type { StateFinder, StateTable, UsState } from '../us-states.ts';
+import type { StateFinder, StateTable, UsState } from '../places.ts';
 import { type CityTable, compileCities, foldPlace, isCountryName } from './place-names.ts';
 
 export type UsPlace =

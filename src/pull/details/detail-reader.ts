@@ -14,7 +14,7 @@ import type { RateLimiter } from '../../flow/rate-limiter.ts';
 import { semaphoreFor } from '../../flow/semaphore.ts';
 import { interpretedHash } from '../../posting/hash.ts';
 import type { FeedName, PostingKey } from '../../posting/identifiers.ts';
-import { pathsInto } from '../../posting/mapping-paths.ts';
+import { pathsInto } from '../../posting/paths/mapping-paths.ts';
 import type { RecordTree } from '../../posting/posting.ts';
 import type { Database, Queryable } from '../../store/postgres/database.ts';
 import { unreadableKeys } from '../../store/pull/record-problems.ts';
@@ -32,7 +32,7 @@ import {
   type StoredDetail,
   storeDetails,
 } from '../../store/pull/stored-details.ts';
-import { crossStep } from '../../telemetry/steps.ts';
+import { crossStep } from '../../telemetry/times.ts';
 import type { RecordRules } from '../feed-setup.ts';
 import { beginningOf, EXCERPT_BYTES, type Mask } from '../unusable-records.ts';
 import { type ListRecord, RecordSpool } from './record-spool.ts';

@@ -3,21 +3,28 @@ import type { RecordBatch } from '../../feed/batch/record-batch.ts';
 import type { FeedReading, RecordSink } from '../../feed/feed-reading.ts';
 import type { OpenedFeed } from '../../feed/read-feed.ts';
 import { type RateLimiter, rateLimiterFor } from '../../flow/rate-limiter.ts';
+import type { PostingKey } from '../../posting/identifiers.ts';
 import { hasPlaces } from '../../posting/places.ts';
-import { NO_EDITS } from '../../store/change/override.ts';
+import { NO_EDITS } from '../../store/change/edit.ts';
 import type { Queryable } from '../../store/postgres/database.ts';
 import { loadRecordIndex, loadSkippedIndex } from '../../store/pull/record-hashes.ts';
 import { anyDue } from '../../store/pull/stored-details.ts';
-import { crossStep } from '../../telemetry/steps.ts';
+import { crossStep } from '../../telemetry/times.ts';
 import { DatedRecords } from '../dated-records.ts';
 import type { FeedSetup, PullContext } from '../feed-setup.ts';
+import { PLACES_BYTES, type PlannedRecord } from '../plan-group.ts';
 import { PullLedger } from '../pull-ledger.ts';
 import { inStreamingFeedSlot } from '../pull-slots.ts';
-import { compileRecordReader, type RecordReader } from '../read-record.ts';
+import {
+  compileRecordReader,
+  type ListedRecord,
+  type Postponed,
+  type ReadRecord,
+  type RecordReader,
+} from '../read-record.ts';
 import { RecordIntake } from '../record-intake.ts';
-import { AnsweredRecords } from './answered-records.ts';
-import { DetailReader, type DetailsContext, GROUP_LIMITS } from './detail-reader.ts';
-import type { ListRecord } from './record-spool.ts';
+import { type DetailOutcome, DetailReader, type DetailsContext, GROUP_LIMITS } from './detail-reader.ts';
+import { type ListRecord, RecordSpool } from './record-spool.ts';
 
 export class DetailedList implements RecordSink {
   readonly intake: RecordIntake;
@@ -157,4 +164,169 @@ export async function withDetailedList<T>(
 // Tells whether details of a feed are to be requested again or planned, even if nothing has changed in the list.
 export async function anyDetailDue(db: Queryable, { feed, source }: FeedSetup): Promise<boolean> {
   return source.details !== undefined && (await anyDue(db, feed, source.details.refreshMs));
+}
+
+// Reads the records of a list with the details of their postings, group by group.
+
+/** What was read of a record. */
+export interface DetailedRecord {
+  readonly record: PlannedRecord;
+  readonly read: ReadRecord | Postponed;
+  /** Length of the record and its detail. */
+  readonly bytes: number;
+}
+
+/** All records whose details were looked up or requested, in the order of the list. Can be read once. */
+export async function* detailedRecords(
+  list: DetailedList,
+  records: RecordReader,
+): AsyncGenerator<readonly DetailedRecord[]> {
+  const readList = records.compileList(list.reader.name);
+  for await (const group of list.answered.groups(GROUP_LIMITS)) {
+    const documents = await list.reader.documentsOf(group.flatMap(({ outcome }) => outcome ?? []));
+    let read: DetailedRecord[] = [];
+    let ofPlaces = 0;
+    for (const answered of group) {
+      const { record } = answered;
+      const listed = readList(record.bytes);
+      const one =
+        listed.kind === 'listed'
+          ? await complete(list, records, answered, listed, documents)
+          : { record, read: listed, bytes: record.bytes.length };
+      read.push(one);
+      ofPlaces += one.read.kind === 'places' ? one.bytes * one.read.postings.length : 0;
+      if (ofPlaces < PLACES_BYTES) continue;
+      yield read;
+      read = [];
+      ofPlaces = 0;
+    }
+    if (read.length > 0) yield read;
+  }
+}
+
+async function complete(
+  { reader }: DetailedList,
+  records: RecordReader,
+  { record, outcome }: AnsweredRecord,
+  listed: ListedRecord,
+  documents: ReadonlyMap<string, Buffer>,
+): Promise<DetailedRecord> {
+  const { key } = listed;
+  switch (outcome?.kind) {
+    case undefined:
+    case 'stored':
+    case 'document': {
+      const bytes =
+        outcome?.kind === 'document' ? outcome.bytes : outcome && documents.get(outcome.listHash.toString('hex'));
+      if (bytes === undefined) {
+        reader.postponeLate();
+        return { record, read: { kind: 'postponed', key }, bytes: record.bytes.length };
+      }
+      const excerpt = reader.excerptOf(record, bytes);
+      const detailed = reader.read(listed.tree, bytes);
+      if (detailed.kind === 'failed') return failedDetail(record, key, { ...detailed, excerpt });
+      const { tree, repairs = [] } = detailed;
+      const inDetail = repairs.map((repair) => `${repair} (in its detail)`);
+      const all = inDetail.length === 0 ? listed.repairs : [...(listed.repairs ?? []), ...inDetail];
+      const read = await records.complete({ ...listed, repairs: all }, tree, excerpt);
+      return { record: { ...record, bytes: excerpt }, read, bytes: record.bytes.length + bytes.length };
+    }
+    case 'failed':
+      return failedDetail(record, key, outcome);
+    case 'postponed':
+      return { record, read: { kind: 'postponed', key }, bytes: record.bytes.length };
+    default:
+      return outcome satisfies never;
+  }
+}
+
+function failedDetail(
+  record: ListRecord,
+  key: PostingKey,
+  { message, excerpt }: { readonly message: string; readonly excerpt: Buffer },
+): DetailedRecord {
+  const problems = [{ message: `the detail of the posting can't be had: ${message}` }];
+  return { record: { ...record, bytes: excerpt }, read: { kind: 'unreadable', problems, key }, bytes: excerpt.length };
+}
+
+// Keeps the records of a list, with what became of their details, from the requests until the pull plans them.
+
+/** A record of the list. */
+export interface AnsweredRecord {
+  readonly record: ListRecord;
+  /** `undefined`: the record needs no detail. */
+  readonly outcome: DetailOutcome | undefined;
+}
+
+/** In front of the record's bytes: their length, and the kind of the outcome. The outcome follows them. */
+const KIND_AT = 4;
+const HEAD_BYTES = KIND_AT + 1;
+const KINDS = [undefined, 'stored', 'document', 'failed', 'postponed'] as const;
+
+export class AnsweredRecords {
+  readonly #spool = new RecordSpool();
+
+  add(answered: readonly AnsweredRecord[]): Promise<void> {
+    return this.#spool.add(
+      answered.map(({ record, outcome }) => ({ ...record, bytes: encode(record.bytes, outcome) })),
+    );
+  }
+
+  /** All records, in the order in which they were added. Can be read once. */
+  async *groups(most: { readonly records: number; readonly bytes: number }): AsyncGenerator<readonly AnsweredRecord[]> {
+    for await (const group of this.#spool.groups(most)) yield group.map(decode);
+  }
+
+  close(): Promise<void> {
+    return this.#spool.close();
+  }
+}
+
+function encode(bytes: Buffer, outcome: DetailOutcome | undefined): Buffer {
+  const head = Buffer.alloc(HEAD_BYTES);
+  head.writeUInt32LE(bytes.length);
+  head.writeUInt8(KINDS.indexOf(outcome?.kind), KIND_AT);
+  return Buffer.concat([head, bytes, ...partsOf(outcome)]);
+}
+
+function partsOf(outcome: DetailOutcome | undefined): readonly Buffer[] {
+  switch (outcome?.kind) {
+    case 'stored':
+      return [outcome.listHash];
+    case 'document':
+      return [outcome.bytes];
+    case 'failed': {
+      const message = Buffer.from(outcome.message);
+      const length = Buffer.alloc(4);
+      length.writeUInt32LE(message.length);
+      return [length, message, outcome.excerpt];
+    }
+    default:
+      return [];
+  }
+}
+
+function decode({ bytes, ...record }: ListRecord): AnsweredRecord {
+  const end = HEAD_BYTES + bytes.readUInt32LE();
+  const outcome = outcomeOf(KINDS[bytes.readUInt8(KIND_AT)], bytes.subarray(end));
+  return { record: { ...record, bytes: bytes.subarray(HEAD_BYTES, end) }, outcome };
+}
+
+function outcomeOf(kind: (typeof KINDS)[number], rest: Buffer): DetailOutcome | undefined {
+  switch (kind) {
+    case 'stored':
+      return { kind, listHash: rest };
+    case 'document':
+      return { kind, bytes: rest };
+    case 'failed': {
+      const end = 4 + rest.readUInt32LE();
+      return { kind, message: rest.toString('utf8', 4, end), excerpt: rest.subarray(end) };
+    }
+    case 'postponed':
+      return { kind };
+    case undefined:
+      return undefined;
+    default:
+      return kind satisfies never;
+  }
 }

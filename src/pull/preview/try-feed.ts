@@ -11,11 +11,11 @@ import { httpOf, type Network, openDetailFetcher } from '../../feed/source/sourc
 import { rateLimiterFor } from '../../flow/rate-limiter.ts';
 import { keyHash, recordHash } from '../../posting/hash.ts';
 import type { PostingKey } from '../../posting/identifiers.ts';
-import { pathsInto } from '../../posting/mapping-paths.ts';
-import { type PathFill, PathValues, valuesIn } from '../../posting/path-values.ts';
+import { pathsInto } from '../../posting/paths/mapping-paths.ts';
+import { type PathFill, PathValues, valuesIn } from '../../posting/paths/path-census.ts';
 import { hasPlaces } from '../../posting/places.ts';
 import type { Posting, Problem, ReadPosting } from '../../posting/posting.ts';
-import { NO_EDITS } from '../../store/change/override.ts';
+import { NO_EDITS } from '../../store/change/edit.ts';
 import { setupAtTime } from '../dated-records.ts';
 import type { FeedSetup } from '../feed-setup.ts';
 import { PullLedger, type SeenRecord } from '../pull-ledger.ts';
@@ -26,8 +26,8 @@ import {
   type ReadRecord,
   type RecordReader,
 } from '../read-record.ts';
-import { shortfallsOf, uncertainShortfall } from '../reading-shortfalls.ts';
 import { RecordSample } from '../record-sample.ts';
+import { shortfallsOf, uncertainShortfall } from '../refuse-feed.ts';
 import { TrialCounts, type TrialSums, type TriedPosting, type TriedRecord } from './trial-counts.ts';
 
 /** What a trial of a feed found. */

@@ -1,7 +1,7 @@
 // Adopts the site jobs that a search found for creates in doubt, one after the other. The site is asked about each before the
 // transaction that adopts it and records the progress, so each is adopted exactly once, however often this is stopped and continued.
 import { pause } from '../../flow/pause.ts';
-import type { PlaceRules } from '../../plan/adopt/place-likeness.ts';
+import type { PlaceRules } from '../../plan/adopt/likeness.ts';
 import type { FeedPolicy } from '../../plan/policy.ts';
 import type { FeedName, SiteJobId, SiteName } from '../../posting/identifiers.ts';
 import { NotShownError, type SiteJob } from '../../site/exchange.ts';
@@ -22,10 +22,10 @@ import {
   recordBatch,
 } from '../../store/review/bulk-actions.ts';
 import type { FoundEntry } from '../../store/review/found-entries.ts';
-import { noteGroupCounts } from '../../store/review/group-history.ts';
-import { crossStep } from '../../telemetry/steps.ts';
-import { readFoundJobs } from '../adopt-found.ts';
-import { type CheckedVerdict, checkVerdict, type VerdictRefused } from '../check-verdict.ts';
+import { noteGroupCounts } from '../../store/review/review-groups.ts';
+import { crossStep } from '../../telemetry/times.ts';
+import { readFoundJobs } from '../adopt/proposals.ts';
+import { type CheckedVerdict, checkVerdict, type VerdictRefused } from '../health/check-verdict.ts';
 import { whyUnresolved } from '../resolve-entry.ts';
 import { ALTERED, type BulkOptions, type BulkRun } from './run-bulk.ts';
 

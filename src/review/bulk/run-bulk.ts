@@ -20,7 +20,7 @@ import {
   recordBatch,
   setBulkState,
 } from '../../store/review/bulk-actions.ts';
-import { noteGroupCounts } from '../../store/review/group-history.ts';
+import { noteGroupCounts } from '../../store/review/review-groups.ts';
 import { type EntriesActed, entryActor } from '../act-on-entries.ts';
 
 export interface BulkOptions {

@@ -2,7 +2,7 @@
 import type { Config } from '../../config/config.ts';
 import type { Here } from '../../plan/allowed.ts';
 import type { Message } from '../../plan/message.ts';
-import { questionedOfBulk } from '../../store/backlog/open-question.ts';
+import { questionedOfBulk } from '../../store/backlog/open-counts.ts';
 import type { Database, Queryable } from '../../store/postgres/database.ts';
 import {
   type BulkDetail,
@@ -13,21 +13,22 @@ import {
   marksOfBulk,
   operationOf,
 } from '../../store/review/bulk-actions.ts';
-import { type EntryQuery, isCut, MOST_FOUND } from '../../store/review/entry-query.ts';
-import { foldReviewCounts, readParts } from '../../store/review/review-totals.ts';
-import { RULE_ACTIONS } from '../../store/review/rules.ts';
+import { type EntryQuery, isCut, MOST_FOUND } from '../../store/review/found-entries.ts';
 import {
   byFeedAndKind,
   type CountedEntries,
   countSelected,
+  foldReviewCounts,
+  readParts,
   type SelectedCount,
-} from '../../store/review/selected-counts.ts';
+} from '../../store/review/review-totals.ts';
+import { RULE_ACTIONS } from '../../store/review/rules.ts';
 import { decideWithin, type Refused, RefusedError } from '../act-on-entries.ts';
 import { answerFirst, answerFirstAmong, concerning } from '../answer-first.ts';
-import { type FeedsConfig, readHere } from '../configured-policy.ts';
 import { describeLeftAlone, type LeftAlone } from '../describe-selected.ts';
 import { countActedOn, countLeft, isActedOn } from '../entry-facts.ts';
-import { addRuleWithin } from '../rules/add-rule.ts';
+import { type FeedsConfig, readHere } from '../health/configured-policy.ts';
+import { addRuleWithin } from '../rules.ts';
 import { type Seen, sumOf, tokenOfOne, whyNotSeen } from '../seen.ts';
 import { severalFeeds, tryEdit, whyNotEdit, whyOneFeed } from '../try-edit.ts';
 

@@ -1,8 +1,7 @@
 // Decides what the answer of a site says about the job of a posting.
-import { type AcceptedFields, compareShown, type ShownRules } from '../../plan/compare-shown.ts';
-import { type CreateOnlyFields, updatableFields } from '../../plan/create-only-fields.ts';
-import { fieldOf } from '../../plan/same-value.ts';
-import { showsOwnForm } from '../../plan/shown-forms.ts';
+import { type AcceptedFields, compareShown, type ShownRules, showsOwnForm } from '../../plan/compare-shown.ts';
+import { type CreateOnlyFields, updatableFields } from '../../plan/desired-change.ts';
+import { fieldOf } from '../../plan/same-meaning.ts';
 import type { Fields } from '../../posting/posting.ts';
 import { tellOtherContent, tellOtherReference } from '../../site/contradiction.ts';
 import { type SiteJob, toCompare } from '../../site/exchange.ts';

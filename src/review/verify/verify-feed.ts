@@ -8,7 +8,7 @@ import type { VerifyResult, VerifyRun } from '../../store/feed/feed-verify.ts';
 import { type FeedLock, lockFeed } from '../../store/locks/feed-locks.ts';
 import { Verification } from '../../store/mapping/verification.ts';
 import type { Database } from '../../store/postgres/database.ts';
-import { crossStep } from '../../telemetry/steps.ts';
+import { crossStep } from '../../telemetry/times.ts';
 import { type FeedCounts, type Finding, type VerifySubject, verifySite } from './verify-site.ts';
 
 /** An object, so that a test can lower the limit. */

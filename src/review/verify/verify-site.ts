@@ -1,11 +1,10 @@
 // Compares the jobs of some feeds with what their site shows now. Changes nothing on the site; of the mappings, only notes which jobs it shows.
 import type { RateLimiter } from '../../flow/rate-limiter.ts';
-import type { CreateOnlyFields } from '../../plan/create-only-fields.ts';
-import { type Message, messageOf } from '../../plan/message.ts';
-import { plural } from '../../plan/plural.ts';
-import { fieldOf } from '../../plan/same-value.ts';
+import type { CreateOnlyFields } from '../../plan/desired-change.ts';
+import { type Message, messageOf, plural } from '../../plan/message.ts';
+import { fieldOf } from '../../plan/same-meaning.ts';
 import type { FeedName, PostingKey, SiteJobId, SiteName } from '../../posting/identifiers.ts';
-import { compileStates, type StateTable } from '../../posting/us-states.ts';
+import { compileStates, type StateTable } from '../../posting/places.ts';
 import { type SiteClient, type SiteJob, toCompare } from '../../site/exchange.ts';
 import { provenByValues } from '../../store/change/candidate-owners.ts';
 import { databaseTime } from '../../store/change/site-search.ts';
@@ -20,7 +19,7 @@ import type {
 import { type AddressProof, checkOthers, noteShownJobs, tellHidden } from '../../store/mapping/visible-jobs.ts';
 import type { Database } from '../../store/postgres/database.ts';
 import { hasShownReferences, learntRewrites } from '../../store/site/kept-values.ts';
-import { crossStep } from '../../telemetry/steps.ts';
+import { crossStep } from '../../telemetry/times.ts';
 import { type JobJudgement, type JobRules, judgeJob, type ShownChange } from './judge-job.ts';
 
 /**

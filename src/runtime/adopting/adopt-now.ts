@@ -5,7 +5,7 @@ import { otherVersion } from '../../review/adopt/proposals.ts';
 import { beginAdoptRun, proposalsOf, readAdoptRun } from '../../store/mapping/adopt-proposals.ts';
 import type { App } from '../app.ts';
 import type { Engine } from '../engine.ts';
-import { UserError } from '../exit-status.ts';
+import { UserError } from '../stop-signal.ts';
 import { type Adopting, withAdopting } from './open-adopting.ts';
 import { type AdoptionRequest, type AdoptionStart, runAdoption } from './run-adoption.ts';
 

@@ -6,16 +6,16 @@ import { type RateLimiter, rateLimiterFor } from '../../flow/rate-limiter.ts';
 import { type Message, tell } from '../../plan/message.ts';
 import type { FeedName, SiteName } from '../../posting/identifiers.ts';
 import type { FeedSetup } from '../../pull/feed-setup.ts';
-import { type AsReadEnd, type EarlierRecord, readUnmapped, stillAsRead } from '../../pull/preview/read-for-adopting.ts';
-import { type AdoptProgress, type AdoptSubject, shortfallText } from '../../review/match-jobs.ts';
-import { addressOf } from '../../site/base-address.ts';
+import { type AsReadEnd, type EarlierRecord, readUnmapped, stillAsRead } from '../../pull/preview/dry-run.ts';
+import { type AdoptProgress, type AdoptSubject, shortfallText } from '../../review/adopt/match-jobs.ts';
 import type { SiteClient } from '../../site/exchange.ts';
+import { addressOf } from '../../site/http/base-address.ts';
 import { type UnmappedPosting, unreadFeeds } from '../../store/backlog/unmapped-postings.ts';
 import { lockFeed } from '../../store/locks/feed-locks.ts';
 import type { App } from '../app.ts';
-import { UserError } from '../exit-status.ts';
 import { chooseFeeds } from '../feed-setups.ts';
 import { openProvenClient, whyClosed } from '../open-site-client.ts';
+import { UserError } from '../stop-signal.ts';
 
 export interface Adopting {
   readonly feed: FeedName;

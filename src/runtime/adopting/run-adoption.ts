@@ -3,9 +3,17 @@
 import { startRounds } from '../../flow/pause.ts';
 import { type Message, tell } from '../../plan/message.ts';
 import type { PostingKey, SiteJobId } from '../../posting/identifiers.ts';
-import { otherVersion, postingVersion, proposalOf } from '../../review/adopt/proposals.ts';
-import { type AdoptOneEnd, adoptNamed, adoptSure, findUnmapped, type NamedPosting } from '../../review/adopt-sure.ts';
-import { type AdoptSubject, matchJobs } from '../../review/match-jobs.ts';
+import { type AdoptSubject, matchJobs } from '../../review/adopt/match-jobs.ts';
+import {
+  type AdoptOneEnd,
+  adoptNamed,
+  adoptSure,
+  findUnmapped,
+  type NamedPosting,
+  otherVersion,
+  postingVersion,
+  proposalOf,
+} from '../../review/adopt/proposals.ts';
 import { searchFeedAgain } from '../../store/change/site-search.ts';
 import {
   type AdoptRunEnd,
@@ -19,9 +27,9 @@ import {
   sureProposals,
 } from '../../store/mapping/adopt-proposals.ts';
 import { JobMatching } from '../../store/mapping/job-matching.ts';
-import { crossStep } from '../../telemetry/steps.ts';
+import { crossStep } from '../../telemetry/times.ts';
 import type { App } from '../app.ts';
-import { UserError } from '../exit-status.ts';
+import { UserError } from '../stop-signal.ts';
 import { type Adopting, matchNotes } from './open-adopting.ts';
 
 interface RunningAdoption {

@@ -2,14 +2,14 @@
 // process: ready while the database answers.
 import { Hono } from 'hono';
 import { tell, type WriteAction } from '../../plan/message.ts';
-import type { HealthCondition } from '../../review/assess-health.ts';
+import type { HealthCondition } from '../../review/health/assess-health.ts';
 import { readSchedules } from '../../store/feed/feed-schedule.ts';
 import { countWorkers } from '../../store/locks/processes.ts';
 import { listSiteStates } from '../../store/site/site-state.ts';
 import type { App } from '../app.ts';
+import { tokenDigests } from '../open-site-client.ts';
 import { assessRunning } from '../read-health.ts';
-import { isLate } from '../schedule/late-schedules.ts';
-import { tokenDigests } from '../token-digests.ts';
+import { isLate } from '../schedule/next-run.ts';
 
 /** The result of a check: `ok` decides the status, the rest is shown. Must contain no secrets. */
 export interface Health {

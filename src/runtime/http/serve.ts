@@ -1,20 +1,19 @@
 // Starts the HTTP server of `start` with all of its routes.
+
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
-import type { IncomingMessage, Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import type { IncomingMessage, Server, ServerResponse } from 'node:http';
+import type { AddressInfo, Socket } from 'node:net';
 import { join } from 'node:path';
 import { createAdaptorServer, type HttpBindings } from '@hono/node-server';
 import { Hono } from 'hono';
-import { addressesIn } from '../../config/build/web-config.ts';
+import { addressesIn, networkOf, plainAddress } from '../../config/build/web-config.ts';
 import { packageRoot } from '../../config/package-root.ts';
-import { type Metrics, startMetrics } from '../../telemetry/metrics.ts';
+import { type GaugeValues, type Metrics, startMetrics } from '../../telemetry/metrics.ts';
 import type { App } from '../app.ts';
-import { UserError } from '../exit-status.ts';
-import { limitConnections } from './connections.ts';
+import { UserError } from '../stop-signal.ts';
 import { cacheBriefly, collectGauges, type ReadQueues } from './gauges.ts';
 import { answerJson, healthChecks, healthRoutes } from './health.ts';
-import { metricsRoutes } from './metrics-routes.ts';
 
 /** Why a request may not read health or metrics, which name feeds and sites. `undefined`: it may. */
 export type MayMonitor = (
@@ -151,4 +150,94 @@ export async function startHttpServer(options: HttpServerOptions): Promise<HttpS
         server.closeAllConnections();
       }),
   };
+}
+
+// Bounds the connections of the HTTP server, so that those who open many, and send nothing or slowly, keep nobody out.
+
+/**
+ * Where there are more than `most`, one of the network that has most of them closes: the oldest on which no request is being answered,
+ * otherwise the oldest; but the new one, if it is of this network or if many clients share its address, as they do that of a proxy.
+ */
+function limitConnections(server: Server, most: number, isShared: (address: string) => boolean): void {
+  /** In the order in which they were opened, with how many requests each is answering. */
+  const answering = new Map<Socket, number>();
+  const ofNetwork = new Map<string, Set<Socket>>();
+  const forgetting = new WeakMap<Socket, () => void>();
+
+  function makeRoom(newest: Socket, own: Set<Socket>): Socket {
+    const [network = '', largest = own] = [...ofNetwork].toSorted(([, a], [, b]) => b.size - a.size)[0] ?? [];
+    const others = [...largest].filter((socket) => socket !== newest);
+    const idle = others.find((socket) => answering.get(socket) === 0);
+    return idle ?? (largest === own || isShared(network) ? newest : (others[0] ?? newest));
+  }
+
+  server.on('connection', (socket) => {
+    const address = plainAddress(socket.remoteAddress ?? '');
+    const network = isShared(address) ? address : networkOf(address);
+    const own = ofNetwork.get(network) ?? new Set();
+    ofNetwork.set(network, own.add(socket));
+    answering.set(socket, 0);
+    const forget = (): void => {
+      answering.delete(socket);
+      own.delete(socket);
+      if (own.size === 0 && ofNetwork.get(network) === own) ofNetwork.delete(network);
+    };
+    forgetting.set(socket, forget);
+    socket.once('close', forget);
+    if (answering.size <= most) return;
+    const surplus = makeRoom(socket, own);
+    // It closes only later; until then it would be chosen again.
+    forgetting.get(surplus)?.();
+    surplus.destroy();
+  });
+  server.on('request', ({ socket }: IncomingMessage, response: ServerResponse) => {
+    const count = (change: number): void => {
+      const before = answering.get(socket);
+      if (before !== undefined) answering.set(socket, before + change);
+    };
+    count(1);
+    response.once('close', () => count(-1));
+  });
+}
+
+// Answers GET /metrics for Prometheus.
+
+interface MetricsOptions {
+  readonly metrics: Metrics;
+  /** Reads the gauges of the installation. */
+  readonly gauges: () => Promise<readonly GaugeValues[]>;
+  /** Gauges that take longer than this, in milliseconds, are left out; 5 s by default. */
+  readonly timeoutMs?: number;
+}
+
+const DOWN: GaugeValues = {
+  name: 'jobmirror_database_up',
+  help: 'Whether the database answered; if not, there is no gauge of the installation.',
+  samples: [{ labels: {}, value: 0 }],
+};
+
+export function metricsRoutes(options: MetricsOptions): Hono {
+  const { metrics, gauges, timeoutMs = 5_000 } = options;
+  const routes = new Hono();
+  routes.get('/metrics', async () => {
+    const values = await inTime(gauges(), timeoutMs).catch(() => undefined);
+    metrics.setGauges(values ?? [DOWN]);
+    return new Response(await metrics.text(), {
+      headers: { 'Content-Type': metrics.contentType, 'Cache-Control': 'no-store' },
+    });
+  });
+  return routes;
+}
+
+async function inTime<T>(work: Promise<T>, timeoutMs: number): Promise<T> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => reject(new Error(`no result after ${timeoutMs} ms`)), timeoutMs);
+    timer.unref();
+  });
+  try {
+    return await Promise.race([work, late]);
+  } finally {
+    clearTimeout(timer);
+  }
 }

@@ -1,12 +1,18 @@
 // Verifies feeds on schedule beside everything else: with any number of processes, each run is done once, and is continued after a stop.
+import { askForJob } from '../../apply/show-job.ts';
 import type { SiteContext } from '../../apply/site-context.ts';
 import { readUntilPaused } from '../../apply/until-paused.ts';
 import type { FeedConfig, SiteConfig, VerifySettings } from '../../config/config.ts';
 import { endsWithin, startRounds } from '../../flow/pause.ts';
+import type { RateLimiter } from '../../flow/rate-limiter.ts';
+import { createOnlyOf } from '../../plan/desired-change.ts';
 import { tell } from '../../plan/message.ts';
 import { updatesJobs } from '../../plan/policy.ts';
 import type { FeedName } from '../../posting/identifiers.ts';
+import type { FeedSetup } from '../../pull/feed-setup.ts';
 import { verifyFeed } from '../../review/verify/verify-feed.ts';
+import type { VerifySubject } from '../../review/verify/verify-site.ts';
+import type { SiteClient } from '../../site/exchange.ts';
 import {
   endVerify,
   giveBackVerify,
@@ -16,10 +22,10 @@ import {
   type VerifyRun,
 } from '../../store/feed/feed-verify.ts';
 import { readPausesOf } from '../../store/locks/pauses.ts';
+import type { Database } from '../../store/postgres/database.ts';
 import { readSiteState, stateAt } from '../../store/site/site-state.ts';
 import type { App } from '../app.ts';
 import type { Engine } from '../engine.ts';
-import { verifySubjectOf } from '../verify-subject.ts';
 import { nextRun } from './next-run.ts';
 
 export interface VerifyRuns {
@@ -124,3 +130,39 @@ export function startScheduledVerify(app: App, engine: Engine, everyMs = 5_000):
 const NOT_SET_AGAIN = { changed: 'review', gone: 'review', fields: {} } as const;
 
 type ScheduledFeed = FeedConfig & { readonly verify: VerifySettings };
+
+// What verifying feeds of a site works with, for commands and for schedules.
+
+interface VerifiedFeed extends Pick<FeedSetup, 'mapping'> {
+  readonly feed: FeedName;
+}
+
+type Connection = {
+  readonly client: SiteClient;
+  readonly rateLimiter: RateLimiter;
+  readonly signal: AbortSignal;
+};
+
+/** @param feeds of the site, at least one */
+export function verifySubjectOf(
+  db: Database,
+  site: SiteConfig,
+  feeds: readonly VerifiedFeed[],
+  { client, rateLimiter, signal }: Connection,
+): Omit<VerifySubject, 'selection' | 'keepsDrift' | 'onFinding'> & { readonly client: SiteClient } {
+  const [{ mapping }] = feeds as readonly [VerifiedFeed];
+  return {
+    db,
+    site: site.name,
+    feeds: feeds.map(({ feed }) => feed),
+    referenceField: site.options.referenceField,
+    stateField: mapping.stateField.name,
+    states: mapping.states,
+    only: undefined,
+    createOnly: new Map(feeds.map((each) => [each.feed, createOnlyOf(each.mapping)])),
+    client,
+    ask: (id) => askForJob({ site, client, rateLimiter, signal }, id),
+    rateLimiter,
+    signal,
+  };
+}

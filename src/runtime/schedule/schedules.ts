@@ -19,11 +19,10 @@ import { isPassing } from '../../store/postgres/transient-error.ts';
 import { readPullHistories } from '../../store/pull/pull-history.ts';
 import { formatTime } from '../../telemetry/times.ts';
 import type { App } from '../app.ts';
-import { watchConfigurations } from '../configurations.ts';
 import type { Engine } from '../engine.ts';
-import { watchLateness } from './late-schedules.ts';
-import { isOverdue, nextRun } from './next-run.ts';
-import { pullAndReport } from './pull-and-report.ts';
+import { watchConfigurations } from '../reload.ts';
+import { isOverdue, nextRun, watchLateness } from './next-run.ts';
+import { pullAndReport } from './pull-now.ts';
 import { type RunEnd, startScheduledRuns } from './scheduled-runs.ts';
 
 /** How often schedules are set again: the process that had set them differently may have ended. */

@@ -2,7 +2,7 @@
 // parsing.
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { RESPONSE_ALREADY_SENT } from '@hono/node-server/utils/response';
-import { type Operation, operations } from '../interface/operation.ts';
+import { type Operation, operations } from '../interface/answers.ts';
 
 /** One request, as a fault sees it. */
 export interface FaultStep {

@@ -2,7 +2,6 @@
 // `429=retry-after:date,seconds:5`, `latency=ms:300,rate:0.1,on:create+update`. The first one that strikes is outermost
 // and may pass the request on to the next. Delays come first, so they combine with any other fault.
 import { dashed, spell } from '../settings.ts';
-import * as connection from './connection-faults.ts';
 import {
   conditionNames,
   type FaultCondition,
@@ -10,6 +9,7 @@ import {
   type ParameterName,
   parameterTable,
 } from './fault-row.ts';
+import * as connection from './response-faults.ts';
 import * as response from './response-faults.ts';
 
 export const faultTable = [

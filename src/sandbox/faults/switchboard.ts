@@ -1,5 +1,5 @@
 // Applies the active faults to each request.
-import type { Operation } from '../interface/operation.ts';
+import type { Operation } from '../interface/answers.ts';
 import type { FaultStep } from './fault-row.ts';
 import { type Fault, type FaultName, faultTable } from './fault-table.ts';
 

@@ -3,8 +3,8 @@ import type { Context } from 'hono';
 import type { JobSite, SiteEnv } from '../job-site.ts';
 import type { SandboxSettings } from '../settings.ts';
 import type { JobFilter, ListedPage } from '../store/jobs.ts';
-import { element, jobXml } from '../xml/write-xml.ts';
 import { xmlAnswer } from './answers.ts';
+import { element, jobXml } from './write-xml.ts';
 
 /** The requested part of a list. */
 export interface PageRequest {

@@ -5,12 +5,11 @@ import { identify } from '../credentials.ts';
 import { gone } from '../faults/fault-row.ts';
 import { stateBySlug } from '../job-rules.ts';
 import type { JobSite, SiteEnv } from '../job-site.ts';
-import { element, emptyJobXml, jobXml, statesXml } from '../xml/write-xml.ts';
-import { failure, notAllowed, notThere, unauthorized, xmlAnswer } from './answers.ts';
+import { failure, notAllowed, notThere, operationOf, unauthorized, xmlAnswer } from './answers.ts';
 import { createJob, deleteJob, updateJob } from './change-job.ts';
 import { listJobs } from './list-jobs.ts';
-import { operationOf } from './operation.ts';
 import { readBody } from './request-body.ts';
+import { element, emptyJobXml, jobXml, statesXml } from './write-xml.ts';
 
 /** Whether a path requests the XML form of a page. */
 export const asksForXml = (path: string): boolean => path.endsWith('.xml');

@@ -6,8 +6,7 @@ import { deleteCookie, getCookie, setCookie } from 'hono/cookie';
 import { SESSION_COOKIE } from '../credentials.ts';
 import type { JobSite, SiteEnv } from '../job-site.ts';
 import { SESSION_SECONDS } from '../store/accounts.ts';
-import { Field } from './form-field.tsx';
-import { Layout, type Visit } from './layout.tsx';
+import { Field, Layout, type Visit } from './layout.tsx';
 import { formOf, localPath, plainVisit, show, toLogin } from './visit.ts';
 
 const MAX_PASSWORD = 200;

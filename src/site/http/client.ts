@@ -16,12 +16,12 @@ import {
 } from '../exchange.ts';
 import { isHtml, type Reply } from '../facts.ts';
 import { readList } from '../list/list.ts';
-import { type PageAnswer, readPage, type TakeJob } from '../list/read-page.ts';
+import { type PageAnswer, readPage, type TakeJob } from '../list/list-page.ts';
 import { judge } from '../outcome.ts';
 import { judgeAccount, judgeProbe, judgeStranger } from '../probe.ts';
+import { type Pause, timeSlices } from '../xml/body-text.ts';
 import { findJob, type ReadJob, readJobElement, readSiteJob } from '../xml/decode.ts';
 import { encodeSiteJob } from '../xml/encode.ts';
-import { type Pause, timeSlices } from '../xml/time-slices.ts';
 import { readXmlInSlices } from '../xml/xml-tree.ts';
 import { createPath, JOB, jobPath, type Resource } from './job-address.ts';
 import { type Cleaner, createCleaner } from './scrub-exchange.ts';

@@ -1,8 +1,8 @@
 // Removes the site's token from everything that is stored or shown (docs/reliability.md, law 7), but not from what is parsed.
 import { credentialPattern, SHORT_SECRET, secretReplacer, secretSearch } from '../../posting/secret-pattern.ts';
 import type { Outcome, SiteJob } from '../exchange.ts';
+import type { Pause } from '../xml/body-text.ts';
 import { cutText } from '../xml/body-text.ts';
-import type { Pause } from '../xml/time-slices.ts';
 
 /** Replaces the token. */
 export const REMOVED = '[token removed]';

@@ -29,3 +29,18 @@ export function describeTrouble(error: Error): string {
   const words = Object.hasOwn(explanations, code) ? explanations[code] : 'the connection failed';
   return `${words} (${code}: ${message.slice(0, 300)})`;
 }
+
+// Deadlines that changing the system clock cannot extend.
+
+/** A moment after which something must no longer start. */
+export interface Deadline {
+  passed(): boolean;
+}
+
+/** The moment `ms` from now; `Infinity`: never. */
+export function deadlineIn(ms: number): Deadline {
+  // The steady clock cannot be set, but may stop while the machine sleeps; the system clock continues then.
+  const steady = performance.now() + ms;
+  const clock = Date.now() + ms;
+  return { passed: () => performance.now() > steady || Date.now() > clock };
+}

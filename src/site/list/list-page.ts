@@ -1,9 +1,11 @@
 // Parses one page of the site's list action: its jobs, and its hints about further pages.
 import { readFailureIndicator } from '../failure-indicator.ts';
 import { JOB, type Resource } from '../http/job-address.ts';
+import type { Answer, StreamedAnswer } from '../http/transport.ts';
+import { BrokenBody, timeSlices } from '../xml/body-text.ts';
 import { type ReadJob, readJobElement } from '../xml/decode.ts';
-import { openXml } from '../xml/xml-events.ts';
-import { childrenOf, elementText, foldName, isNamed, type XmlElement } from '../xml/xml-tree.ts';
+import { foldName, openXml, type XmlElement, XmlRefused } from '../xml/xml-events.ts';
+import { childrenOf, elementText, isNamed } from '../xml/xml-tree.ts';
 
 /** What a page says besides its jobs. */
 export interface PageHints {
@@ -60,7 +62,7 @@ const LIMITS = { elements: 2_000, characters: 2 << 20 };
  * what states a failure beside its jobs. Only an empty root or an empty `jobs` counts as empty, because after an empty list a
  * create in doubt is sent again.
  */
-export function openListPage(base: URL, resource: Resource = JOB): ListPageReading {
+function openListPage(base: URL, resource: Resource = JOB): ListPageReading {
   const job = foldName(resource.element).toLowerCase();
   let jobs: ReadJob[] = [];
   let count = 0;
@@ -194,3 +196,150 @@ function readLinkHeader(header: string): string | undefined {
 
 const readCount = (text: string | undefined): number | undefined =>
   text !== undefined && /^\d{1,12}$/.test(text) ? Number(text) : undefined;
+
+// Reads the answer to a GET that should be a list page of any size: its jobs as they arrive, and its hints.
+
+/** The parsed answer for a page. `body` is only its beginning. */
+export interface PageAnswer extends Answer {
+  /** What the page says besides its jobs; absent: it is not a complete collection of jobs. */
+  readonly hints?: PageHints;
+  /** When its headers had arrived, by `performance.now()`. */
+  readonly answeredAt: number;
+}
+
+/** How much of a body is kept for messages and to tell a web page from a list. */
+const KEPT_CHARACTERS = 64 << 10;
+
+/** Takes a job of a page; returns a promise if that takes more than a moment. */
+export type TakeJob = (job: ReadJob) => void | Promise<void>;
+
+/** Reads the answer to its end. @param take receives each job at once, even if the page turns out to be no list. */
+export async function readPage(
+  answer: StreamedAnswer,
+  url: URL,
+  take: TakeJob,
+  resource: Resource = JOB,
+): Promise<PageAnswer> {
+  const answeredAt = performance.now();
+  const { sent, status, header } = answer;
+  const page = openListPage(url, resource);
+  let body = '';
+  let hints: PageHints | undefined;
+  let trouble = answer.trouble;
+  let refused: XmlRefused | undefined;
+  const pause = timeSlices();
+  try {
+    if (trouble !== undefined) return { sent, status, header, body, trouble, answeredAt };
+    for await (const piece of answer.pieces) {
+      if (body.length < KEPT_CHARACTERS) body += piece.slice(0, KEPT_CHARACTERS - body.length);
+      if (refused === undefined && status >= 200 && status < 300) {
+        refused = await refusal(async () => {
+          for (const job of page.write(piece)) {
+            const taking = take(job);
+            if (taking !== undefined) await taking;
+            await pause();
+          }
+        });
+      } else if (body.length >= KEPT_CHARACTERS) break;
+      await pause();
+    }
+    refused ??= await refusal(() => {
+      hints = page.end({
+        link: header('link'),
+        total:
+          header('x-total-count') || header('x-total') || header('total-count') || rangeTotal(header('content-range')),
+        totalPages: header('x-total-pages'),
+      });
+    });
+    if (page.failure !== undefined) trouble = `the site states a failure: ${page.failure}`;
+    if (refused?.isTooLarge) trouble = `a limit is exceeded: ${refused.message}`;
+  } catch (error) {
+    if (!(error instanceof BrokenBody)) throw error;
+    trouble = error.message;
+  } finally {
+    answer.close();
+  }
+  return {
+    sent,
+    status,
+    header,
+    body: body.split('\0').join('\uFFFD'),
+    trouble,
+    answeredAt,
+    hints: trouble === undefined ? hints : undefined,
+  };
+}
+
+async function refusal(read: () => void | Promise<void>): Promise<XmlRefused | undefined> {
+  try {
+    await read();
+    return undefined;
+  } catch (error) {
+    if (error instanceof XmlRefused) return error;
+    throw error;
+  }
+}
+
+/** The number of jobs in `items 0-9/57`. */
+const rangeTotal = (contentRange: string): string => /\/(\d+)$/.exec(contentRange.trim())?.[1] ?? '';
+
+// Finds the next page of the site's list from a page's hints, and how firmly it is promised.
+
+/**
+ * Where to continue. `promise`: what says that there is more: a link, the number of pages, or the number of jobs;
+ * absent: the next page is only tried. `end`: the page says that it is the last.
+ */
+export type Onward =
+  | { readonly kind: 'page'; readonly url: URL; readonly promise: 'linked' | 'numbered' | 'counted' | undefined }
+  | { readonly kind: 'end' }
+  | { readonly kind: 'nowhere'; readonly why: string };
+
+/** A page that was requested. */
+export type Asked = Extract<Onward, { kind: 'page' }>;
+
+/**
+ * Follows `next` links on the same origin; otherwise increments the query parameter `page`, or `offset` if the page
+ * states its own, as far as the page's numbers say. If a page has no paging hints, the next one is requested anyway: a
+ * silently cut list would hide a job in doubt, which would then be created twice.
+ * @param onPage jobs on this page.
+ * @param soFar jobs of the list up to here.
+ */
+export function findNext(hints: PageHints, asked: Asked, onPage: number, soFar: number): Onward {
+  const { next, total, totalPages, offset } = hints;
+  if (next !== undefined && !/^\d+$/.test(next)) return next === '' ? { kind: 'end' } : follow(next, asked.url);
+  const current = hints.page ?? numberOf(asked.url);
+  const url = new URL(asked.url);
+  if (offset === undefined) url.searchParams.set('page', next ?? String(current + 1));
+  else url.searchParams.set('offset', String(offset + onPage));
+  if (next !== undefined) return { kind: 'page', url, promise: 'linked' };
+  if (totalPages !== undefined)
+    return current < totalPages ? { kind: 'page', url, promise: 'numbered' } : { kind: 'end' };
+  if (total !== undefined) return soFar < total ? { kind: 'page', url, promise: 'counted' } : { kind: 'end' };
+  return asked.promise === 'linked' ? { kind: 'end' } : { kind: 'page', url, promise: undefined };
+}
+
+function follow(next: string, from: URL): Onward {
+  if (!URL.canParse(next, from.href)) {
+    return { kind: 'nowhere', why: `its link to the next page is no URL: ${next.slice(0, 100)}` };
+  }
+  const url = new URL(next, from.href);
+  url.hash = '';
+  // The token must not go to another origin.
+  if (url.origin !== from.origin) return { kind: 'nowhere', why: `its next page is on another site: ${url.origin}` };
+  return { kind: 'page', url, promise: 'linked' };
+}
+
+/** The page number in a URL. */
+const numberOf = (url: URL): number => Number(/^\d+$/.exec(url.searchParams.get('page') ?? '')?.[0] ?? 1);
+
+/** Explains that the page states another number or offset than the one requested. */
+export function findMixUp({ page, offset }: PageHints, { searchParams }: URL): string | undefined {
+  const asked = { page: searchParams.get('page'), offset: searchParams.get('offset') };
+  if (page !== undefined && asked.page !== null && Number(asked.page) !== page) {
+    return `page ${asked.page} was requested but page ${page} came back`;
+  }
+  if (offset !== undefined && asked.offset !== null && Number(asked.offset) !== offset) {
+    return `offset ${asked.offset} was requested but offset ${offset} came back`;
+  }
+  return undefined;
+}

@@ -1,14 +1,17 @@
 // Reads the site's list action page by page, each job once; never mistakes a part of the list for the whole.
-
 import type { Listing, SiteJob } from '../exchange.ts';
-import { type Deadline, deadlineIn } from '../http/deadline.ts';
+import { type Deadline, deadlineIn } from '../http/trouble.ts';
 import type { ReadJob } from '../xml/decode.ts';
-import type { PageHints } from './list-page.ts';
-import { ListTrail } from './list-trail.ts';
-import { PageCopies, type PageTimes } from './page-copies.ts';
-import type { Asked } from './paging.ts';
-import type { PageAnswer, TakeJob } from './read-page.ts';
-import { SeenJobs } from './seen-jobs.ts';
+import {
+  type Asked,
+  findMixUp,
+  findNext,
+  type Onward,
+  type PageAnswer,
+  type PageHints,
+  type TakeJob,
+} from './list-page.ts';
+import { type PageCounts, SeenJobs } from './seen-jobs.ts';
 
 // A job counts as missing only from a list that is complete and did not change while it was read. The interface does
 // not describe paging (site-interface.md, section 4, rule 6), so both must be proven for any kind:
@@ -182,3 +185,193 @@ function readAnswer({ status, trouble, hints }: PageAnswer, url: URL): PageHints
 
 /** Statuses that may mean just "no such page" or "no such parameter". */
 const isNoSuchPage = (status: number): boolean => [400, 404, 406, 410, 416, 422].includes(status);
+
+// Follows the paging hints of one pass through the site's list; finds its end, or a reason to distrust it.
+
+/** One parsed page. `number` counts the pages of the pass from 1. */
+export interface ReadPage {
+  readonly number: number;
+  readonly asked: Asked;
+  readonly hints: PageHints;
+  readonly counts: PageCounts;
+}
+
+/** `ended`: by what the site says, by pages without further jobs, or because the site does not page. */
+export type TrailStep =
+  | { readonly kind: 'ended'; readonly by: 'hints' | 'nothing more' | 'no paging' }
+  | Asked
+  | { readonly kind: 'doubtful'; readonly why: string };
+
+const MOVED = 'it changed while it was read';
+
+/** The pages of one pass, in order. */
+class ListTrail {
+  /** The last page that had new jobs. */
+  lastPage = 1;
+  #jobs = 0;
+  #least: { readonly total?: number; readonly pages?: number } = {};
+  #jobsOnPageBefore = 0;
+  /** What the last page showed if it may be past the end; only for a list without paging hints. */
+  #closing: 'empty' | 'repeated' | undefined;
+
+  /** Decides where to go after a page. */
+  follow(page: ReadPage): TrailStep {
+    const { hints, counts, asked } = page;
+    const before = this.#jobsOnPageBefore;
+    this.#jobs += counts.added;
+    this.#jobsOnPageBefore = counts.jobs;
+    if (counts.added > 0) this.lastPage = page.number;
+    const next = findNext(hints, asked, counts.jobs, this.#jobs);
+    if (next.kind === 'nowhere') return doubtful(next.why);
+    const saysNothing = next.kind === 'page' && next.promise === undefined;
+    if (saysNothing) return this.#followSilence(page, before) ?? next;
+    const against =
+      this.#checkTotals(hints) ?? this.#checkNews(page, next) ?? findMixUp(hints, asked.url) ?? findMove(page);
+    if (against !== undefined) return doubtful(against);
+    const isEnd = next.kind === 'end' || counts.jobs === 0;
+    return isEnd ? this.#end(hints) : next;
+  }
+
+  /** The announced size may grow while jobs are created; if it shrinks, jobs left the list and others moved up. */
+  #checkTotals({ total, totalPages }: PageHints): string | undefined {
+    const least = { total: this.#least.total ?? total, pages: this.#least.pages ?? totalPages };
+    this.#least = least;
+    if (total !== undefined && least.total !== undefined && total < least.total) {
+      return `it announced ${least.total} jobs and then ${total}: ${MOVED}`;
+    }
+    if (totalPages !== undefined && least.pages !== undefined && totalPages < least.pages) {
+      return `it announced ${least.pages} pages and then ${totalPages}: ${MOVED}`;
+    }
+    return undefined;
+  }
+
+  /** A page that was promised, or that promises another one, must have new jobs. */
+  #checkNews({ number, asked, hints, counts }: ReadPage, next: Onward): string | undefined {
+    if (counts.added > 0 || (counts.jobs === 0 && next.kind === 'end' && asked.promise !== 'numbered'))
+      return undefined;
+    const mixUp = findMixUp(hints, asked.url);
+    if (mixUp !== undefined) return mixUp;
+    if (next.kind === 'page' && next.promise === 'counted') {
+      // Jobs created meanwhile are counted, but appear on pages that were already read.
+      const isEnough = counts.jobs === 0 && this.#least.total !== undefined && this.#jobs >= this.#least.total;
+      return isEnough ? undefined : this.#missing(hints);
+    }
+    const promise = hints.totalPages === undefined ? 'it promises more' : `it announces ${hints.totalPages} pages`;
+    return `${promise}, but page ${number} had nothing new`;
+  }
+
+  #missing({ total }: PageHints): string | undefined {
+    return total === undefined ? undefined : `it announces ${total} jobs but returned ${this.#jobs}`;
+  }
+
+  #end(hints: PageHints): TrailStep {
+    const { total } = hints;
+    const least = this.#least.total;
+    const isOff = (least !== undefined && this.#jobs < least) || (total !== undefined && this.#jobs > total);
+    const against = isOff
+      ? (this.#missing(hints) ?? `it announced ${least} jobs but returned ${this.#jobs}`)
+      : undefined;
+    return against === undefined ? { kind: 'ended', by: 'hints' } : doubtful(against);
+  }
+
+  /** A list without paging hints ends after two pages in a row without new jobs: that does not happen by accident. */
+  #followSilence(page: ReadPage, before: number): TrailStep | undefined {
+    const { number, counts } = page;
+    const closing = this.#closing;
+    const isRepeated = before > 0 && counts.ofPageBefore === before;
+    if (isRepeated && number === 2) return { kind: 'ended', by: 'no paging' };
+    if (counts.jobs > 0 && closing !== undefined && counts.added > 0) {
+      return doubtful(`page ${number - 1} had nothing new, but page ${number} had more`);
+    }
+    this.#closing = counts.jobs === 0 ? 'empty' : isRepeated && counts.added === 0 ? 'repeated' : undefined;
+    if (this.#closing !== undefined) {
+      return closing === this.#closing ? { kind: 'ended', by: 'nothing more' } : undefined;
+    }
+    const against = findMove(page);
+    return against === undefined ? undefined : doubtful(against);
+  }
+}
+
+const findMove = ({ number, counts }: ReadPage): string | undefined =>
+  counts.jobs > counts.added && !counts.isOverlap
+    ? `jobs of page ${number} were already on an earlier page: ${MOVED}`
+    : undefined;
+
+const doubtful = (why: string): TrailStep => ({ kind: 'doubtful', why });
+
+// Tracks the age of cached list pages, and whether together they can represent one unchanged list.
+
+// A cache states in the `Age` header for how many seconds it has kept a copy (RFC 9111, 5.1). So each page dates from a
+// span of time: an uncached one from between request and answer, a copy from a one-second span that long ago.
+// readList's proof relies on the order in which pages are read, so it holds only for copies whose spans follow in the
+// same order. Of two other copies the first may be the newer one: a job that moved from the second page to the first
+// between them is on neither. A cache that sends no `Age` is detected only if its pages' `Date` lags behind that of
+// uncached ones.
+
+/** `Age` counts whole seconds. */
+const AGE_STEP_MS = 1_000;
+/** Tolerated clock difference between the servers of one site. */
+const DATE_LAG_MS = 30_000;
+
+/** When a page was requested, and when its last byte was read, by `performance.now()`. */
+interface PageTimes {
+  readonly askedAt: number;
+  readonly endedAt: number;
+}
+
+/** The pages of one reading, across all of its passes. */
+class PageCopies {
+  readonly #startedAt: number;
+  readonly #maxAgeMs: number;
+  /** The latest moment that the previous page may date from. */
+  #before = Number.NEGATIVE_INFINITY;
+  #oldest: number;
+  #dateLag = { least: Number.POSITIVE_INFINITY, most: Number.NEGATIVE_INFINITY };
+  /** Whether any page came from a cache. */
+  any = false;
+
+  constructor(startedAt: number, maxAgeMs: number) {
+    this.#startedAt = startedAt;
+    this.#oldest = startedAt;
+    this.#maxAgeMs = maxAgeMs;
+  }
+
+  /** How old the oldest page was when the reading started. */
+  get ageMs(): number {
+    return Math.max(0, this.#startedAt - this.#oldest);
+  }
+
+  /** Adds the next page. Returns the reason to distrust it, if any. */
+  add({ header, answeredAt }: Pick<PageAnswer, 'header' | 'answeredAt'>, times: PageTimes): string | undefined {
+    const age = header('age').trim();
+    const ageMs = readAge(age);
+    const since = ageMs > 0 ? times.askedAt - ageMs - AGE_STEP_MS : times.askedAt;
+    const kept = `it comes from a cache, ${age.slice(0, 20)} s old`;
+    if (this.#startedAt - since > this.#maxAgeMs) return `${kept}; exclude the list from caching`;
+    if (since < this.#before) {
+      return `${kept}, and may be older than the page before, so the list may have changed between them; exclude it from caching`;
+    }
+    this.#before = times.endedAt - ageMs;
+    this.#oldest = Math.min(this.#oldest, since);
+    if (ageMs > 0) this.any = true;
+    else if (!this.#isOfOneTime(answeredAt, header('date'))) {
+      return 'the Date headers of its pages show that some come from a cache; exclude the list from caching';
+    }
+    return undefined;
+  }
+
+  #isOfOneTime(answeredAt: number, date: string): boolean {
+    const made = Date.parse(date);
+    if (Number.isNaN(made)) return true;
+    const lag = answeredAt - made;
+    const { least, most } = this.#dateLag;
+    this.#dateLag = { least: Math.min(least, lag), most: Math.max(most, lag) };
+    return this.#dateLag.most - this.#dateLag.least <= DATE_LAG_MS;
+  }
+}
+
+/** In milliseconds. A value that is not empty and not a number is of unknown age. */
+function readAge(age: string): number {
+  if (!/[1-9]/.test(age)) return 0;
+  return /^\d{1,9}$/.test(age) ? Number(age) * 1000 : Number.POSITIVE_INFINITY;
+}

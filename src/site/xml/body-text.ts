@@ -1,8 +1,9 @@
 // Decodes the bytes of an answer: decompression, charset, size limit; at once, or piece by piece.
+import { performance } from 'node:perf_hooks';
 import { type Duplex, pipeline, Readable } from 'node:stream';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { promisify, TextDecoder } from 'node:util';
 import { brotliDecompress, createBrotliDecompress, createGunzip, createInflate, gunzip, inflate } from 'node:zlib';
-import { timeSlices } from './time-slices.ts';
 
 /** The text of a body; `trouble` says why it is incomplete. */
 export interface BodyText {
@@ -170,4 +171,21 @@ export function cutText(text: string, maxBytes: number, bytes = 0): string {
   const kept = Buffer.from(text).subarray(0, maxBytes - mark.length);
   // A character cut in two decodes to U+FFFD at the end.
   return kept.toString().replace(/\uFFFD{1,3}$/, '') + mark;
+}
+
+// Divides long work into slices of a few milliseconds and yields to the event loop between them.
+
+/** Other work of the process waits about this long at most. */
+const SLICE_MS = 6;
+
+/** Await between small parts of a piece of work; yields to the event loop once a slice is over. */
+export type Pause = () => Promise<void>;
+
+export function timeSlices(): Pause {
+  let workedFrom = performance.now();
+  return async () => {
+    if (performance.now() - workedFrom < SLICE_MS) return;
+    await nextTurn();
+    workedFrom = performance.now();
+  };
 }

@@ -3,7 +3,8 @@ import type { StatedTypes, ValueType } from '../../plan/same-meaning.ts';
 import type { SiteJobId } from '../../posting/identifiers.ts';
 import type { SiteJob } from '../exchange.ts';
 import { JOB, type Resource, readJobId, readJobUrl } from '../http/job-address.ts';
-import { childrenOf, elementText, foldName, isNamed, type XmlElement } from './xml-tree.ts';
+import { foldName, type XmlElement } from './xml-events.ts';
+import { childrenOf, elementText, isNamed } from './xml-tree.ts';
 
 /** A job as its XML shows it; the ID may have to come from elsewhere. */
 export interface ReadJob extends Omit<SiteJob, 'siteJobId'> {

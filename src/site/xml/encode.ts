@@ -1,7 +1,7 @@
 // Encodes a job's fields as the XML document that creates or updates it (site-interface.md, section 4, rule 1).
 import { create } from 'xmlbuilder2';
+import { removeIllegalCharacters } from '../../posting/markup.ts';
 import type { Fields, Problem } from '../../posting/posting.ts';
-import { removeIllegalCharacters } from '../../posting/xml-characters.ts';
 
 /** A document for the site, and what was left out of it. */
 export interface EncodedSiteJob {

@@ -1,6 +1,7 @@
 // What people asked running processes to read again, and what became of it in each process.
+
+import { toJsonb } from '../postgres/copy-rows.ts';
 import type { Database, Queryable } from '../postgres/database.ts';
-import { toJsonb } from '../postgres/jsonb.ts';
 import { auditAction } from './audit.ts';
 
 /** A running process that takes a changed configuration over. */

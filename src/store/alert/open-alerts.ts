@@ -1,8 +1,8 @@
 // Stores which alerts are open at each destination, and writes one message for each that opens or ends.
 import { lockKey } from '../locks/advisory-locks.ts';
 import { HELD_KEYS } from '../locks/processes.ts';
+import { toJsonb } from '../postgres/copy-rows.ts';
 import type { Database, Queryable } from '../postgres/database.ts';
-import { toJsonb } from '../postgres/jsonb.ts';
 
 /** Identifies an alert at its destination. */
 export interface AlertName {

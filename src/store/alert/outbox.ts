@@ -18,7 +18,7 @@ export interface ClaimedMessage {
   readonly claim: string;
 }
 
-/** Longer than any attempt takes (`src/telemetry/alerts`): after it, the process that claimed a message counts as dead. */
+/** Longer than any attempt takes (`src/telemetry/deliver.ts`): after it, the process that claimed a message counts as dead. */
 const LEASE_SECONDS = 60;
 
 /** Claims the message of a destination on a topic that has been due longest; `undefined` if none is due. */

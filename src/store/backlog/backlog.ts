@@ -1,10 +1,10 @@
 // Reads the backlog: in sending order, chunk by chunk, for the bounded window of the queue, and how far feeds are from idle.
 
-import { type CreateCircumstances, sendableCreates } from '../../plan/may-send.ts';
+import { type CreateCircumstances, sendableCreates } from '../../plan/next-request.ts';
 import { type FeedName, type PostingKey, postingKey, type SiteName } from '../../posting/identifiers.ts';
 import type { Queryable } from '../postgres/database.ts';
 import { noSearchIsDue } from '../site/ahead-signs.ts';
-import { askedCreates, isAsked, sendable } from './open-question.ts';
+import { askedCreates, isAsked, sendable } from './open-counts.ts';
 
 /** Where reading stopped: the rank of the operation (0 delete, 1 create, 2 update) and the change's ID. */
 export interface BacklogCursor {

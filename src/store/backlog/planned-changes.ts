@@ -1,10 +1,10 @@
 // Reads the changes of a feed as they would be sent, with each field before and after.
 import pg from 'pg';
-import type { CreateOnlyFields } from '../../plan/create-only-fields.ts';
+import type { CreateOnlyFields } from '../../plan/desired-change.ts';
 import { messageOfReason, type Reason } from '../../plan/desired-change.ts';
 import type { Message } from '../../plan/message.ts';
 import { nextRequest } from '../../plan/next-request.ts';
-import type { CommonReason } from '../../plan/nothing-mirrored.ts';
+import type { CommonReason } from '../../plan/set-up-suspicion.ts';
 import { type FeedName, type PostingKey, postingKey, siteJobId } from '../../posting/identifiers.ts';
 import type { Fields, Problem } from '../../posting/posting.ts';
 import type { Queryable, Session } from '../postgres/database.ts';

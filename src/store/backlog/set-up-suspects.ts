@@ -1,7 +1,7 @@
 // Reads what is known about postings that a site refused without saying what is wrong with them.
 import type { PostingRef, SiteName } from '../../posting/identifiers.ts';
 import type { Queryable } from '../postgres/database.ts';
-import { isAsked } from './open-question.ts';
+import { isAsked } from './open-counts.ts';
 
 /** The kind of reason of a change that waits because the site may refuse every posting alike. */
 const SET_UP = 'set_up';

@@ -2,8 +2,7 @@
 import { createHash } from 'node:crypto';
 import { type FileHandle, open } from 'node:fs/promises';
 import { createGunzip } from 'node:zlib';
-import { explainOlder, replaceFormer } from '../postgres/former-schema.ts';
-import { readMigrations } from '../postgres/migrate.ts';
+import { explainOlder, readMigrations, replaceFormer } from '../postgres/migrate.ts';
 import {
   ANY_MAGIC,
   type BackupEnd,

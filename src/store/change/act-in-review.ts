@@ -5,10 +5,10 @@ import { messageOfReason, type Reason } from '../../plan/desired-change.ts';
 import type { Message } from '../../plan/message.ts';
 import type { FeedName, PostingKey, SiteName } from '../../posting/identifiers.ts';
 import { DISCARDED_KIND, type EntryKind } from '../backlog/entry-kind.ts';
-import { circumstancesSql, inQuestion } from '../backlog/open-question.ts';
+import { circumstancesSql, inQuestion } from '../backlog/open-counts.ts';
 import { lockOutcomesShared } from '../locks/advisory-locks.ts';
+import { toJsonb } from '../postgres/copy-rows.ts';
 import type { Queryable } from '../postgres/database.ts';
-import { toJsonb } from '../postgres/jsonb.ts';
 import { markOfChange } from './open-change.ts';
 
 /** An entry that an action was applied to. */

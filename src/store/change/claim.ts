@@ -1,33 +1,26 @@
 // Claims a change: compares desired and actual state and commits the intent before anything is sent. What needs no request is completed.
 import { randomUUID } from 'node:crypto';
 import { type RetryPolicy, retry } from '../../flow/retry.ts';
-import { UNKNOWN_PLACES } from '../../plan/adopt/place-likeness.ts';
-import {
-  acceptedByUpdate,
-  type CreateOnlyFields,
-  createOnlyOf,
-  updatableFields,
-} from '../../plan/create-only-fields.ts';
-import { isSendable, type SendCircumstances } from '../../plan/may-send.ts';
-import { type NextRequest, nextRequest } from '../../plan/next-request.ts';
+import { UNKNOWN_PLACES } from '../../plan/adopt/likeness.ts';
+import { acceptedByUpdate, type CreateOnlyFields, createOnlyOf, updatableFields } from '../../plan/desired-change.ts';
+import { isSendable, type NextRequest, nextRequest, type SendCircumstances } from '../../plan/next-request.ts';
 import { SHARED_JOB_WINDOW_HOURS } from '../../plan/whose-job.ts';
 import { contentHash } from '../../posting/hash.ts';
 import { type FeedName, type PostingRef, type SiteName, siteJobId } from '../../posting/identifiers.ts';
 import type { Fields } from '../../posting/posting.ts';
-import { askedCreates, isAsked } from '../backlog/open-question.ts';
+import { askedCreates, isAsked } from '../backlog/open-counts.ts';
 import { lockOutcomesShared } from '../locks/advisory-locks.ts';
 import { isPaused, mayBeSent } from '../locks/pauses.ts';
 import type { Queryable, Statements } from '../postgres/database.ts';
 import { microBatch } from '../postgres/micro-batch.ts';
 import { isPassing } from '../postgres/transient-error.ts';
-import { addOutcomeCount } from '../pull/pull-row.ts';
-import { unreadHashSql } from '../pull/unread-hash.ts';
+import { addOutcomeCount } from '../pull/pull-history.ts';
+import { unreadHashSql } from '../pull/record-hashes.ts';
 import { noSearchIsDue } from '../site/ahead-signs.ts';
-import { sharesNumber } from '../site/titled-id.ts';
-import { type Attempt, idOf } from './attempt.ts';
+import { sharesNumber } from '../site/kept-values.ts';
+import { type Attempt, clearUncertain, idOf, putOffUntilLanded } from './attempt.ts';
+import { operationWithoutJob, targetState } from './life-cycle.ts';
 import { doubtAmong, type SiteRules } from './recognise-jobs.ts';
-import { operationWithoutJob, targetState } from './target-state.ts';
-import { clearUncertain, putOffUntilLanded } from './uncertain-writes.ts';
 
 /** How long jobs are shown before they are changed or deleted if their mappings are from a backup: their IDs may be others' by now. */
 const RESTORED_DAYS = 30;

@@ -1,19 +1,28 @@
 // Records accepted attempts: mapping and document become what was sent and what the site shows of it; the change is removed, or released
 // if a newer version waits.
 import { afterDisowning, type EndedAttempt, nextOperation } from '../../plan/after-attempt.ts';
-import type { ShownForms } from '../../plan/shown-forms.ts';
+import type { ShownForms } from '../../plan/compare-shown.ts';
 import { whoseJob } from '../../plan/whose-job.ts';
 import type { PostingRef } from '../../posting/identifiers.ts';
 import type { Fields } from '../../posting/posting.ts';
+import { toJsonb } from '../postgres/copy-rows.ts';
 import type { Queryable } from '../postgres/database.ts';
-import { toJsonb } from '../postgres/jsonb.ts';
-import type { Counted } from '../pull/pull-row.ts';
-import { unreadHashSql } from '../pull/unread-hash.ts';
+import type { Counted } from '../pull/pull-history.ts';
+import { unreadHashSql } from '../pull/record-hashes.ts';
 import { noteSign } from '../site/ahead-signs.ts';
-import { type AdoptedContent, type Attempt, type AttemptOutcome, idOf, type Recorded, type Result } from './attempt.ts';
-import { endOwnership, hasLostOwnership, lockOwner } from './job-ownership.ts';
-import { changeReason, doubtReason, targetReason, targetState } from './target-state.ts';
-import { clearUncertain, forgetUncertainWrites, markUncertain } from './uncertain-writes.ts';
+import {
+  type AdoptedContent,
+  type Attempt,
+  type AttemptOutcome,
+  clearUncertain,
+  forgetUncertainWrites,
+  idOf,
+  markUncertain,
+  type Recorded,
+  type Result,
+} from './attempt.ts';
+import { endOwnership, hasLostOwnership, lockOwner } from './candidate-owners.ts';
+import { changeReason, doubtReason, targetReason, targetState } from './life-cycle.ts';
 
 /** Why a create was not recorded as the owner of its job. */
 type Refusal = Exclude<Recorded, 'recorded' | 'superseded'>;

@@ -12,7 +12,7 @@ import {
   type OpenCreate,
   type Window,
 } from '../../plan/adopt/open-contents.ts';
-import { fieldOf } from '../../plan/same-value.ts';
+import { fieldOf } from '../../plan/same-meaning.ts';
 import type { SiteName } from '../../posting/identifiers.ts';
 import type { Queryable } from '../postgres/database.ts';
 import { learntRewrites } from '../site/kept-values.ts';

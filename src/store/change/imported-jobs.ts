@@ -2,9 +2,9 @@
 // the open changes of those that get theirs.
 import type { FeedName } from '../../posting/identifiers.ts';
 import type { Queryable } from '../postgres/database.ts';
-import { addOutcomeCount } from '../pull/pull-row.ts';
-import { numberOfTitled } from '../site/titled-id.ts';
-import { targetReason } from './target-state.ts';
+import { addOutcomeCount } from '../pull/pull-history.ts';
+import { numberOfTitled } from '../site/kept-values.ts';
+import { targetReason } from './life-cycle.ts';
 
 /**
  * SQL: why postings can't have these jobs, as rows of `line`, `key` and `message`. A site's jobs are those of its address, whatever its name.

@@ -2,9 +2,9 @@
 import { type FeedName, type PostingKey, postingKey, type SiteJobId } from '../../posting/identifiers.ts';
 import { auditActions } from '../access/audit.ts';
 import { lockOutcomesShared } from '../locks/advisory-locks.ts';
+import { toJsonb } from '../postgres/copy-rows.ts';
 import type { Session } from '../postgres/database.ts';
-import { toJsonb } from '../postgres/jsonb.ts';
-import { unreadHashSql } from '../pull/unread-hash.ts';
+import { unreadHashSql } from '../pull/record-hashes.ts';
 
 /** A job that was found gone or changed, with what was known of it when it was asked for. */
 export interface DriftedJob {

@@ -3,7 +3,7 @@ import type { ReadCircumstance } from '../../plan/allowed.ts';
 import type { Reason } from '../../plan/desired-change.ts';
 import type { FeedName, PostingKey, SiteName } from '../../posting/identifiers.ts';
 import type { Fields } from '../../posting/posting.ts';
-import { circumstancesSql } from '../backlog/open-question.ts';
+import { circumstancesSql } from '../backlog/open-counts.ts';
 import type { Queryable } from '../postgres/database.ts';
 import type { ChangeState } from './life-cycle.ts';
 

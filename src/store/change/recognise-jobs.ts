@@ -10,15 +10,14 @@ import {
   type PostingFeatures,
 } from '../../plan/adopt/job-features.ts';
 import { type JobCandidate, judgeCandidates } from '../../plan/adopt/judge-candidates.ts';
-import { UNKNOWN_PLACES } from '../../plan/adopt/place-likeness.ts';
+import { UNKNOWN_PLACES } from '../../plan/adopt/likeness.ts';
 import { rewritings } from '../../plan/observe-values.ts';
 import type { FeedName, SiteName } from '../../posting/identifiers.ts';
 import type { Fields } from '../../posting/posting.ts';
 import type { Queryable } from '../postgres/database.ts';
-import { learntRewrites } from '../site/kept-values.ts';
-import { isTitled } from '../site/titled-id.ts';
+import { isTitled, learntRewrites } from '../site/kept-values.ts';
 import { formsOf, partsOf, SECRET_FORM, secretForm, titleBlock } from '../site/unowned-jobs.ts';
-import { putInDoubt, type Recognised, unsettleFound } from './put-in-doubt.ts';
+import { putInDoubt, type Recognised, unsettleFound } from './doubt.ts';
 
 /** How the jobs of a site are compared with postings. What the site makes of values is read from the database. */
 export type SiteRules = Omit<AdoptRules, 'learnt'>;

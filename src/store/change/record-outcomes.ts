@@ -3,17 +3,17 @@
 import { afterOutcome } from '../../plan/after-attempt.ts';
 import type { Reason } from '../../plan/desired-change.ts';
 import type { FeedName } from '../../posting/identifiers.ts';
-import { excerpt } from '../../posting/xml-characters.ts';
+import { excerpt } from '../../posting/markup.ts';
 import { lockOutcomesShared } from '../locks/advisory-locks.ts';
+import { toJsonb } from '../postgres/copy-rows.ts';
 import type { Queryable, Statements, Transaction } from '../postgres/database.ts';
-import { toJsonb } from '../postgres/jsonb.ts';
 import { microBatch } from '../postgres/micro-batch.ts';
-import { addOutcomeCount, type Counted } from '../pull/pull-row.ts';
-import { areOfOneJob } from '../site/titled-id.ts';
+import { addOutcomeCount, type Counted } from '../pull/pull-history.ts';
+import { areOfOneJob } from '../site/kept-values.ts';
 import type { Attempt, AttemptOutcome, ExchangeRecord, Recorded, Result } from './attempt.ts';
+import { recordUncertainWrites } from './attempt.ts';
 import { completeAccepted, type LockedChange } from './complete.ts';
-import { doubtReason, operationWithoutJob, targetReason, targetState } from './target-state.ts';
-import { recordUncertainWrites } from './uncertain-writes.ts';
+import { doubtReason, operationWithoutJob, targetReason, targetState } from './life-cycle.ts';
 
 /**
  * Returns the function that records attempts; concurrent calls share one transaction and commit. A failed batch is retried

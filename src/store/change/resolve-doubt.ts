@@ -4,8 +4,8 @@ import type { Fields } from '../../posting/posting.ts';
 import { auditAction } from '../access/audit.ts';
 import { lockOutcomesShared } from '../locks/advisory-locks.ts';
 import type { Database, Queryable, Transaction } from '../postgres/database.ts';
+import { areOfOneJob } from '../site/kept-values.ts';
 import { namesOfSite } from '../site/known-address.ts';
-import { areOfOneJob } from '../site/titled-id.ts';
 import type { ActedEntry, AuditNote } from './act-in-review.ts';
 import type { AdoptedContent } from './attempt.ts';
 import {

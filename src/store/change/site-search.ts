@@ -1,11 +1,10 @@
 // Stores whether a site was searched for jobs of a feed before the feed's first create, and what a person should know of it.
-import { type Message, messageOf } from '../../plan/message.ts';
-import { plural } from '../../plan/plural.ts';
+import { type Message, messageOf, plural } from '../../plan/message.ts';
 import type { FeedName, SiteName } from '../../posting/identifiers.ts';
 import { SENDING_RANK } from '../backlog/backlog.ts';
 import { lockOutcomes } from '../locks/advisory-locks.ts';
+import { toJsonb } from '../postgres/copy-rows.ts';
 import type { Database, Queryable } from '../postgres/database.ts';
-import { toJsonb } from '../postgres/jsonb.ts';
 import { confirmSiteAt } from '../site/known-address.ts';
 import { doubtCreatesWithJobs, type SiteRules } from './recognise-jobs.ts';
 

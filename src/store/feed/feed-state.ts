@@ -1,10 +1,11 @@
 // Stores the state of each feed between pulls: its site, its current pull, and the version of its source.
-import type { CreateOnlyFields } from '../../plan/create-only-fields.ts';
+
+import type { AnswerMark, FormerAnswer } from '../../plan/accounting.ts';
+import type { CreateOnlyFields } from '../../plan/desired-change.ts';
 import type { FeedPolicy } from '../../plan/policy.ts';
-import type { AnswerMark, FormerAnswer } from '../../plan/weak-proof.ts';
 import type { FeedName, SiteName } from '../../posting/identifiers.ts';
+import { toJsonb } from '../postgres/copy-rows.ts';
 import type { Queryable } from '../postgres/database.ts';
-import { toJsonb } from '../postgres/jsonb.ts';
 
 export interface FeedState {
   readonly site: SiteName;

@@ -1,8 +1,8 @@
 // Stores when each feed is verified next, assigns each due run to one process, and keeps what the last run found.
 import type { FeedName } from '../../posting/identifiers.ts';
 import { RUNNING_WORKERS } from '../locks/processes.ts';
+import { toJsonb } from '../postgres/copy-rows.ts';
 import type { Database, Queryable } from '../postgres/database.ts';
-import { toJsonb } from '../postgres/jsonb.ts';
 import { type Cron, isPutOff, type NextRun } from './feed-schedule.ts';
 
 /** What a run found. */

@@ -1,7 +1,8 @@
 // Names and takes the advisory locks of the database, and ends the connections of a stalled process that holds one.
 import { createHash } from 'node:crypto';
+import { setMaxListeners } from 'node:events';
 import type { FeedName } from '../../posting/identifiers.ts';
-import type { LockTiming, Queryable } from '../postgres/database.ts';
+import type { Database, LentSession, LockTiming, Queryable } from '../postgres/database.ts';
 
 /** Processes of older versions name these locks so: during an upgrade both must exclude each other. */
 const PREFIXES: Readonly<Record<string, string>> = { write: 'hand' };
@@ -72,4 +73,123 @@ export function keepAlive(session: Queryable, { keepAliveEveryMs }: LockTiming):
   const timer = setInterval(() => session.query('select 1').catch(() => undefined), keepAliveEveryMs);
   timer.unref();
   return () => clearInterval(timer);
+}
+
+// One connection for the locks of all feeds that a process pulls, as a thousand pulls may wait for their sources.
+
+/** A use of the connection, which is given back with the last one. */
+export interface LockConnection extends Queryable {
+  /** Aborts with the reason when the connection is lost: others may then hold its locks. */
+  readonly lost: AbortSignal;
+  leave(): void;
+}
+
+interface Holder {
+  readonly session: LentSession;
+  readonly stopKeepAlive: () => void;
+  readonly lost: AbortSignal;
+}
+
+/** A connection that is open or opening, and how many users hold, request or release locks on it. */
+interface Shared {
+  readonly opening: Promise<Holder>;
+  users: number;
+}
+
+/** Returns a function that opens the connection, or shares the open one. */
+export function lockConnectionOf(db: Database): () => Promise<LockConnection> {
+  let current: Shared | undefined;
+
+  async function open(forget: () => void): Promise<Holder> {
+    const losing = new AbortController();
+    // Each pull adds a listener.
+    setMaxListeners(0, losing.signal);
+    const session = await db.lend((error) => {
+      forget();
+      losing.abort(error);
+    });
+    const stopKeepAlive = keepAlive(session, db.lockTiming);
+    losing.signal.addEventListener('abort', stopKeepAlive, { once: true });
+    return { session, stopKeepAlive, lost: losing.signal };
+  }
+
+  function share(): Shared {
+    if (current !== undefined) return current;
+    const forget = () => {
+      if (current === shared) current = undefined;
+    };
+    const shared: Shared = { opening: open(forget), users: 0 };
+    shared.opening.catch(forget);
+    current = shared;
+    return shared;
+  }
+
+  function leave(shared: Shared, holder: Holder): void {
+    shared.users--;
+    if (shared.users > 0) return;
+    if (current === shared) current = undefined;
+    holder.stopKeepAlive();
+    holder.session.giveBack();
+  }
+
+  return async () => {
+    const shared = share();
+    // Counted before it is open, so that a concurrent release does not give it back.
+    shared.users++;
+    const holder = await shared.opening;
+    return { query: holder.session.query, lost: holder.lost, leave: () => leave(shared, holder) };
+  };
+}
+
+// The lock of an action on many entries that asks sites: one process at a time carries it out, so that no job is asked for twice.
+
+export interface BulkLock extends HeldLock {
+  /** Aborts with the reason when the lock's connection is lost: another process may then carry out the action. */
+  readonly lost: AbortSignal;
+}
+
+interface BulkLocker {
+  readonly connect: ReturnType<typeof lockConnectionOf>;
+  /** A connection can take its own lock twice, so this set separates holders within the process. */
+  readonly taken: Set<number>;
+}
+
+const lockers = new WeakMap<Database, BulkLocker>();
+
+function lockerOf(db: Database): BulkLocker {
+  const locker = lockers.get(db) ?? { connect: lockConnectionOf(db), taken: new Set() };
+  lockers.set(db, locker);
+  return locker;
+}
+
+/** `undefined`: another process has it. Ends a stale holder, so that one of the next tries succeeds. */
+export async function tryLockBulk(db: Database, id: number): Promise<BulkLock | undefined> {
+  const { connect, taken } = lockerOf(db);
+  if (taken.has(id)) return undefined;
+  taken.add(id);
+  const key = lockKey('bulk', String(id));
+  let connection: Awaited<ReturnType<typeof connect>> | undefined;
+  let got = false;
+  try {
+    connection = await connect();
+    const [row] = await connection.query<{ got: boolean }>('select pg_try_advisory_lock($1) as got', [key]);
+    got = row?.got === true;
+    if (!got) await endStaleLockHolder(connection, key, db.lockTiming);
+  } finally {
+    if (!got) {
+      taken.delete(id);
+      connection?.leave();
+    }
+  }
+  const holding = connection;
+  if (!got) return undefined;
+  return {
+    held: () => !holding.lost.aborted,
+    lost: holding.lost,
+    async release() {
+      await holding.query('select pg_advisory_unlock($1)', [key]).catch(() => undefined);
+      taken.delete(id);
+      holding.leave();
+    },
+  };
 }

@@ -2,8 +2,14 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { FeedName } from '../../posting/identifiers.ts';
 import type { Database } from '../postgres/database.ts';
-import { endStaleLockHolder, endWorkConnections, type HeldLock, lockKey } from './advisory-locks.ts';
-import { type LockConnection, lockConnectionOf } from './lock-connection.ts';
+import {
+  endStaleLockHolder,
+  endWorkConnections,
+  type HeldLock,
+  type LockConnection,
+  lockConnectionOf,
+  lockKey,
+} from './advisory-locks.ts';
 
 /** The lock of one feed: its planning lock (`pull`), and while its details are requested, `details` in its place. */
 export interface FeedLock extends HeldLock {

@@ -1,7 +1,7 @@
 // Live processes: each holds a lock under its number while it lives, and stores its configuration, so that others know what it serves.
 import type { FeedName, SiteName } from '../../posting/identifiers.ts';
+import { toJsonb } from '../postgres/copy-rows.ts';
 import type { Database, Queryable, Session } from '../postgres/database.ts';
-import { toJsonb } from '../postgres/jsonb.ts';
 import { keepAlive } from './advisory-locks.ts';
 import { isPaused } from './pauses.ts';
 

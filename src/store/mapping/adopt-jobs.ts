@@ -1,6 +1,7 @@
 // Maps postings to jobs that exist on the site, with what the site shows of them. A posting is adopted wholly or not at all.
+
+import type { ShownForms } from '../../plan/compare-shown.ts';
 import { type FeedPolicy, updatesJobs } from '../../plan/policy.ts';
-import type { ShownForms } from '../../plan/shown-forms.ts';
 import { contentHash } from '../../posting/hash.ts';
 import {
   type FeedName,
@@ -15,7 +16,7 @@ import { adoptImported, refusedJobs } from '../change/imported-jobs.ts';
 import { lockOutcomesShared } from '../locks/advisory-locks.ts';
 import { RowCopier, temporaryTable } from '../postgres/copy-rows.ts';
 import type { Queryable, Session } from '../postgres/database.ts';
-import { unreadHashSql } from '../pull/unread-hash.ts';
+import { unreadHashSql } from '../pull/record-hashes.ts';
 import { confirmSiteAt } from '../site/known-address.ts';
 
 /** A posting and its job. */

@@ -13,9 +13,8 @@ import type { Fields } from '../../posting/posting.ts';
 import { auditAction } from '../access/audit.ts';
 import type { UnmappedPosting } from '../backlog/unmapped-postings.ts';
 import { RUNNING_WORKERS } from '../locks/processes.ts';
-import { RowCopier, temporaryTable } from '../postgres/copy-rows.ts';
+import { RowCopier, temporaryTable, toJsonb } from '../postgres/copy-rows.ts';
 import type { Database, Queryable, Session } from '../postgres/database.ts';
-import { toJsonb } from '../postgres/jsonb.ts';
 import { inBatches } from '../postgres/stream-rows.ts';
 
 /** A job that resembles a posting, as the site's list shows it. Its fields are in the form that may be stored. */

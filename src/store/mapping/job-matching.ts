@@ -15,8 +15,8 @@ import type { Fields } from '../../posting/posting.ts';
 import { RowCopier, temporaryTable } from '../postgres/copy-rows.ts';
 import type { Database, Session } from '../postgres/database.ts';
 import { inBatches } from '../postgres/stream-rows.ts';
+import { numberOfTitled } from '../site/kept-values.ts';
 import { namesOfSite } from '../site/known-address.ts';
-import { numberOfTitled } from '../site/titled-id.ts';
 
 /** A posting to match, or one that only competes for jobs: it has its job, or belongs to another feed. */
 export interface MatchedPosting {

@@ -7,7 +7,7 @@ import { type HeldLock, lockOutcomesShared } from '../locks/advisory-locks.ts';
 import { lockFeed } from '../locks/feed-locks.ts';
 import { RowCopier, temporaryTable } from '../postgres/copy-rows.ts';
 import type { Database, Session } from '../postgres/database.ts';
-import { unreadHashSql } from '../pull/unread-hash.ts';
+import { unreadHashSql } from '../pull/record-hashes.ts';
 import { confirmSiteAt } from '../site/known-address.ts';
 
 /** One line of the file: a mapping, or its problem. */

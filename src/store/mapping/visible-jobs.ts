@@ -1,11 +1,11 @@
 // Tells which jobs of ours a site must show if they exist. At a wrong address, with another user's token, or without a show action it
 // denies that any exists, and some sites hide new jobs. The one rule for requests, lists, adoptions and `verify`.
-import { plural } from '../../plan/plural.ts';
+import { plural } from '../../plan/message.ts';
 import { type FeedName, type PostingKey, type SiteJobId, type SiteName, siteJobId } from '../../posting/identifiers.ts';
 import type { Fields } from '../../posting/posting.ts';
 import type { Queryable } from '../postgres/database.ts';
+import { numberOfTitled, titledNumber } from '../site/kept-values.ts';
 import { trustsGone } from '../site/site-state.ts';
-import { numberOfTitled, titledNumber } from '../site/titled-id.ts';
 
 /** The site shows these jobs. Those that no posting has are ignored. */
 export async function noteShownJobs(db: Queryable, site: SiteName, ids: readonly SiteJobId[]): Promise<void> {

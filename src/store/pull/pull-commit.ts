@@ -4,8 +4,8 @@ import type { Message } from '../../plan/message.ts';
 import { countOpen } from '../backlog/open-counts.ts';
 import { createOnlyNames, type FeedStateUpdate, refuseOvertaken, writeFeedState } from '../feed/feed-state.ts';
 import { lockOutcomes } from '../locks/advisory-locks.ts';
+import { toJsonb } from '../postgres/copy-rows.ts';
 import type { Database, Queryable } from '../postgres/database.ts';
-import { toJsonb } from '../postgres/jsonb.ts';
 import type { PullSubject, PullTransaction } from './pull-transaction.ts';
 import { EXPIRED_ROWS } from './record-hashes.ts';
 

@@ -2,16 +2,14 @@
 // back by its owner once they are merged.
 
 import { RecordIndex } from '../../compact/record-index.ts';
-import type { CreateOnlyFields } from '../../plan/create-only-fields.ts';
-import type { DesiredChange } from '../../plan/desired-change.ts';
+import type { CreateOnlyFields, DesiredChange } from '../../plan/desired-change.ts';
 import type { Known } from '../../plan/plan-posting.ts';
 import type { FeedPolicy } from '../../plan/policy.ts';
 import { type FeedName, type PostingKey, postingKey, type SiteName, siteJobId } from '../../posting/identifiers.ts';
 import type { Fields } from '../../posting/posting.ts';
 import { lockKey, markWorkConnection } from '../locks/advisory-locks.ts';
-import { type Cell, RowCopier } from '../postgres/copy-rows.ts';
+import { type Cell, RowCopier, toJsonb } from '../postgres/copy-rows.ts';
 import type { Database, LentSession, Session } from '../postgres/database.ts';
-import { toJsonb } from '../postgres/jsonb.ts';
 import { LazyTable } from './lazy-table.ts';
 import { HAS_ENDED, hasExpired } from './posting-expiry.ts';
 import { type KeptRecord, KeptRecords, type NotedPosting, PostingNotes } from './posting-notes.ts';

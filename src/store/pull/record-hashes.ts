@@ -1,7 +1,9 @@
 // Loads and stores the hashes by which a pull recognises records: those of mappings and open changes, those of records that need no
 // parsing, and those that a date makes something else.
+import { hash } from 'node:crypto';
 import pg from 'pg';
 import { type Mark, RecordIndex, RecordMark } from '../../compact/record-index.ts';
+import type { CreateOnlyFields } from '../../plan/desired-change.ts';
 import type { FeedName, PostingKey } from '../../posting/identifiers.ts';
 import type { Queryable, Session } from '../postgres/database.ts';
 import { streamHashes } from '../postgres/stream-rows.ts';
@@ -202,3 +204,95 @@ export async function skippedByDate(
   );
   return row === undefined ? undefined : { since: row.since ?? undefined, until: row.until ?? undefined };
 }
+
+// What is compared of two postings, of which one may be the other under another key: digests of their fields, computed by the database.
+
+/** The fields by which postings are compared. */
+export interface ComparedFields {
+  readonly referenceField: string | undefined;
+  readonly stateField: string;
+  /** Fields that are set only on create: what was last sent says nothing about what the feed has. */
+  readonly createOnly: CreateOnlyFields;
+}
+
+/** The parameters $1 to $4 of the expressions below. */
+export const digestValues = (
+  feed: FeedName,
+  { referenceField, stateField, createOnly = new Set() }: ComparedFields,
+): readonly unknown[] => [feed, referenceField ?? null, stateField, [...createOnly]];
+
+/** Whether the field `f` is content. */
+const content = (key: string): string => `(f.value <> ${key}
+  and replace(f.name, '_', '-') is distinct from replace($2, '_', '-') and f.value !~ '^https?://[^[:space:]]+$')`;
+
+/** A shorter number may be any number of the text. */
+const LEAST_TELLING = 4;
+
+/** The value without the key or reference of its posting, where that stands in it as a word: a word of letters only may be any word. */
+const without = (value: string, own: string): string => `case
+  when strpos(${value}, ${own}) > 0 and ${own} ~ '[0-9]' and (length(${own}) >= ${LEAST_TELLING} or ${own} ~ '[[:alpha:]]')
+  then regexp_replace(${value}, '(^|[^[:alnum:]])' || regexp_replace(${own}, '([^[:alnum:]])', '\\\\\\1', 'g') || '(?![[:alnum:]])', '\\1#', 'g')
+  else ${value} end`;
+
+/**
+ * Digests of the fields `f`. References, keys and web addresses change with the key; everything else is content, of which updates set what
+ * is not set only on create (`settable`). The key or the reference may also stand in a text, and change there or not: `bare` and
+ * `bare_settable` are the same without it. A title and the fields of a place make postings alike; if the title is set only on create, all
+ * content that is not. A title is compared as it is.
+ */
+export const digests = (fields: string, key: string): string => {
+  const digest = (value: string, which = '') =>
+    `md5(string_agg(md5(f.name) || md5(${value}), '' order by f.name) filter (where ${content(key)} ${which}))`;
+  const isSettable = 'and f.name <> all($4::text[])';
+  return `lateral (
+  select ${digest('f.value')} as content, ${digest('f.bare')} as bare,
+    ${digest('f.value', isSettable)} as settable, ${digest('f.bare', isSettable)} as bare_settable,
+    case when bool_or(f.name = 'title') then md5(string_agg(md5(f.name) || md5(lower(f.value)), '' order by f.name)
+      filter (where f.name <> all($4::text[]) and case when 'title' = any($4::text[]) then ${content(key)}
+        else f.name in ('title', $3) or f.name ~ 'city|location' end)) end as likeness
+  from (select name, value, case when name = 'title' then value else ${without('keyless', `coalesce(${fields}->>$2, '')`)} end as bare
+    from jsonb_each_text(${fields}) each(name, value), lateral (select ${without('value', key)} as keyless) k) f where f.value <> '') digest`;
+};
+
+/** The content of the document `d` of the posting `x` as the feed had it: a reviewer's edits are undone. */
+export const UNEDITED = `d.fields::jsonb || coalesce((select jsonb_object_agg(o.field, o.source_value) from override o
+  where o.feed = $1 and o.key = x.key and d.fields->>o.field = o.value), '{}')`;
+
+// Record hashes that match no record, so that the next pull reads the record of the posting and plans it anew. Each is unique in its
+// feed, as pulls take mappings of a feed with equal record hashes for one posting, and stays what it is if the feed is renamed.
+
+/**
+ * Why a record is to be read anew, and whether what the job has may then differ from what the source has: then the function
+ * `is_source_unknown` of the database names it as well.
+ */
+export const WHY_UNREAD = {
+  /** The job was found on the site: `mappings import`, and adoption by hand. */
+  imported: true,
+  /** The same, for a create in doubt. */
+  adopted: true,
+  /** The job replaced one that a backup names. */
+  recovered: true,
+  /** An edit was undone, and what it had set is still on the site. */
+  'planned again': true,
+  /** An edit waits to be sent, or what was to send it was withdrawn. */
+  'unsent edit': true,
+  /** A pull was undone. */
+  undone: true,
+  /** The key is another one; the job has what the source had under the former key. */
+  rekeyed: false,
+  /** The same, with the edits of the former key. */
+  edited: false,
+  /** The job differs from what was sent, which is what the source has. */
+  verified: false,
+} as const;
+
+export type WhyUnread = keyof typeof WHY_UNREAD;
+
+export const unreadHash = (why: WhyUnread, key: PostingKey): Buffer => hash('md5', `${why} ${key}`, 'buffer');
+
+/** The same in SQL. @param key an expression */
+export const unreadHashSql = (why: WhyUnread, key = 'key'): string => `decode(md5('${why} ' || ${key}), 'hex')`;
+
+/** Whether the next pull is to find out what the source has of a posting. */
+export const isSourceUnknown = (recordHash: Buffer, key: PostingKey): boolean =>
+  (Object.keys(WHY_UNREAD) as WhyUnread[]).some((why) => WHY_UNREAD[why] && recordHash.equals(unreadHash(why, key)));

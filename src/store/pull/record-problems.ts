@@ -3,8 +3,8 @@ import type { UnreadableEntry } from '../../plan/match-unreadable.ts';
 import { keyHash } from '../../posting/hash.ts';
 import type { FeedName, PostingKey } from '../../posting/identifiers.ts';
 import type { Problem } from '../../posting/posting.ts';
+import { toJsonb } from '../postgres/copy-rows.ts';
 import type { Queryable } from '../postgres/database.ts';
-import { toJsonb } from '../postgres/jsonb.ts';
 
 /** A record that repeats a key, or one that represents the records without an entry of their own. */
 export interface RecordProblem {

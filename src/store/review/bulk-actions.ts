@@ -4,10 +4,10 @@ import type { ReviewOperation } from '../../plan/allowed.ts';
 import type { FeedName } from '../../posting/identifiers.ts';
 import type { Fields } from '../../posting/posting.ts';
 import { SERVED_FEEDS } from '../locks/processes.ts';
+import { toJsonb } from '../postgres/copy-rows.ts';
 import type { Queryable } from '../postgres/database.ts';
-import { toJsonb } from '../postgres/jsonb.ts';
-import { type EntryQuery, QUERY_VALUES, valuesOf } from './entry-query.ts';
-import { COUNTED, type CountedEntries, selectedBy } from './selected-counts.ts';
+import { type EntryQuery, QUERY_VALUES, valuesOf } from './found-entries.ts';
+import { COUNTED, type CountedEntries, selectedBy } from './review-totals.ts';
 
 /** About creates in doubt: the site has made none of these jobs, or its list is to be read again for them. */
 const DOUBT_ACTIONS = ['missing', 'check'] as const;

@@ -2,12 +2,12 @@
 import type { FeedName, PostingKey, SiteJobId, SiteName } from '../../posting/identifiers.ts';
 import type { Fields, Problem } from '../../posting/posting.ts';
 import { type AuditRow, recentActions } from '../access/audit.ts';
+import { type EditRow, editsOfPosting } from '../change/edit.ts';
 import { findChangeOf, type OpenChangeRow } from '../change/open-change.ts';
-import { type EditRow, editsOfPosting } from '../change/override.ts';
 import type { Queryable } from '../postgres/database.ts';
 import { expiryOf, type PostingExpiry } from '../pull/posting-expiry.ts';
 import { keptRecordOf, notesOf } from '../pull/posting-notes.ts';
-import { listPulls, type PullRow } from '../pull/pull-row.ts';
+import { listPulls, type PullRow } from '../pull/pull-history.ts';
 import { type SkippedByDate, skippedByDate } from '../pull/record-hashes.ts';
 import { detailOf } from '../pull/stored-details.ts';
 

@@ -3,7 +3,7 @@ import { messageOfReason, type Reason } from '../../plan/desired-change.ts';
 import type { Message } from '../../plan/message.ts';
 import type { FeedName, PostingKey, SiteName } from '../../posting/identifiers.ts';
 import type { EntryKind } from '../backlog/entry-kind.ts';
-import type { Database } from '../postgres/database.ts';
+import type { Database, Queryable } from '../postgres/database.ts';
 import {
   type EntryQuery,
   IS_NEWER,
@@ -19,8 +19,8 @@ import {
   NO_TEXT_OR_IDS,
   QUERY_VALUES,
   valuesOf,
-} from './entry-query.ts';
-import { inParts, PARTS, VALUE_COUNTS } from './review-totals.ts';
+} from './found-entries.ts';
+import { ENTRY_COUNTS, inParts, PARTS, VALUE_COUNTS } from './review-totals.ts';
 
 /** How often something occurs in a group. */
 export interface Frequency<Of> {
@@ -310,3 +310,144 @@ function reasonOf(reason: Partial<Reason> | null, message: string): Message {
 
 const nextOf = (reason: Partial<Reason> | null): Pick<Reason, 'next'> =>
   reason?.next === undefined ? {} : { next: reason.next };
+
+// Notes how many entries each group has, about once an hour.
+
+/** Only the largest groups are noted: a site may put something else into each message. */
+const MOST_GROUPS = 1_000;
+/** Trends need one day; the rest shows when a group appeared and disappeared. */
+const KEPT_DAYS = 90;
+
+/** Notes each count that has changed since it was last noted; a group without entries gets a zero. */
+export async function noteGroupCounts(db: Queryable): Promise<void> {
+  await db.query(
+    `with current as (
+       select group_id, count(*) as n, min(since) as first from review_entry where not discarded
+       group by group_id order by 2 desc, group_id limit ${MOST_GROUPS}),
+     noted as (
+       select distinct on (group_id) group_id, n from review_group_count order by group_id, at desc)
+     insert into review_group_count (group_id, at, n)
+     select coalesce(c.group_id, l.group_id), case when l.n is null then least(c.first, now()) else now() end, coalesce(c.n, 0)
+     from current c full join noted l using (group_id)
+     where coalesce(c.n, 0) is distinct from l.n
+       and (c.n is not null or not exists (
+         select from review_entry e where e.group_id = l.group_id and not e.discarded))
+     on conflict (group_id, at) do update set n = excluded.n`,
+  );
+}
+
+/** Removes what no trend needs: all but the first and the newest count, and groups that have been empty for long. */
+export async function forgetGroupCounts(db: Queryable): Promise<void> {
+  await db.query(
+    `delete from review_group_count o where o.at < now() - make_interval(days => ${KEPT_DAYS})
+       and exists (select from review_group_count y where y.group_id = o.group_id and y.at > o.at)
+       and exists (select from review_group_count y where y.group_id = o.group_id and y.at < o.at)`,
+  );
+  await db.query(
+    `delete from review_group_count o where not exists (
+       select from review_group_count y where y.group_id = o.group_id
+         and (y.at >= now() - make_interval(days => ${KEPT_DAYS})
+           or (y.n > 0 and not exists (select from review_group_count z where z.group_id = y.group_id and z.at > y.at))))`,
+  );
+}
+
+// Reads what a group of review entries is about, as long as it has entries.
+
+export interface GroupSubject {
+  readonly group: string;
+  readonly kind: EntryKind;
+  readonly field: string | null;
+  /** "…" stands for what differs. */
+  readonly message: string;
+}
+
+/** `undefined`: no entry is in the group, not even a discarded one. */
+export async function findGroup(db: Queryable, group: string): Promise<GroupSubject | undefined> {
+  const rows = await db.query<GroupSubject>(
+    `select group_id as "group", kind, field, message from review_entry where group_id = $1 order by id limit 1`,
+    [group],
+  );
+  return rows[0];
+}
+
+// Stores what people say about a group of review entries.
+
+export interface GroupNote {
+  readonly id: number;
+  readonly group: string;
+  readonly text: string;
+  readonly actor: string;
+  readonly at: Date;
+}
+
+const COLUMNS = 'id, group_id as "group", text, actor, at';
+
+/** `undefined`: the group has as many notes as it may have. */
+export async function addNote(
+  tx: Queryable,
+  { group, text, actor }: Pick<GroupNote, 'group' | 'text' | 'actor'>,
+  most: number,
+): Promise<GroupNote | undefined> {
+  const [note] = await tx.query<GroupNote>(
+    `insert into group_note (group_id, text, actor)
+     select $1, $2, $3 where (select count(*) from group_note where group_id = $1) < $4 returning ${COLUMNS}`,
+    [group, text, actor, most],
+  );
+  return note;
+}
+
+export async function removeNote(tx: Queryable, id: number): Promise<GroupNote | undefined> {
+  return (await tx.query<GroupNote>(`delete from group_note where id = $1 returning ${COLUMNS}`, [id]))[0];
+}
+
+/** The notes of these groups, the oldest first. */
+export const readGroupNotes = (db: Queryable, groups: readonly string[]): Promise<GroupNote[]> =>
+  db.query<GroupNote>(`select ${COLUMNS} from group_note where group_id = any($1::text[]) order by id`, [groups]);
+
+// Finds groups of review entries that have appeared lately.
+
+/** The new groups of a feed, of which one or more have open entries. */
+export interface NewGroups {
+  readonly feed: FeedName;
+  /** How many groups. */
+  readonly n: number;
+  /** When the first of them appeared, in Unix time in seconds. */
+  readonly since: number;
+  /** The one with the most entries of the feed. */
+  readonly largest: {
+    readonly n: number;
+    readonly kind: EntryKind;
+    readonly field: string | null;
+    /** "…" stands for what differs. Text of the site or of a rule. */
+    readonly message: string;
+  };
+}
+
+/** As many as are noted for the trend: a site may put something else into each message. */
+const MOST_NEW_GROUPS = 1_000;
+
+/**
+ * Per feed, the groups that first had entries within the last `hours`, among the largest of all. Held deletes and creates in doubt are
+ * left out, as they have alerts of their own. A group that had entries more than `hours` ago is not new when it has some again.
+ */
+export const readNewGroups = (db: Queryable, hours: number): Promise<NewGroups[]> =>
+  db.query<NewGroups>(
+    `with counted as (
+       select feed, group_id, kind, sum(n)::bigint as n from ${ENTRY_COUNTS}
+       where not discarded and kind in ('rejected', 'failed', 'unreadable', 'duplicate')
+       group by feed, group_id, kind having sum(n) > 0
+       order by 4 desc, group_id, feed limit ${MOST_NEW_GROUPS}),
+     appeared as materialized (
+       select c.*, least(
+         (select min(at) from review_group_count h where h.group_id = c.group_id),
+         (select min(since) from review_entry e where not e.discarded and e.group_id = c.group_id)) as since
+       from counted c join feed_state f on f.feed = c.feed and f.retired_at is null)
+     select distinct on (a.feed) a.feed, count(*) over of_feed as n, extract(epoch from min(a.since) over of_feed)::float8 as since,
+       jsonb_build_object('n', a.n, 'kind', a.kind, 'field', e.field, 'message', e.message) as largest
+     from appeared a cross join lateral (
+       select field, message from review_entry where group_id = a.group_id order by id limit 1) e
+     where a.since > clock_timestamp() - make_interval(hours => $1)
+     window of_feed as (partition by a.feed)
+     order by a.feed, a.n desc, a.group_id`,
+    [hours],
+  );

@@ -1,5 +1,5 @@
 // Reads one page of review entries after another, each beginning where the former ended.
-
+import type { FeedName, PostingKey } from '../../posting/identifiers.ts';
 import { ENTRY_KINDS, type EntryKind } from '../backlog/entry-kind.ts';
 import type { Database, Queryable } from '../postgres/database.ts';
 import {
@@ -10,7 +10,7 @@ import {
   NO_TEXT_OR_IDS,
   QUERY_VALUES,
   valuesOf,
-} from './entry-query.ts';
+} from './found-entries.ts';
 import { type ReviewEntry, readEntries } from './review-entries.ts';
 import { PARTS, readParts } from './review-totals.ts';
 
@@ -141,4 +141,53 @@ async function byWords(
   if ((found[0]?.matching ?? 0) <= MOST_MATCHING) return found.map(({ id, kind, since }) => ({ id, kind, since }));
   await tx.query(`select set_config('enable_indexscan', 'on', true)`);
   return read(selectPlaces(`review_entry e where ${ordered} and ${MATCHES}`));
+}
+
+// Reads the entries of a group that come before and after a posting, in the order of their keys.
+
+/** An entry as a link leads to it. */
+export interface Neighbour {
+  readonly id: number;
+  readonly feed: FeedName;
+  readonly key: PostingKey | null;
+  readonly kind: EntryKind;
+}
+
+/** Where one is in a group. */
+export interface PlaceInGroup {
+  readonly group: string;
+  readonly discarded: boolean;
+  readonly key: string;
+  /** `undefined`: the entry is resolved, and no longer in the group. */
+  readonly entry: number | undefined;
+}
+
+export interface Neighbours {
+  readonly before: Neighbour | undefined;
+  readonly after: Neighbour | undefined;
+}
+
+/** The group of an entry, and whether the entry is discarded. */
+export async function groupOfEntry(
+  db: Queryable,
+  id: number,
+): Promise<{ readonly group: string; readonly discarded: boolean } | undefined> {
+  const [row] = await db.query<{ group: string; discarded: boolean }>(
+    'select group_id as "group", discarded from review_entry where id = $1',
+    [id],
+  );
+  return row;
+}
+
+export async function neighboursOf(db: Queryable, place: PlaceInGroup): Promise<Neighbours> {
+  const next = async (than: '<' | '>', order: 'asc' | 'desc'): Promise<Neighbour | undefined> => {
+    const [row] = await db.query<Neighbour>(
+      `select id, feed, key, kind from review_entry
+       where group_id = $1 and discarded = $2 and (coalesce(key, '') collate "C", id) ${than} ($3 collate "C", $4::bigint)
+       order by coalesce(key, '') collate "C" ${order}, id ${order} limit 1`,
+      [place.group, place.discarded, place.key, place.entry ?? 0],
+    );
+    return row;
+  };
+  return { before: await next('<', 'desc'), after: await next('>', 'asc') };
 }

@@ -1,9 +1,9 @@
 // Stores rules: what is done with new entries of a group. Each rule takes each entry once, whatever becomes of the entry.
 import type { FeedName } from '../../posting/identifiers.ts';
+import { toJsonb } from '../postgres/copy-rows.ts';
 import type { Queryable } from '../postgres/database.ts';
-import { toJsonb } from '../postgres/jsonb.ts';
 import type { BulkEdit } from './bulk-actions.ts';
-import type { GroupSubject } from './group-kind.ts';
+import type { GroupSubject } from './review-groups.ts';
 
 export const RULE_ACTIONS = ['edit', 'retry', 'discard'] as const;
 export type RuleAction = (typeof RULE_ACTIONS)[number];

@@ -1,8 +1,8 @@
 // Stores signs that a site has jobs unknown to this database: each triggers a search of the site before further creates.
 import type { Message } from '../../plan/message.ts';
 import type { FeedName, SiteJobId, SiteName } from '../../posting/identifiers.ts';
+import { toJsonb } from '../postgres/copy-rows.ts';
 import type { Database, Queryable } from '../postgres/database.ts';
-import { toJsonb } from '../postgres/jsonb.ts';
 
 /** The same job counts as a new sign only after this time. */
 const KEPT = `interval '90 days'`;

@@ -1,9 +1,9 @@
 // What a site keeps of what it is sent: whether it stores and shows the reference, and how it rewrites values.
 import { type Message, messageOf } from '../../plan/message.ts';
 import type { LearntRewrite, LearntRewrites, Observation, RewriteKind } from '../../plan/observe-values.ts';
-import type { SiteJobId, SiteName } from '../../posting/identifiers.ts';
+import { type SiteJobId, type SiteName, siteJobId } from '../../posting/identifiers.ts';
+import { toJsonb } from '../postgres/copy-rows.ts';
 import type { Queryable } from '../postgres/database.ts';
-import { toJsonb } from '../postgres/jsonb.ts';
 
 /**
  * - `unknown`: no job of ours was looked at.
@@ -179,3 +179,33 @@ export async function forgetRewrites(db: Queryable, site: SiteName): Promise<voi
 
 /** One order everywhere, so that two processes do not block each other. */
 const nameOf = ({ field, kind, detail }: Observation): string => `${field} ${kind} ${detail}`;
+
+// Recognises a job that a mapping names by another form of its ID: sites return `/jobs/12-nurse`, and list job 12.
+
+/** SQL: the number in an ID with a title; null if it is no such ID. */
+export const numberOfTitled = (id: string): string => `substring(${id} from '^([0-9]+)-[a-z]')`;
+
+/** SQL condition: both IDs name one job, the same way or one of them by its number only. */
+export const areOfOneJob = (one: string, other: string): string =>
+  `(${one} = ${other} or ${numberOfTitled(one)} = ${other} or ${one} = ${numberOfTitled(other)})`;
+
+/** SQL condition: a mapping of the site has the job of this number under an ID with its title. Read from an index. */
+export const isTitled = (site: string, id: string): string =>
+  `exists (select from mapping m where m.site = ${site} and ${numberOfTitled('m.site_job_id')} = ${id})`;
+
+/**
+ * SQL condition: a newer mapping of the site than `mapping` has an ID with the same number, whatever its title: the site may have used the
+ * number again, or two titles begin with one. Read from indexes.
+ */
+export const sharesNumber = (mapping: string): string =>
+  `(exists (select from mapping o where o.site = ${mapping}.site and ${numberOfTitled('o.site_job_id')}
+        = coalesce(${numberOfTitled(`${mapping}.site_job_id`)}, ${mapping}.site_job_id)
+      and o.mapped_at >= ${mapping}.mapped_at and (o.feed, o.key) <> (${mapping}.feed, ${mapping}.key))
+    or exists (select from mapping o where o.site = ${mapping}.site and o.mapped_at >= ${mapping}.mapped_at
+      and o.site_job_id = ${numberOfTitled(`${mapping}.site_job_id`)}))`;
+
+/** The number in an ID with a title; `undefined`: it is no such ID. */
+export const titledNumber = (id: SiteJobId): SiteJobId | undefined => {
+  const number = /^([0-9]+)-[a-z]/.exec(id)?.[1];
+  return number === undefined ? undefined : siteJobId(number);
+};

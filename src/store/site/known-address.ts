@@ -1,8 +1,8 @@
 // Stores the address at which a site's jobs were created, so that another site under the same name is not taken for it.
 import type { Message } from '../../plan/message.ts';
 import { type SiteName, siteName } from '../../posting/identifiers.ts';
+import { toJsonb } from '../postgres/copy-rows.ts';
 import type { Queryable } from '../postgres/database.ts';
-import { toJsonb } from '../postgres/jsonb.ts';
 
 /** A site whose configured address differs from the one at which its jobs were created. */
 export interface Move {

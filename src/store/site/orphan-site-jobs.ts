@@ -2,7 +2,7 @@
 import { type FeedName, type SiteJobId, type SiteName, siteJobId } from '../../posting/identifiers.ts';
 import { isPaused, mayBeSent } from '../locks/pauses.ts';
 import type { Queryable } from '../postgres/database.ts';
-import { areOfOneJob } from './titled-id.ts';
+import { areOfOneJob } from './kept-values.ts';
 
 /**
  * A first delete whose outcome is unknown may have freed the ID, and the site may have given it to the job of a later create

@@ -1,8 +1,8 @@
 // Stores the state of each site between requests: pauses with their cause, waits, failures in a row, and the rate that it has taught.
 import type { Message } from '../../plan/message.ts';
 import type { SiteName } from '../../posting/identifiers.ts';
+import { toJsonb } from '../postgres/copy-rows.ts';
 import type { Queryable } from '../postgres/database.ts';
-import { toJsonb } from '../postgres/jsonb.ts';
 import { forgetRefusals } from './refused-token.ts';
 
 export interface SiteState {

@@ -2,11 +2,11 @@
 
 import { createHash } from 'node:crypto';
 import { blocksOfJob, type JobFeatures } from '../../plan/adopt/job-features.ts';
-import { compareReferences, referenceForm } from '../../plan/same-value.ts';
+import { compareReferences, referenceForm } from '../../plan/same-meaning.ts';
 import type { SiteJobId, SiteName } from '../../posting/identifiers.ts';
+import { toJsonb } from '../postgres/copy-rows.ts';
 import type { Queryable } from '../postgres/database.ts';
-import { toJsonb } from '../postgres/jsonb.ts';
-import { isTitled } from './titled-id.ts';
+import { isTitled } from './kept-values.ts';
 
 /** A site job that no mapping owns, with what it shows. */
 export interface FoundJob {

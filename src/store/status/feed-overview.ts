@@ -4,9 +4,9 @@ import type { Message } from '../../plan/message.ts';
 import type { FeedName, SiteName } from '../../posting/identifiers.ts';
 import { ENTRY_KINDS, type EntryKind } from '../backlog/entry-kind.ts';
 import { WAITS_FOR_SEARCH } from '../change/site-search.ts';
-import { countLive } from '../mapping/mapping-list.ts';
+import { countLive } from '../mapping/find-jobs.ts';
 import type { Queryable } from '../postgres/database.ts';
-import { listPulls, type PullRow } from '../pull/pull-row.ts';
+import { listPulls, type PullRow } from '../pull/pull-history.ts';
 import { ENTRY_COUNTS } from '../review/review-totals.ts';
 import { undeletedOrphans } from '../site/orphan-site-jobs.ts';
 

@@ -4,7 +4,7 @@ import type { FeedName, SiteName } from '../../posting/identifiers.ts';
 import { SENDING_RANK } from '../backlog/backlog.ts';
 import type { VerifyResult } from '../feed/feed-verify.ts';
 import type { Queryable } from '../postgres/database.ts';
-import type { PullStatus } from '../pull/pull-row.ts';
+import type { PullStatus } from '../pull/pull-history.ts';
 import { ENTRY_COUNTS, foldReviewCounts } from '../review/review-totals.ts';
 
 /** Numbers that describe the whole installation, whichever process reads them. Ages are by the database clock. */

@@ -2,17 +2,17 @@
 // ended before it could.
 import { AccountingError, checkAccounts } from '../../plan/accounting.ts';
 import { type Message, messageOf, reword, textOf } from '../../plan/message.ts';
-import { type CommonReason, describeNothingMirrored, mirroredNothing } from '../../plan/nothing-mirrored.ts';
+import { type CommonReason, describeNothingMirrored, mirroredNothing } from '../../plan/set-up-suspicion.ts';
 import type { FeedName, PostingKey } from '../../posting/identifiers.ts';
 import { countOpen, countOutcomes } from '../backlog/open-counts.ts';
 import { commonReason } from '../backlog/planned-changes.ts';
 import { readRekey } from '../change/rekey/read-rekey.ts';
 import { lockKey } from '../locks/advisory-locks.ts';
 import { HELD_KEYS } from '../locks/processes.ts';
+import { toJsonb } from '../postgres/copy-rows.ts';
 import { type Database, IS_WRITABLE, type Queryable } from '../postgres/database.ts';
-import { toJsonb } from '../postgres/jsonb.ts';
 import { countNoted, countRepaired } from '../pull/posting-notes.ts';
-import { findPull, type PullStatus } from '../pull/pull-row.ts';
+import { findPull, type PullStatus } from '../pull/pull-history.ts';
 import { newestHoldReason } from './feed-overview.ts';
 
 /** Counts of one pull (docs/reference.md). Seen: unchanged to skipped, without deleted and held; gone: deleted to failed_deletes. */

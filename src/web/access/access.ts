@@ -1,14 +1,13 @@
 // Who may see what of one process: the reader of clients, sessions and visitors, and who may read health and metrics.
 import type { IncomingMessage } from 'node:http';
 import { isLoopbackAddress, plainAddress, type WebConfig } from '../../config/build/web-config.ts';
-import type { Secret } from '../../config/secret.ts';
+import type { Secret } from '../../config/read-secret.ts';
 import type { MayMonitor } from '../../runtime/http/serve.ts';
 import type { Queryable } from '../../store/postgres/database.ts';
 import { ProblemError } from '../problem.ts';
-import { clientReader, type ReadClient } from './client.ts';
-import { type ReadVisitor, visitorReader } from './counted-visitor.ts';
+import { type Client, clientReader, limiter, type ReadClient } from './limits.ts';
 import { type Sessions, sameSecret, sessionsFor } from './sessions.ts';
-import { headerOfProxy, isOpen, namesThisMachine } from './visitor.ts';
+import { headerOfProxy, isOpen, namesThisMachine, type Visitor, visitorOf } from './visitor.ts';
 
 export interface Access {
   readonly readClient: ReadClient;
@@ -66,3 +65,34 @@ const UNKNOWN = {
   reason: 'send the token of metrics.token, or one of web.tokens with the scope read, as "Authorization: Bearer TOKEN"',
   headers: { 'WWW-Authenticate': 'Bearer' },
 };
+
+// Says who sends a request, and counts it: each token, user and unknown address may send so many a minute.
+
+/** `undefined`: nobody known. @throws {ProblemError} (on use) if they ask too often or a token is wrong */
+type ReadVisitor = (request: IncomingMessage, client: Client) => Promise<Visitor | undefined>;
+
+const MINUTE_MS = 60_000;
+
+function visitorReader(config: WebConfig, sessions: Sessions): ReadVisitor {
+  const limit = limiter(config.requestsPerMinute, MINUTE_MS);
+  const count = (who: string): void => {
+    const waitSeconds = limit.take(who);
+    if (waitSeconds > 0) throw tooMany(waitSeconds);
+  };
+  return async (request, client) => {
+    const visitor = await visitorOf(request, client, config, sessions).catch((error: unknown) => {
+      // Guessed tokens count as well.
+      if (error instanceof ProblemError) count(client.address);
+      throw error;
+    });
+    count(visitor?.actor ?? client.address);
+    return visitor;
+  };
+}
+
+const tooMany = (waitSeconds: number): ProblemError =>
+  new ProblemError({
+    status: 429,
+    detail: `too many requests; the next one is allowed in ${waitSeconds} s`,
+    headers: { 'Retry-After': String(waitSeconds) },
+  });

@@ -5,7 +5,7 @@ import { networkOf, type WebConfig, type WebUser } from '../../config/build/web-
 import { verifyPassword } from '../../config/password-hash.ts';
 import { endSession, findSession, openSession } from '../../store/access/sessions.ts';
 import type { Queryable } from '../../store/postgres/database.ts';
-import type { Client } from './client.ts';
+import type { Client } from './limits.ts';
 import { contestedSlots, limiter } from './limits.ts';
 
 const COOKIE = 'jobmirror_session';

@@ -2,7 +2,7 @@
 import type { IncomingMessage } from 'node:http';
 import { isLoopback, type Role, type Scope, type WebConfig } from '../../config/build/web-config.ts';
 import { ProblemError } from '../problem.ts';
-import type { Client } from './client.ts';
+import type { Client } from './limits.ts';
 import { type Sessions, type SignedIn, sameSecret } from './sessions.ts';
 
 export interface Visitor {

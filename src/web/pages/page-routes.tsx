@@ -1,28 +1,31 @@
 // All pages. Each folder beside this file serves the pages about one thing.
+
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { Hono } from 'hono';
+import { packageRoot } from '../../config/package-root.ts';
 import type { Sessions } from '../access/sessions.ts';
 import { isOpen } from '../access/visitor.ts';
 import type { WebEnv } from '../web-env.ts';
-import { activityPages } from './activity/activity.tsx';
-import { adoptPages } from './adopt/adopt-pages.tsx';
-import { assetRoutes } from './assets.ts';
-import { changesPages } from './changes/changes.tsx';
-import { configurationPages } from './configuration/configuration-pages.tsx';
-import { doubtPages, foundPages } from './doubts/doubt-pages.tsx';
-import { feedPages } from './feeds/feed-pages.tsx';
-import { heldPages } from './held/held-pages.tsx';
-import { jobPages } from './jobs/job-pages.tsx';
-import { overviewPages } from './overview/overview.tsx';
-import type { PageContext } from './page.tsx';
-import { pausePages } from './pause/pause-pages.tsx';
+import { activityPages } from './activity.tsx';
+import { adoptPages } from './adopt.tsx';
+import { changesPages } from './changes.tsx';
+import { configurationPages } from './configuration.tsx';
+import { doubtPages, foundPages } from './doubts.tsx';
+import { feedPages } from './feeds.tsx';
+import { heldPages } from './held.tsx';
+import { jobPages } from './jobs.tsx';
+import { overviewPages } from './overview.tsx';
+import type { PageContext } from './parts/page.tsx';
+import { pausePages } from './pause.tsx';
 import { postingPages } from './posting/posting-pages.tsx';
-import { pullPages } from './pulls/pulls.tsx';
-import { queuePages } from './queues/queues.tsx';
-import { rekeyPages } from './rekey/rekey-pages.tsx';
+import { pullPages } from './pulls.tsx';
+import { queuePages } from './queues.tsx';
+import { rekeyPages } from './rekey-pages.tsx';
 import { reviewPages } from './review/review-pages.tsx';
 import { setupPages } from './setup/setup-pages.tsx';
 import { signInRoutes } from './sign-in.tsx';
-import { sitePages } from './sites/sites.tsx';
+import { sitePages } from './sites.tsx';
 
 const PAGES: readonly ((context: PageContext) => Hono<WebEnv>)[] = [
   overviewPages,
@@ -52,4 +55,30 @@ export function pageRoutes(context: PageContext, sessions: Sessions): Hono<WebEn
   for (const pages of PAGES) routes.route('/', pages(context));
   if (!isOpen(context.app.config.web)) routes.route('/', signInRoutes(sessions));
   return routes;
+}
+
+// The icon of the pages, and their style and scripts: the files of two folders, each served as one.
+
+/** The files of a folder in the order of their names; they do not change while the process runs. */
+function joined(folder: string): string {
+  const path = join(packageRoot, 'src', 'web', 'pages', folder);
+  const files = readdirSync(path).sort();
+  return files.map((file) => readFileSync(join(path, file), 'utf8')).join('\n');
+}
+
+/** A posting and its mirror image. Its colours are attributes, as no style within a document is allowed. */
+const ICON =
+  '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 32 32"><rect width="32" height="32" rx="7" fill="#0b57b0"/>' +
+  '<path d="M14 7v18H5z" fill="#fff"/><path d="M18 7v18h9z" fill="#8ab8f8"/></svg>';
+
+function assetRoutes(): Hono<WebEnv> {
+  const [style, scripts] = [joined('style'), joined('scripts')];
+  const assets = new Hono<WebEnv>();
+  const headers = { 'Cache-Control': 'max-age=300' };
+  assets.get('/style.css', (c) => c.body(style, 200, { 'Content-Type': 'text/css; charset=utf-8', ...headers }));
+  assets.get('/pages.js', (c) =>
+    c.body(scripts, 200, { 'Content-Type': 'text/javascript; charset=utf-8', ...headers }),
+  );
+  assets.get('/icon.svg', (c) => c.body(ICON, 200, { 'Content-Type': 'image/svg+xml', ...headers }));
+  return assets;
 }

@@ -4,9 +4,9 @@ import { type Context, Hono } from 'hono';
 import { type Sessions, sessionCookie } from '../access/sessions.ts';
 import { expectOwnPage } from '../access/visitor.ts';
 import type { WebEnv } from '../web-env.ts';
-import { Layout } from './layout.tsx';
-import { ownAddress } from './page.tsx';
-import { readForm } from './read-form.ts';
+import { Layout } from './parts/layout.tsx';
+import { ownAddress } from './parts/page.tsx';
+import { readForm } from './parts/read-form.ts';
 
 export function signInRoutes(sessions: Sessions): Hono<WebEnv> {
   const routes = new Hono<WebEnv>();

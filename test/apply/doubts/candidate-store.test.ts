@@ -1,6 +1,6 @@
 // Limits on the candidates that are kept for creates in doubt.
 import { expect, it } from 'vitest';
-import { CandidateStore, type Candidates, MAX_CANDIDATES } from '../../../src/apply/doubts/candidate-search.ts';
+import { CandidateStore, type Candidates, MAX_CANDIDATES } from '../../../src/apply/candidate-search.ts';
 import type { SiteJob } from '../../../src/site/exchange.ts';
 
 const job = (id: number, size: number): SiteJob => ({

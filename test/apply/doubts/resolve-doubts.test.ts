@@ -1,7 +1,7 @@
 // Resolves creates in doubt against lists of every kind: those that show the job, too little, or too much.
 import { afterEach, describe, expect, it } from 'vitest';
-import { MAX_CANDIDATES } from '../../../src/apply/doubts/candidate-search.ts';
-import { resolveDoubts } from '../../../src/apply/doubts/resolve-doubts.ts';
+import { MAX_CANDIDATES } from '../../../src/apply/candidate-search.ts';
+import { resolveDoubts } from '../../../src/apply/resolve-doubts.ts';
 import type { SiteContext } from '../../../src/apply/site-context.ts';
 import { siteJobId } from '../../../src/posting/identifiers.ts';
 import type { Listing, SiteJob } from '../../../src/site/exchange.ts';

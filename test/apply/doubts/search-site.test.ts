@@ -1,6 +1,6 @@
 // The search of a site for jobs of a feed proves nothing if the list lacks jobs that the site has accepted.
 import { afterEach, expect, it } from 'vitest';
-import { checkSite } from '../../../src/apply/doubts/search-site.ts';
+import { checkSite } from '../../../src/apply/search-site.ts';
 import { siteJobId } from '../../../src/posting/identifiers.ts';
 import type { SiteClient, SiteJob } from '../../../src/site/exchange.ts';
 import { openStage, type Stage } from '../../review/stage.ts';

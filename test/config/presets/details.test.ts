@@ -8,7 +8,7 @@ import type { FeedConfig } from '../../../src/config/config.ts';
 import { compileDetailReader } from '../../../src/feed/detail-record.ts';
 import { formatOf } from '../../../src/feed/format/formats.ts';
 import { httpOf, openDetailFetcher } from '../../../src/feed/source/sources.ts';
-import { pathsInto } from '../../../src/posting/mapping-paths.ts';
+import { pathsInto } from '../../../src/posting/paths/mapping-paths.ts';
 import type { Fields, RecordTree } from '../../../src/posting/posting.ts';
 import { compileReader } from '../../../src/posting/reader.ts';
 import { serveWeb, type WebServer } from '../../feed/web-server.ts';

@@ -4,7 +4,7 @@ import { stateTable } from '../../../src/config/load-us-states.ts';
 import { compareJob } from '../../../src/plan/adopt/compare-job.ts';
 import { type AdoptRules, featuresOfJob, featuresOfPosting } from '../../../src/plan/adopt/job-features.ts';
 import type { LearntRewrites } from '../../../src/plan/observe-values.ts';
-import { compileStates } from '../../../src/posting/us-states.ts';
+import { compileStates } from '../../../src/posting/places.ts';
 
 const find = compileStates(stateTable());
 const TEXT =

@@ -5,8 +5,8 @@ import { type Circumstances, compareJob, isCloser, isEqual, LEAST_SCORE } from '
 import { bareForms, featuresOfJob, featuresOfPosting } from '../../../src/plan/adopt/job-features.ts';
 import type { LearntRewrite, LearntRewrites } from '../../../src/plan/observe-values.ts';
 import type { ValueType } from '../../../src/plan/same-meaning.ts';
+import { compileStates } from '../../../src/posting/places.ts';
 import type { Fields } from '../../../src/posting/posting.ts';
-import { compileStates } from '../../../src/posting/us-states.ts';
 
 const find = compileStates(stateTable());
 const rulesOf = (referenceField: string | undefined, learnt: LearntRewrites = new Map()) => ({

@@ -1,8 +1,8 @@
 // Places in the spellings of people and sites.
 import { describe, expect, it } from 'vitest';
 import { stateTable } from '../../../src/config/load-us-states.ts';
-import { comparePlaces, placeOf } from '../../../src/plan/adopt/place-likeness.ts';
-import { compileStates } from '../../../src/posting/us-states.ts';
+import { comparePlaces, placeOf } from '../../../src/plan/adopt/likeness.ts';
+import { compileStates } from '../../../src/posting/places.ts';
 
 const find = compileStates(stateTable());
 const rules = { stateField: 'location-state', stateOf: (text: string) => find(text)?.name };

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { cluesOf, contentOf } from '../../../src/plan/adopt/taken-content.ts';
+import { readForms } from '../../../src/plan/compare-shown.ts';
 import type { StatedTypes } from '../../../src/plan/same-meaning.ts';
-import { readForms } from '../../../src/plan/shown-forms.ts';
 import type { Fields } from '../../../src/posting/posting.ts';
 
 const SENT = { number: 'n1', title: 'Nurse', 'location-state': 'Ohio' };

@@ -1,8 +1,8 @@
 // Cities outside the United States whose code is also that of a U.S. state.
 import { expect, test } from 'vitest';
 import { foreignCities, usCities } from '../../../src/config/load-us-states.ts';
+import { compileStates } from '../../../src/posting/places.ts';
 import { compileUsPlaces } from '../../../src/posting/steps/us-places.ts';
-import { compileStates } from '../../../src/posting/us-states.ts';
 import { stateTable } from '../sample-spec.ts';
 
 const placeOf = compileUsPlaces(stateTable, compileStates(stateTable), {

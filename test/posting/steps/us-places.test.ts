@@ -3,8 +3,8 @@ import { readFileSync } from 'node:fs';
 import { parse } from 'csv-parse/sync';
 import { expect, test } from 'vitest';
 import { foreignCities, usCities } from '../../../src/config/load-us-states.ts';
+import { compileStates } from '../../../src/posting/places.ts';
 import { compileUsPlaces } from '../../../src/posting/steps/us-places.ts';
-import { compileStates } from '../../../src/posting/us-states.ts';
 import { stateTable } from '../sample-spec.ts';
 
 const placeOf = compileUsPlaces(stateTable, compileStates(stateTable), {

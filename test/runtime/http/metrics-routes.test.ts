@@ -1,8 +1,7 @@
 // GET /metrics over real HTTP: what it counts, and what it says while the database is down.
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { cacheBriefly } from '../../../src/runtime/http/gauges.ts';
-import { metricsRoutes } from '../../../src/runtime/http/metrics-routes.ts';
-import { type HttpServer, startHttpServer } from '../../../src/runtime/http/serve.ts';
+import { type HttpServer, metricsRoutes, startHttpServer } from '../../../src/runtime/http/serve.ts';
 import { announceAttempt, announcePull } from '../../../src/telemetry/events.ts';
 import { type Metrics, startMetrics } from '../../../src/telemetry/metrics.ts';
 

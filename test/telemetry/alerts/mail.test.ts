@@ -6,10 +6,10 @@ import { type AddressInfo, createServer } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { SMTPServer, type SMTPServerOptions } from 'smtp-server';
 import { afterEach, expect, it } from 'vitest';
-import { Secret } from '../../../src/config/secret.ts';
-import { openChannel } from '../../../src/runtime/alerts/send-messages.ts';
-import type { AlertPayload } from '../../../src/telemetry/alerts/alert-message.ts';
-import { type Channel, deliverAlert, sendMail } from '../../../src/telemetry/alerts/deliver.ts';
+import { Secret } from '../../../src/config/read-secret.ts';
+import { openChannel } from '../../../src/runtime/run-alerts.ts';
+import type { AlertPayload } from '../../../src/telemetry/alert-message.ts';
+import { type Channel, deliverAlert, sendMail } from '../../../src/telemetry/deliver.ts';
 
 interface Mail {
   readonly from: string;

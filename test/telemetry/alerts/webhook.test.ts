@@ -2,8 +2,8 @@
 import { createHmac } from 'node:crypto';
 import { Webhook } from 'standardwebhooks';
 import { afterEach, beforeEach, expect, it } from 'vitest';
-import type { AlertPayload } from '../../../src/telemetry/alerts/alert-message.ts';
-import { type Channel, deliverAlert, postWebhook } from '../../../src/telemetry/alerts/deliver.ts';
+import type { AlertPayload } from '../../../src/telemetry/alert-message.ts';
+import { type Channel, deliverAlert, postWebhook } from '../../../src/telemetry/deliver.ts';
 import { type HttpReceiver, startReceiver } from '../../support/http-receiver.ts';
 
 const SECRET = 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw';

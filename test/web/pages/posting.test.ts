@@ -1,7 +1,7 @@
 // The page of a posting in a browser: what it shows, and each thing that can be decided on it.
 import type { Browser, BrowserContext, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { pageAddress } from '../../../src/web/pages/addresses.ts';
+import { pageAddress } from '../../../src/web/pages/parts/addresses.ts';
 import { acme, openStage, type Stage } from '../../review/stage.ts';
 import {
   accessibilityFaults,

@@ -3,7 +3,7 @@
 import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { approveChanges } from '../../../src/store/change/act-in-review.ts';
-import { selectedIds } from '../../../src/store/review/selected-counts.ts';
+import { selectedIds } from '../../../src/store/review/review-totals.ts';
 import { acme, openStage, type Stage } from '../../review/stage.ts';
 import { accessibilityFaults, accessibilityFaultsInLightAndDark, browserForTests } from '../../support/browser.ts';
 import { posting, type TestPosting } from '../../support/indeed-feed.ts';

@@ -2,10 +2,17 @@
 // record, its header and its row, into a tree of texts.
 import { isUtf8 } from 'node:buffer';
 import type { KeyRule } from '../../../posting/field-mapping.ts';
-import { type FeedFormat, type ParseContext, type ParsedRecord, type RecoverKey, unreadableRecord } from '../format.ts';
-import { compileKeyOfTree, textWithFaults } from '../recover-key.ts';
+import {
+  compileKeyOfTree,
+  type FeedFormat,
+  type ParseContext,
+  type ParsedRecord,
+  type RecoverKey,
+  textWithFaults,
+  unreadableRecord,
+} from '../format.ts';
 import { CsvSplitter } from './csv-splitter.ts';
-import { parseRow, readHeader, treeOf } from './table-row.ts';
+import { parseRow, readHeader, treeOf } from './table.ts';
 
 // Parses the bytes of one record of a table, its header and its row, into a tree of texts, or reports why it can't be read.
 

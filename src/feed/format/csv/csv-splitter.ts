@@ -1,10 +1,8 @@
 // Splits the UTF-8 bytes of a table, in chunks of any size, into its rows, without parsing them.
-import { ChunkJoiner } from '../chunk-joiner.ts';
+import { ChunkJoiner, RecordHandOver } from '../chunk-joiner.ts';
 import type { SplitEnd, SplitOptions, SplitSink, Splitter } from '../format.ts';
-import { RecordHandOver } from '../record-hand-over.ts';
 import { type CR, LF, RowScanner } from './row-scanner.ts';
-import { otherFormat, type Table, TableRows, TableStart } from './table.ts';
-import { parseRow } from './table-row.ts';
+import { otherFormat, parseRow, type Table, TableRows, TableStart } from './table.ts';
 
 const PLAIN_TABLE = { skipRows: 0, allowMissingCells: false, keyPaths: [] };
 

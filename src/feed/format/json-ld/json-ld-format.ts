@@ -1,10 +1,10 @@
 // The format of schema.org JobPostings: splits JSON-LD in HTML pages, or in JSON documents, into its postings.
+
+import { OVERSIZED_HEAD_BYTES } from '../chunk-joiner.ts';
 import type { FeedFormat, SplitEnd, SplitOptions, SplitSink, Splitter } from '../format.ts';
-import { type Attributes, PageReader, type PageSink } from '../html/page-reader.ts';
-import { OpeningSearch } from '../html/value-search.ts';
+import { type Attributes, OpeningSearch, PageReader, type PageSink } from '../html/html-format.ts';
 import { jsonFormat } from '../json/json-format.ts';
 import { JsonSplitter } from '../json/json-splitter.ts';
-import { OVERSIZED_HEAD_BYTES } from '../record-hand-over.ts';
 import { isErrorName, OPENING_BYTES, refusalOf, statedErrorIn } from '../unexpected-document.ts';
 import { PostingRecords } from './posting-records.ts';
 

@@ -4,8 +4,15 @@ import { isUtf8 } from 'node:buffer';
 import type { KeyRule } from '../../../posting/field-mapping.ts';
 import { noteIdAndName } from '../../../posting/id-and-name.ts';
 import type { RecordTree } from '../../../posting/posting.ts';
-import { type FeedFormat, type ParsedRecord, type RecoverKey, unreadableRecord } from '../format.ts';
-import { compileKeyOfTree, textWithFaults, UNREADABLE } from '../recover-key.ts';
+import {
+  compileKeyOfTree,
+  type FeedFormat,
+  type ParsedRecord,
+  type RecoverKey,
+  textWithFaults,
+  UNREADABLE,
+  unreadableRecord,
+} from '../format.ts';
 import { quote } from '../unexpected-document.ts';
 import { JsonSplitter } from './json-splitter.ts';
 

@@ -1,6 +1,6 @@
 // Follows a JSON document outside its records: the open containers on the path to the records, the declared totals, and
 // the reasons why the document is incomplete or not a feed at all.
-import { nearestName } from '../../../posting/nearest-name.ts';
+import { nearestName } from '../../../posting/id-and-name.ts';
 import { isErrorName, maySayError, StatedErrors } from '../unexpected-document.ts';
 
 const MAX_SHORTFALLS = 20;

@@ -1,8 +1,7 @@
 // Splits the UTF-8 bytes of a JSON document, in chunks of any size, into its records, without parsing them.
 import { UNDECODABLE_OUTSIDE, Utf8Check } from '../../decode/utf8-check.ts';
-import { ChunkJoiner } from '../chunk-joiner.ts';
+import { ChunkJoiner, RecordHandOver } from '../chunk-joiner.ts';
 import type { SplitEnd, SplitOptions, SplitSink, Splitter } from '../format.ts';
-import { RecordHandOver } from '../record-hand-over.ts';
 import { OPENING_BYTES, refusalOf } from '../unexpected-document.ts';
 import { JsonOutline, parseListPath } from './json-outline.ts';
 import { ValueScanner } from './value-scanner.ts';

@@ -1,8 +1,7 @@
 // The format of documents with one JSON value per line (JSON Lines, also known as newline-delimited JSON): splits them
 // into their lines.
-import { ChunkJoiner } from '../chunk-joiner.ts';
+import { ChunkJoiner, RecordHandOver } from '../chunk-joiner.ts';
 import type { FeedFormat, SplitEnd, SplitOptions, SplitSink, Splitter } from '../format.ts';
-import { RecordHandOver } from '../record-hand-over.ts';
 import { refusalOf } from '../unexpected-document.ts';
 import { jsonFormat, parseRecord } from './json-format.ts';
 

@@ -1,17 +1,17 @@
 // Recovers the key of an unreadable record if the damage leaves no doubt about it.
 import { isUtf8 } from 'node:buffer';
 import type { KeyRule } from '../../../posting/field-mapping.ts';
+import { parseValuePath, textsAt, type ValuePath } from '../../../posting/paths/value-path.ts';
 import type { RecordTree } from '../../../posting/posting.ts';
 import { compileKey } from '../../../posting/posting-key.ts';
-import { parseValuePath, textsAt, type ValuePath } from '../../../posting/value-path.ts';
 import type { RecoverKey } from '../format.ts';
-import { localName } from './records-path.ts';
 import {
   ATTRIBUTE,
   addChild,
   type Branch,
   END_TAG,
   holdsEnd,
+  localName,
   MAX_DEPTH,
   matchAt,
   newBranch,

@@ -1,6 +1,6 @@
 // Follows the XML of a feed outside its records: the stack of open elements, the declared totals, and the reasons why
 // the document is incomplete or not a feed at all.
-import { nearestName } from '../../../posting/nearest-name.ts';
+import { nearestName } from '../../../posting/id-and-name.ts';
 import {
   htmlRefusal,
   isErrorName,
@@ -10,8 +10,8 @@ import {
   quote,
   StatedErrors,
 } from '../unexpected-document.ts';
-import { coversElements, coversName, type ElementPath, localName, parseElementPath } from './records-path.ts';
 import { skipSpace } from './xml-bytes.ts';
+import { coversElements, coversName, type ElementPath, localName, parseElementPath } from './xml-tags.ts';
 
 /** No feed nests deeper outside its records. This bounds the stack. */
 const MAX_DEPTH = 256;

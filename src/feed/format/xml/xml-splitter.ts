@@ -1,11 +1,9 @@
 // Splits the UTF-8 bytes of an XML document, in chunks of any size, into its records, without parsing them.
 // Not saxes: its events alone take four times as long as a whole pull (docs/performance.md).
 import { UNDECODABLE_OUTSIDE, Utf8Check } from '../../decode/utf8-check.ts';
-import { ChunkJoiner } from '../chunk-joiner.ts';
+import { ChunkJoiner, RecordHandOver } from '../chunk-joiner.ts';
 import type { SplitEnd, SplitOptions, SplitSink, Splitter } from '../format.ts';
-import { RecordHandOver } from '../record-hand-over.ts';
 import { type RecordNames, RecordScanner } from './record-scanner.ts';
-import { parseElementPath } from './records-path.ts';
 import {
   CDATA,
   CDATA_START,
@@ -30,6 +28,7 @@ import {
   TEXT,
 } from './xml-bytes.ts';
 import { XmlOutline } from './xml-outline.ts';
+import { parseElementPath } from './xml-tags.ts';
 
 /** No feed has longer names or markup outside its records. */
 const MAX_NAME_BYTES = 1_024;

@@ -1,13 +1,13 @@
 // How the detail of a posting is requested and read: the configuration, and the request that is made of the texts of
 // the record in the list.
 import type { RetryPolicy } from '../../../flow/retry.ts';
+import { MalformedPathError, parseValuePath, textsAt, type ValuePath } from '../../../posting/paths/value-path.ts';
 import type { RecordTree } from '../../../posting/posting.ts';
-import { MalformedPathError, parseValuePath, textsAt, type ValuePath } from '../../../posting/value-path.ts';
 import type { ScriptRule } from '../../format/format.ts';
 import type { FormatName } from '../../format/format-kinds.ts';
 import type { ReadingClock } from '../../reading-clock.ts';
+import type { PageRequest } from '../pages/fetch-page.ts';
 import { sameOrigin } from '../pages/next-address.ts';
-import type { PageRequest } from '../pages/page-request.ts';
 import type { FetchLimits } from '../pages/pages-config.ts';
 import { BrokenOff } from '../source.ts';
 

@@ -2,8 +2,8 @@
 import type { RateLimiter } from '../../../flow/rate-limiter.ts';
 import { interpretedHash, recordHash } from '../../../posting/hash.ts';
 import type { PostingKey } from '../../../posting/identifiers.ts';
+import { parseValuePath, withoutPath } from '../../../posting/paths/value-path.ts';
 import type { RecordTree } from '../../../posting/posting.ts';
-import { parseValuePath, withoutPath } from '../../../posting/value-path.ts';
 import { addressForMessages, type HttpConfig } from '../http/http-config.ts';
 import { isSameResource, systemNetwork } from '../http/redirects.ts';
 import { ResourceMissing, TransientFailure } from '../http/response.ts';

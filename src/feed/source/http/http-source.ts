@@ -1,11 +1,10 @@
 // Reads an http or https URL as a source: conditional requests, repeated until the first byte, and proof that the body is whole.
 import { retry } from '../../../flow/retry.ts';
 import { BrokenOff, type OpenedSource, oneDocument, type SourceContext, type SourceKind } from '../source.ts';
-import { readBody } from './exchange.ts';
 import { addressForMessages, baseAddress, type HttpConfig, httpDescriptions } from './http-config.ts';
 import { isSameResource, systemNetwork } from './redirects.ts';
 import { askedVersion, conditionalHeaders, requestResource, versionOf } from './request-resource.ts';
-import { answerRefusal, describeBody, retryOptionsOf, TransientFailure } from './response.ts';
+import { answerRefusal, describeBody, readBody, retryOptionsOf, TransientFailure } from './response.ts';
 
 export const httpSource: SourceKind<HttpConfig> = {
   isRemote: true,

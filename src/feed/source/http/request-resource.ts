@@ -4,8 +4,8 @@ import { hash } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
 import { BrokenOff, reasonOf } from '../source.ts';
 import { mayRenewToken, secretHeaders, withKeyInQuery } from './credentials.ts';
-import { type Headers, type HttpConditions, type HttpExchange, type HttpRequest, send } from './exchange.ts';
 import { addressForMessages, type HttpConfig } from './http-config.ts';
+import { type Headers, type HttpConditions, type HttpExchange, type HttpRequest, send } from './response.ts';
 
 interface ResourceRequest {
   /** At the origin of the configured address. */

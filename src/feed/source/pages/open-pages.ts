@@ -4,10 +4,9 @@ import { rateLimiterFor } from '../../../flow/rate-limiter.ts';
 import { baseAddress } from '../http/http-config.ts';
 import { systemNetwork } from '../http/redirects.ts';
 import { BrokenOff, type OpenedSource, type SourceContext, type SourceDocument } from '../source.ts';
-import { type FetchedPage, fetchPage } from './fetch-page.ts';
+import { type FetchedPage, fetchPage, type PagePosition, type PageRequest, pageRequest } from './fetch-page.ts';
 import { flagAt, nextLink, nextUrl, textAt } from './next-address.ts';
 import { type PageContent, readPageContent } from './page-content.ts';
-import { type PagePosition, type PageRequest, pageRequest } from './page-request.ts';
 import { type PagesConfig, type Paging, pagesDescriptions } from './pages-config.ts';
 
 /** Has no version: what a server says about its first page is not about the others. */

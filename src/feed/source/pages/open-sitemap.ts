@@ -1,7 +1,7 @@
 // Opens a sitemap, or a sitemap index with all of its sitemaps (sitemaps.org), each of which is a document of the feed.
 import { rateLimiterFor } from '../../../flow/rate-limiter.ts';
+import { parseValuePath, textsAt } from '../../../posting/paths/value-path.ts';
 import { compilePattern } from '../../../posting/pattern.ts';
-import { parseValuePath, textsAt } from '../../../posting/value-path.ts';
 import { formatOf } from '../../format/formats.ts';
 import { systemNetwork } from '../http/redirects.ts';
 import { BrokenOff, type OpenedSource, type SourceContext, type SourceDocument } from '../source.ts';

@@ -1,11 +1,10 @@
 // Looks into a page before it is handed over: how many records it has, which total it states, and what is around its
 // records, which says where the next page is. The records themselves are split again when the page is read as a document.
 import { createHash } from 'node:crypto';
+import { isTreeList } from '../../../posting/paths/value-path.ts';
 import type { RecordTree } from '../../../posting/posting.ts';
-import { isTreeList } from '../../../posting/value-path.ts';
 import { toUtf8 } from '../../decode/charset.ts';
-import { decompress } from '../../decode/gunzip.ts';
-import { limitDecompressedBytes, SizeExceeded } from '../../decode/size-limits.ts';
+import { decompress, limitDecompressedBytes, SizeExceeded } from '../../decode/gunzip.ts';
 import { isZip } from '../../decode/unzip-documents.ts';
 import { formatKind } from '../../format/format-kinds.ts';
 import { formatOf } from '../../format/formats.ts';

@@ -4,12 +4,11 @@
 
 import { createHash, createHmac } from 'node:crypto';
 import { SaxesParser } from 'saxes';
-import { type Folder, MAX_FOLDER_FILES, openFolder } from '../file/folder.ts';
-import { type HttpConditions, type HttpExchange, readBody } from '../http/exchange.ts';
+import { type Folder, MAX_FOLDER_FILES, openFolder } from '../file/file-source.ts';
 import type { HttpConfig } from '../http/http-config.ts';
 import { systemNetwork } from '../http/redirects.ts';
 import { askedVersion, conditionalHeaders, requestResource, versionOf } from '../http/request-resource.ts';
-import { describeBody, responseRefusal } from '../http/response.ts';
+import { describeBody, type HttpConditions, type HttpExchange, readBody, responseRefusal } from '../http/response.ts';
 import { BrokenOff, type OpenedSource, oneDocument, type SourceContext, type SourceDocument } from '../source.ts';
 import { encodeStrictly, type S3Access, type S3Config, s3Address, s3Place } from './s3-config.ts';
 

@@ -1,5 +1,5 @@
 // What a source in S3-compatible storage is configured with, and where it is, for people.
-import type { FilePick } from '../file/folder.ts';
+import type { FilePick } from '../file/file-source.ts';
 import type { SecretText } from '../source.ts';
 
 export interface S3Config {

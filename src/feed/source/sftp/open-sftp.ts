@@ -3,7 +3,7 @@ import { hash } from 'node:crypto';
 import { connect as connectTcp, isIP, type Socket } from 'node:net';
 import { posix } from 'node:path';
 import { Client, type FileEntryWithStats, type SFTPWrapper, type Stats } from 'ssh2';
-import { type Folder, type FolderFile, MAX_FOLDER_FILES, openFolder } from '../file/folder.ts';
+import { type Folder, type FolderFile, MAX_FOLDER_FILES, openFolder } from '../file/file-source.ts';
 import { guardLookup, refusedPlace } from '../http/redirects.ts';
 import {
   BrokenOff,

@@ -1,5 +1,5 @@
 // What an SFTP source is configured with, and where it is, for people.
-import type { FilePick } from '../file/folder.ts';
+import type { FilePick } from '../file/file-source.ts';
 import type { SecretText } from '../source.ts';
 
 export interface SftpConfig {

@@ -4,10 +4,10 @@ import type { Reason } from '../../../plan/desired-change.ts';
 import { NEVER_DUE } from '../../../plan/policy.ts';
 import { HASH_BYTES } from '../../../posting/hash.ts';
 import { SENDING_RANK } from '../../backlog/backlog.ts';
-import { toJsonb } from '../../postgres/jsonb.ts';
+import { toJsonb } from '../../postgres/copy-rows.ts';
 import { streamHashes } from '../../postgres/stream-rows.ts';
 import type { PullTransaction } from '../../pull/pull-transaction.ts';
-import { retargetedReason } from '../target-state.ts';
+import { retargetedReason } from '../life-cycle.ts';
 
 // How a newer change replaces an open one in its row. An attempt in flight or in doubt continues: what it sent moves to the
 // sent_ columns, the row keeps its state, and the newer version waits for the attempt to end. What only a person decides (`disown`) is left

@@ -3,11 +3,11 @@ import pg from 'pg';
 import type { HoldKind } from '../../../plan/delete-guard.ts';
 import type { Reason } from '../../../plan/desired-change.ts';
 import { deletesMissing } from '../../../plan/policy.ts';
-import { toJsonb } from '../../postgres/jsonb.ts';
+import { toJsonb } from '../../postgres/copy-rows.ts';
 import { inBatches } from '../../postgres/stream-rows.ts';
 import type { PullTransaction } from '../../pull/pull-transaction.ts';
+import { retargetedReason } from '../life-cycle.ts';
 import { DISCARDED_REFUSAL } from '../restored-database.ts';
-import { retargetedReason } from '../target-state.ts';
 
 const BATCH = 10_000;
 

@@ -6,8 +6,8 @@ import { contentBefore, type FormerValues, type UndoLeftOut, type UndoneSubject 
 import { contentHash } from '../../../posting/hash.ts';
 import { type FeedName, type PostingKey, postingKey } from '../../../posting/identifiers.ts';
 import type { Fields } from '../../../posting/posting.ts';
+import { toJsonb } from '../../postgres/copy-rows.ts';
 import type { Session } from '../../postgres/database.ts';
-import { toJsonb } from '../../postgres/jsonb.ts';
 import { inBatches } from '../../postgres/stream-rows.ts';
 import type { PullTransaction } from '../../pull/pull-transaction.ts';
 

@@ -2,11 +2,11 @@
 import type { Message } from '../../../plan/message.ts';
 import { REKEY_WINDOW_DAYS, type RekeyLoad, type TwinDelete } from '../../../plan/rekey.ts';
 import type { FeedName } from '../../../posting/identifiers.ts';
+import { toJsonb } from '../../postgres/copy-rows.ts';
 import type { Session } from '../../postgres/database.ts';
-import { toJsonb } from '../../postgres/jsonb.ts';
-import { type ComparedFields, digests, digestValues, UNEDITED } from '../../pull/digests.ts';
 import { HAS_ENDED } from '../../pull/posting-expiry.ts';
 import type { PullTransaction } from '../../pull/pull-transaction.ts';
+import { type ComparedFields, digests, digestValues, UNEDITED } from '../../pull/record-hashes.ts';
 import { releaseHolds } from '../merge/protect-unreadable.ts';
 
 /** The creates that may belong to missing postings; no request was sent for them, and no person said that they are new. */

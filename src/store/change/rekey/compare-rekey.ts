@@ -6,8 +6,8 @@ import type { Certainty } from '../../../plan/adopt/judge-candidates.ts';
 import { judgeRekey } from '../../../plan/rekey.ts';
 import type { FeedName, PostingKey, SiteJobId } from '../../../posting/identifiers.ts';
 import { lockKey } from '../../locks/advisory-locks.ts';
+import { toJsonb } from '../../postgres/copy-rows.ts';
 import { type Database, IS_WRITABLE, type Session } from '../../postgres/database.ts';
-import { toJsonb } from '../../postgres/jsonb.ts';
 import { inBatches } from '../../postgres/stream-rows.ts';
 import { HAS_ENDED } from '../../pull/posting-expiry.ts';
 

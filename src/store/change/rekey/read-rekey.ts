@@ -3,7 +3,7 @@ import { hash } from 'node:crypto';
 import type { Message } from '../../../plan/message.ts';
 import type { FeedName, PostingKey, SiteJobId } from '../../../posting/identifiers.ts';
 import type { Fields } from '../../../posting/posting.ts';
-import { isAsked } from '../../backlog/open-question.ts';
+import { isAsked } from '../../backlog/open-counts.ts';
 import { type Database, inSnapshot, type Queryable, type Session } from '../../postgres/database.ts';
 import { inBatches } from '../../postgres/stream-rows.ts';
 import { compareRekey, IS_COMPARED, PAIR_KINDS, type PairKind, type RekeyLine } from './compare-rekey.ts';

@@ -10,10 +10,9 @@ import { auditAction, auditActions } from '../../access/audit.ts';
 import { KEYS_CHANGED } from '../../feed/feed-state.ts';
 import { lockOutcomes, lockOutcomesShared } from '../../locks/advisory-locks.ts';
 import type { Database, Queryable, Statements, Transaction } from '../../postgres/database.ts';
-import { addOutcomeCount } from '../../pull/pull-row.ts';
-import { unreadHashSql } from '../../pull/unread-hash.ts';
-import { type EditRow, editsOfPostings } from '../override.ts';
-import { renewPostings } from '../renew-postings.ts';
+import { addOutcomeCount } from '../../pull/pull-history.ts';
+import { unreadHashSql } from '../../pull/record-hashes.ts';
+import { type EditRow, editsOfPostings, renewPostings } from '../edit.ts';
 import { endRekey } from './collect-rekey.ts';
 
 /** A missing posting and the new one that it is. */

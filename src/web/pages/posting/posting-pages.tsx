@@ -1,25 +1,36 @@
 // The page of a posting, the page of a record that could not be read, and what can be decided about one of them.
 import { Hono } from 'hono';
-import { namedFeed } from '../../../operations/operation.ts';
-import { renewPosting, syncPosting, undoEdit } from '../../../operations/postings.ts';
-import { groupSchema, keyText, nameText, numberSchema, text } from '../../../operations/scalars.ts';
+import { entryDecisions, setPostingFields } from '../../../operations/decisions.ts';
+import { namedFeed, OperationRefused } from '../../../operations/operation.ts';
+import { renewPosting, syncPosting, undoEdit, unknownPosting } from '../../../operations/postings.ts';
+import { requireEntry } from '../../../operations/review.ts';
+import { fieldsSchema, groupSchema, keyText, nameText, numberSchema, text } from '../../../operations/scalars.ts';
+import { BULK_ACTIONS } from '../../../plan/action.ts';
 import { textOf } from '../../../plan/message.ts';
 import { type FeedName, postingKey } from '../../../posting/identifiers.ts';
-import { findPosting } from '../../../review/find-posting.ts';
-import { groupOfEntry } from '../../../store/review/neighbours.ts';
-import { type EntryDetails, readEntry } from '../../../store/review/review-entry.ts';
-import { notFound, ProblemError } from '../../problem.ts';
+import type { Problem } from '../../../posting/posting.ts';
+import { findPosting } from '../../../review/describe-history.ts';
+import { STALE, tokenOfEntry, tokenOfPosting } from '../../../review/seen.ts';
+import type { PostingStory } from '../../../store/review/posting-history.ts';
+import { type EntryDetails, type RecordEntry, readEntry } from '../../../store/review/review-entries.ts';
+import { groupOfEntry } from '../../../store/review/review-page.ts';
+import { ProblemError } from '../../problem.ts';
 import type { WebEnv } from '../../web-env.ts';
-import { pageAddress } from '../addresses.ts';
-import { mayPull } from '../layout.tsx';
-import { actOnForm, operationForm, type PageContext, type PageVisit, showPage } from '../page.tsx';
-import type { Form } from '../read-form.ts';
-import { decideEntry } from './act.tsx';
-import { editFields } from './edit.tsx';
-import { placeInGroup } from './place-in-group.ts';
-import { PostingOverview } from './posting.tsx';
-import { type PostingAddress, readPosting } from './read-posting.ts';
-import { RecordPage } from './record.tsx';
+import { pageAddress } from '../parts/addresses.ts';
+import { mayPull } from '../parts/layout.tsx';
+import {
+  actOnForm,
+  askedBy,
+  operationForm,
+  type PageContext,
+  type PageVisit,
+  runForm,
+  showPage,
+} from '../parts/page.tsx';
+import { wholeSentence } from '../parts/parts.tsx';
+import type { Form } from '../parts/read-form.ts';
+import { PostingOverview, RecordPage } from './posting.tsx';
+import { type PostingAddress, placeInGroup, type RefusedEdit, readPosting, withLineFeeds } from './read-posting.ts';
 
 export function postingPages(context: PageContext): Hono<WebEnv> {
   const { app, control } = context;
@@ -74,7 +85,7 @@ export function postingPages(context: PageContext): Hono<WebEnv> {
     '/review/entry',
     showPage(async (asked) => {
       const id = parameter(numberSchema, 'id', asked.query('id'));
-      const entry = await requireEntry(context, id);
+      const entry = await requireEntry(app.db, id);
       if (entry.kind === 'record') return recordPage(context, asked, entry);
       const group = (await groupOfEntry(app.db, id))?.group;
       return asked.goTo(pageAddress.posting(entry.change.feed, entry.change.key, group));
@@ -134,16 +145,128 @@ function parameter<Value>(schema: Schema<Value>, name: string, text: string | un
   });
 }
 
-async function requireEntry({ app }: PageContext, id: number): Promise<EntryDetails> {
-  const entry = await readEntry(app.db, id);
-  if (entry === undefined) throw notFound(`there is no open review entry ${id}: it is resolved, or never existed`);
-  return entry;
-}
-
 async function recordPage(
   { app }: PageContext,
   { visit }: PageVisit,
   { record }: Extract<EntryDetails, { kind: 'record' }>,
 ) {
   return <RecordPage visit={visit} record={record} placed={await placeInGroup(app.db, record)} />;
+}
+
+// Acts on one posting or record as a form asks for it. If nothing was done, the page comes back with what was typed.
+
+type Asked = PageVisit & { readonly form: Form };
+
+/** Retry, approve, discard, reopen. */
+async function decideEntry(context: PageContext, asked: Asked, id: number) {
+  const { db } = context.app;
+  const { form } = asked;
+  const named = form.one('action');
+  const operation = entryDecisions.find((_, at) => BULK_ACTIONS[at] === named);
+  if (operation === undefined) throw malformed('action', `must be one of ${BULK_ACTIONS.join(', ')}`);
+  const group = form.one('group');
+  if (group !== undefined && !groupSchema.safeParse(group).success)
+    throw malformed('group', 'must be the ID of a group');
+  const entry = await requireEntry(db, id);
+  const pages: Parameters<typeof runForm<typeof operation.input, typeof operation.output>>[2] = {
+    required: ['version'],
+    // The posting stays in view, whatever became of its entry.
+    async next() {
+      if (entry.kind === 'change') return pageAddress.posting(entry.change.feed, entry.change.key, group);
+      return (await readEntry(db, id)) === undefined ? pageAddress.review() : pageAddress.entry(id);
+    },
+    refused: (why, _, { version = '', reason }) =>
+      comeBack(context, asked, { entry, version, group }, wholeSentence(textOf(why.reason)), reason),
+  };
+  return runForm(context, operation, pages, asked);
+}
+
+const malformed = (name: string, message: string): ProblemError =>
+  new ProblemError({ status: 400, detail: `${name} ${message}`, faults: [{ where: `form.${name}`, message }] });
+
+/** An entry as it was shown. */
+interface Shown {
+  readonly entry: EntryDetails;
+  readonly version: string;
+  readonly group: string | undefined;
+}
+
+async function comeBack(
+  { app }: PageContext,
+  { c, visit }: Asked,
+  { entry, version, group }: Shown,
+  message: string,
+  reason: string | undefined,
+) {
+  const now = await readEntry(app.db, entry.kind === 'change' ? entry.change.id : entry.record.id);
+  const current = now === undefined ? 'it is resolved' : tokenOfEntry(now);
+  const versions = current === version ? '' : ` You saw version ${version}; now it is ${current}.`;
+  const shown = { visit, refused: message + versions, reason };
+  if (entry.kind === 'change') {
+    const { feed, key } = entry.change;
+    return c.html(<PostingOverview {...shown} view={await readPosting(app, { feed, key, group })} />, 409);
+  }
+  const record: RecordEntry = now?.kind === 'record' ? now.record : entry.record;
+  return c.html(<RecordPage {...shown} record={record} placed={await placeInGroup(app.db, record)} />, 409);
+}
+
+// Sets fields of a posting as a form asks for it. If nothing was saved, the page comes back with what was typed.
+
+/** Nothing is saved unless the posting then keeps all rules of the site. @param version of the posting as it was shown */
+async function editFields(context: PageContext, asked: Asked, at: PostingAddress, version: string) {
+  const { app } = context;
+  const found = await findPosting(app.db, at.feed, at.key);
+  if (found === undefined) throw unknownPosting(at.feed, at.key);
+  const shown = { context, asked, at, version };
+  const typed = new Map(
+    asked.form.namesAfter('field.').map((name) => [name, withLineFeeds(asked.form.one(`field.${name}`) ?? '')]),
+  );
+  const edits = changedIn(typed, found.story);
+  if (Object.keys(edits).length === 0) {
+    const isStale = tokenOfPosting(found.story) !== version;
+    const message = isStale ? wholeSentence(STALE) : 'Nothing would change: the posting already has these values.';
+    return comeBackToEdit(shown, message, { typed });
+  }
+  const checked = fieldsSchema.safeParse(edits);
+  if (!checked.success) {
+    const message = checked.error.issues[0]?.message ?? 'are not usable';
+    throw new ProblemError({ status: 400, detail: `fields ${message}`, faults: [{ where: 'form.fields', message }] });
+  }
+  try {
+    const { feed, key } = at;
+    const asForm = { feed, key, fields: checked.data, only_valid: true, version };
+    await setPostingFields.run(asForm, askedBy(context, asked.actor));
+    return asked.goTo(pageAddress.posting(feed, key, at.group));
+  } catch (error) {
+    if (!(error instanceof OperationRefused) || error.kind === 'unknown') throw error;
+    if (error.kind === 'conflict') return comeBackToEdit(shown, wholeSentence(textOf(error.reason)), { typed });
+    const message = 'Nothing was saved: the site would refuse the posting. See the fields below.';
+    return comeBackToEdit(shown, message, { typed, problems: error.now.problems as readonly Problem[] }, 422);
+  }
+}
+
+/** What was typed over another value. */
+function changedIn(typed: ReadonlyMap<string, string>, { change, live }: PostingStory) {
+  const fields = (change === undefined ? live?.fields : change.fields) ?? {};
+  const had = (name: string) => withLineFeeds(Object.hasOwn(fields, name) ? (fields[name] ?? '') : '');
+  return Object.fromEntries([...typed].filter(([name, value]) => value !== had(name)));
+}
+
+interface ShownPosting {
+  readonly context: PageContext;
+  readonly asked: Asked;
+  readonly at: PostingAddress;
+  readonly version: string;
+}
+
+async function comeBackToEdit(
+  { context, asked: { c, visit }, at, version }: ShownPosting,
+  message: string,
+  sent: RefusedEdit,
+  status: 409 | 422 = 409,
+) {
+  const view = await readPosting(context.app, at, sent);
+  const current = view.version ?? 'none';
+  const versions = current === version ? '' : ` You saw version ${version}; now it is ${current}.`;
+  return c.html(<PostingOverview visit={visit} refused={message + versions} view={view} />, status);
 }

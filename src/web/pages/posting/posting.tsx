@@ -1,18 +1,19 @@
 // The page of one posting: its state, what can be done, its fields, what was sent and received, and its history.
 import { textOf } from '../../../plan/message.ts';
-import { excerpt } from '../../../posting/xml-characters.ts';
+import { excerpt } from '../../../posting/markup.ts';
 import { paragraphsOf } from '../../../review/describe-history.ts';
+import { editsVersion } from '../../../review/edit-posting.ts';
+import { actionsOfRecord } from '../../../review/entry-facts.ts';
+import { tokenOfOne } from '../../../review/seen.ts';
+import type { RecordEntry } from '../../../store/review/review-entries.ts';
+import type { Neighbour } from '../../../store/review/review-page.ts';
+import { terminalText } from '../../../telemetry/print.ts';
 import { formatSpan, formatTime } from '../../../telemetry/times.ts';
-import { pageAddress } from '../addresses.ts';
-import { Csrf, Layout, mayReview } from '../layout.tsx';
-import { Lasting, When } from '../when.tsx';
-import { Decide } from './decide.tsx';
-import { EditJob } from './edit-form.tsx';
-import { EditList } from './edits.tsx';
-import { FieldTable } from './field-table.tsx';
-import { Neighbouring } from './neighbouring.tsx';
-import type { PostingProps } from './posting-props.ts';
-import type { ShownExchange } from './read-posting.ts';
+import { pageAddress } from '../parts/addresses.ts';
+import { Csrf, Layout, mayReview, type Visit } from '../parts/layout.tsx';
+import { Lasting, When } from '../parts/parts.tsx';
+import { Decide, EditJob, SimpleActions, SubjectFields } from './decide.tsx';
+import { type PostingProps, type PostingView, pageRoom, type ShownExchange } from './read-posting.ts';
 import { ShownText } from './shown-text.tsx';
 import { SyncNotice, SyncNow } from './sync-now.tsx';
 
@@ -188,3 +189,241 @@ const Exchanges = ({ exchanges }: { exchanges: readonly ShownExchange[] }) =>
       ))}
     </section>
   );
+
+// What people have set in a posting, each until the source changes that field.
+
+const SHOWN = 300;
+
+const EditList = ({ visit, view }: { visit: Visit; view: PostingView }) =>
+  view.story.edits.length === 0 ? null : (
+    <section aria-labelledby="edits">
+      <h2 id="edits">Edits</h2>
+      <p class="hint">
+        An edit lasts until the source changes that field, or until it is undone: then the next pull brings back what
+        the source has.
+      </p>
+      <ul>
+        {view.story.edits.slice(0, 50).map(({ field, value, sourceValue }) => (
+          <li>
+            <strong>{field}</strong>
+            {value === '' ? (
+              ': removed; the source '
+            ) : (
+              <>
+                {': '}
+                <span class="text">{excerpt(value, SHOWN)}</span>
+                {'; the source '}
+              </>
+            )}
+            {sourceValue === null ? (
+              'has none'
+            ) : (
+              <>
+                {'has '}
+                <span class="text">{excerpt(sourceValue, SHOWN)}</span>
+              </>
+            )}
+            {mayReview(visit) && (
+              <form method="post" action={visit.prefix + pageAddress.undoEdit()}>
+                <Csrf visit={visit} />
+                <SubjectFields version={editsVersion(view.story.edits)} group={view.group} />
+                <input type="hidden" name="feed" value={view.story.feed} />
+                <input type="hidden" name="key" value={view.story.key} />
+                <input type="hidden" name="fields" value={field} />
+                <button type="submit" aria-label={`Undo the edit of ${field}`}>
+                  Undo
+                </button>
+              </form>
+            )}
+          </li>
+        ))}
+      </ul>
+    </section>
+  );
+
+// The fields of a posting as they should be on the site, beside what the site has where that differs.
+
+const FieldTable = ({ view }: { view: PostingView }) => {
+  const { fields, hasSiteFields, story } = view;
+  const isLive = story.change?.fields === undefined;
+  if (fields.length === 0) return null;
+  const differing = fields.filter(({ differs }) => differs).length;
+  return (
+    <section aria-labelledby="fields">
+      <h2 id="fields">Fields</h2>
+      <p class="hint">
+        {isLive
+          ? 'As the site last accepted them.'
+          : hasSiteFields
+            ? `As they should be on the site, which has ${differing === 0 ? 'the same' : `${differing} differently`}.`
+            : 'As they should be on the site. What the site has is not known, or it has no job.'}
+      </p>
+      <section class="scroll" tabindex={0} aria-label="Fields, scrollable">
+        <table class="fields">
+          <thead>
+            <tr>
+              <th scope="col">Field</th>
+              <th scope="col">{isLive ? 'Value' : 'Should be'}</th>
+              {hasSiteFields && !isLive && <th scope="col">The site has</th>}
+            </tr>
+          </thead>
+          <tbody>
+            {fields.map(({ name, desired, site, differs, problems }) => (
+              <tr>
+                <th scope="row">{name}</th>
+                <td>
+                  {desired === undefined ? (
+                    <span class="quiet">none</span>
+                  ) : problems.length > 0 ? (
+                    <ShownText shown={desired} mark={problems.find(({ value }) => value)?.value ?? desired.text} />
+                  ) : (
+                    <ShownText shown={desired} />
+                  )}
+                  {problems.map(({ message }) => (
+                    <p class="error">{message.slice(0, 500)}</p>
+                  ))}
+                </td>
+                {hasSiteFields && !isLive && (
+                  <td>
+                    {!differs ? (
+                      <span class="quiet">the same</span>
+                    ) : site === undefined ? (
+                      <span class="warn">none</span>
+                    ) : (
+                      <ShownText shown={site} />
+                    )}
+                  </td>
+                )}
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      </section>
+    </section>
+  );
+};
+
+// The links to the group of a posting, and to the postings before and after it there.
+
+type Placed = Pick<PostingView, 'group' | 'neighbours'>;
+
+const Neighbouring = ({ visit: { prefix }, view: { group, neighbours } }: { visit: Visit; view: Placed }) =>
+  group === undefined ? null : (
+    <nav aria-label="Group" class="row">
+      <a href={prefix + pageAddress.entries({ group })}>All entries of the group</a>
+      {neighbours?.before !== undefined && (
+        <a href={prefix + addressOf(neighbours.before, group)} rel="prev" data-key="p">
+          Previous
+        </a>
+      )}
+      {neighbours?.after !== undefined && (
+        <a href={prefix + addressOf(neighbours.after, group)} rel="next" data-key="n">
+          Next
+        </a>
+      )}
+    </nav>
+  );
+
+/** A record that could not be read has no posting. */
+const addressOf = ({ id, feed, key, kind }: Neighbour, group: string): string =>
+  key === null || kind === 'unreadable' || kind === 'duplicate'
+    ? pageAddress.entry(id)
+    : pageAddress.posting(feed, key, group);
+
+// The page of a record that could not become a posting: what is wrong, where, and how it begins.
+
+export interface RecordProps {
+  readonly visit: Visit;
+  readonly record: RecordEntry;
+  readonly placed: Pick<PostingView, 'group' | 'neighbours'>;
+  readonly refused?: string | undefined;
+  readonly reason?: string | undefined;
+}
+
+const MEANING = {
+  unreadable: 'The record can not be read, so nothing is sent for it. Fix it at the source, or discard it.',
+  duplicate:
+    'The record repeats a key with different content, so nothing is sent for it. Fix it at the source, or discard it.',
+} as const;
+const ROOM_BYTES = 60_000;
+const LONGEST = 20_000;
+
+export const RecordPage = ({ visit, record, placed, refused, reason }: RecordProps) => {
+  const marked = record.problems.find(({ value }) => value)?.value;
+  return (
+    <Layout
+      title={`${record.kind === 'unreadable' ? 'Unreadable record' : 'Repeated key'}: ${terminalText(excerpt(record.key ?? 'no usable key'))}`}
+      visit={visit}
+      section="review"
+    >
+      <Neighbouring visit={visit} view={placed} />
+      {refused !== undefined && (
+        <p role="alert" class="notice bad text" id="refused">
+          {refused}
+        </p>
+      )}
+      <dl class="facts">
+        <dt>Key</dt>
+        <dd class="text">
+          {record.key === undefined ? (
+            'not usable'
+          ) : (
+            <a href={visit.prefix + pageAddress.posting(record.feed, record.key)}>{terminalText(record.key)}</a>
+          )}
+        </dd>
+        <dt>Feed</dt>
+        <dd>
+          <a href={visit.prefix + pageAddress.feed(record.feed)}>{record.feed}</a>
+        </dd>
+        <dt>State</dt>
+        <dd>
+          <strong>{record.discarded ? `discarded, ${record.kind}` : record.kind}</strong>
+          {', '}
+          <Lasting since={record.since} />
+          {` (entry ${record.id})`}
+        </dd>
+        <dt>Records in the last pull</dt>
+        <dd>{record.records}</dd>
+        {record.recordNumber !== undefined && (
+          <>
+            <dt>Number in the feed</dt>
+            <dd>{record.recordNumber}</dd>
+          </>
+        )}
+      </dl>
+      <h2 id="meaning">What it means</h2>
+      <p>{MEANING[record.kind]}</p>
+      <ul>
+        {record.problems.slice(0, 20).map(({ field, value, message }) => (
+          <li class="bad">
+            {field !== undefined && <strong>{`${field}: `}</strong>}
+            {terminalText(excerpt(message, 500))}
+            {value !== undefined && (
+              <>
+                {' '}
+                <mark class="text">{terminalText(value)}</mark>
+              </>
+            )}
+          </li>
+        ))}
+      </ul>
+      {mayReview(visit) && (
+        <section class="panel" aria-labelledby="decide">
+          <h2 id="decide">Decide</h2>
+          <SimpleActions
+            visit={visit}
+            actions={actionsOfRecord(record)}
+            address={pageAddress.decideEntry(record.id)}
+            version={tokenOfOne(record)}
+            group={placed.group}
+            reason={reason}
+          />
+        </section>
+      )}
+      <h2 id="record">The record begins</h2>
+      <pre tabindex={0}>
+        <ShownText shown={pageRoom(ROOM_BYTES).take(record.excerpt, LONGEST)} mark={marked} />
+      </pre>
+    </Layout>
+  );
+};

@@ -1,19 +1,22 @@
 // Reads what the page of a posting shows, and cuts it to what a page has room for.
 import { type FieldDifference, fieldDifferences } from '../../../operations/postings.ts';
-import { createOnlyOf } from '../../../plan/create-only-fields.ts';
+import { createOnlyOf } from '../../../plan/desired-change.ts';
 import { textOf } from '../../../plan/message.ts';
 import type { FeedName, PostingKey } from '../../../posting/identifiers.ts';
 import type { Fields, Problem } from '../../../posting/posting.ts';
-import { readHere } from '../../../review/configured-policy.ts';
+import { type FoundPosting, findPosting } from '../../../review/describe-history.ts';
 import { actionsOfChange } from '../../../review/entry-facts.ts';
-import { type FoundPosting, findPosting } from '../../../review/find-posting.ts';
+import { readHere } from '../../../review/health/configured-policy.ts';
 import { type EditBase, editableIn } from '../../../review/plan-edit.ts';
 import { tokenOfPosting } from '../../../review/seen.ts';
 import type { App } from '../../../runtime/app.ts';
-import { groupOfEntry, type Neighbours, neighboursOf } from '../../../store/review/neighbours.ts';
+import type { Queryable } from '../../../store/postgres/database.ts';
+import type { RecordEntry } from '../../../store/review/review-entries.ts';
+import { groupOfEntry, type Neighbours, neighboursOf } from '../../../store/review/review-page.ts';
 import { notFound } from '../../problem.ts';
+import type { Visit } from '../parts/layout.tsx';
 import { statesOf } from '../review/read-entries.ts';
-import { pageRoom, type Room, type Shown } from './room.ts';
+import type { SyncStart } from './sync-now.tsx';
 
 /** Requests and actions in the history. */
 const NEWEST = 50;
@@ -203,5 +206,64 @@ function editorOf(
     fields,
     tooLong,
     problems: others.map(({ field, message }) => (field === undefined ? message : `${field}: ${message}`)),
+  };
+}
+
+// The group of a record that could not be read, and the entries around it there.
+
+export async function placeInGroup(
+  db: Queryable,
+  { id, key }: RecordEntry,
+): Promise<Pick<PostingView, 'group' | 'neighbours'>> {
+  const own = await groupOfEntry(db, id);
+  if (own === undefined) return { group: undefined, neighbours: undefined };
+  return { group: own.group, neighbours: await neighboursOf(db, { ...own, key: key ?? '', entry: id }) };
+}
+
+// What the page of a posting is made of.
+
+export interface PostingProps {
+  readonly visit: Visit;
+  readonly view: PostingView;
+  /** Why nothing was done. */
+  readonly refused?: string | undefined;
+  /** What the button "Sync this posting now" has begun. */
+  readonly synced?: SyncStart | undefined;
+  /** What was typed as the reason. */
+  readonly reason?: string | undefined;
+}
+
+// Keeps a page small whatever a feed or site has written: texts are shown from their beginning until the room is used up.
+
+export interface Shown {
+  readonly text: string;
+  /** How many characters of it are not shown. */
+  readonly left: number;
+}
+
+interface Room {
+  /** At most `most` characters of the text. */
+  take(text: string, most: number): Shown;
+  /** The whole text, if it is short enough and there is room for it. */
+  whole(text: string, most: number): string | undefined;
+}
+
+/** As HTML has it. */
+const sizeOf = (text: string): number => Buffer.byteLength(text) + 5 * (text.match(/[&<>"']/g)?.length ?? 0);
+
+/** @param bytes for all texts together, as HTML has them */
+export function pageRoom(bytes: number): Room {
+  let left = bytes;
+  const take = (text: string, most: number): Shown => {
+    let shown = text.slice(0, Math.min(most, Math.max(left, 0)));
+    while (sizeOf(shown) > left && shown.length > 0) shown = shown.slice(0, shown.length >> 1);
+    // No half of a pair.
+    if (shown.length < text.length) shown = shown.replace(/[\ud800-\udbff]$/, '');
+    left -= sizeOf(shown);
+    return { text: shown, left: text.length - shown.length };
+  };
+  return {
+    take,
+    whole: (text, most) => (text.length <= most && sizeOf(text) <= left ? take(text, most).text : undefined),
   };
 }

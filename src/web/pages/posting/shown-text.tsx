@@ -1,7 +1,7 @@
 // A text of a feed or site, as text, with the part that is meant marked. Characters that would turn or hide what stands beside them are
 // shown as their escapes, as in a terminal.
-import { terminalText } from '../../../telemetry/terminal-text.ts';
-import type { Shown } from './room.ts';
+import { terminalText } from '../../../telemetry/print.ts';
+import type { Shown } from './read-posting.ts';
 
 /** @param mark marked wherever the text contains it; the whole text, if it is empty or the text is this */
 export const ShownText = ({ shown, mark }: { shown: Shown; mark?: string | undefined }) => (

@@ -1,7 +1,7 @@
 // The button that brings one posting up to date, and what its press has begun.
 import type { FeedName, PostingKey } from '../../../posting/identifiers.ts';
-import { pageAddress } from '../addresses.ts';
-import { Csrf, mayPull, type Visit } from '../layout.tsx';
+import { pageAddress } from '../parts/addresses.ts';
+import { Csrf, mayPull, type Visit } from '../parts/layout.tsx';
 
 export interface SyncNowProps {
   readonly visit: Visit;

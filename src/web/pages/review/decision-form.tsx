@@ -2,16 +2,16 @@
 // says how many these are, and the form binds the action to exactly them.
 import { BULK_ACTIONS } from '../../../plan/action.ts';
 import { asksToConfirm, operationWords } from '../../../plan/allowed.ts';
-import { plural } from '../../../plan/plural.ts';
-import { excerpt } from '../../../posting/xml-characters.ts';
+import { plural } from '../../../plan/message.ts';
+import { excerpt } from '../../../posting/markup.ts';
 import type { SelectionOffer, SelectionOffers } from '../../../review/bulk/selection-offers.ts';
 import type { ListedGroup } from '../../../review/list-groups.ts';
 import { sumOf } from '../../../review/seen.ts';
 import type { SelectedAction } from '../../../store/review/bulk-actions.ts';
-import { MOST_FOUND } from '../../../store/review/entry-query.ts';
-import { pageAddress, type ReviewSelection } from '../addresses.ts';
-import type { Visit } from '../layout.tsx';
-import { AnswerFirst } from '../rekey/rekey.tsx';
+import { MOST_FOUND } from '../../../store/review/found-entries.ts';
+import { pageAddress, type ReviewSelection } from '../parts/addresses.ts';
+import type { Visit } from '../parts/layout.tsx';
+import { AnswerFirst } from '../rekey.tsx';
 import { canHaveRule } from './selection.tsx';
 
 /** What a person has typed. */

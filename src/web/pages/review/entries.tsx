@@ -1,21 +1,18 @@
 // The entries of one group or another selection, with what can be decided about all of them or about those that are checked.
-import { textOf } from '../../../plan/message.ts';
-import { plural } from '../../../plan/plural.ts';
-import { excerpt } from '../../../posting/xml-characters.ts';
+import { plural, textOf } from '../../../plan/message.ts';
+import { excerpt } from '../../../posting/markup.ts';
 import type { SelectionOffers } from '../../../review/bulk/selection-offers.ts';
-import type { ListedGroup } from '../../../review/list-groups.ts';
-import { groupTitle, groupWords, TREND_WORDS } from '../../../review/list-groups.ts';
+import { groupTitle, groupWords, type ListedGroup, LONGEST_NOTE, TREND_WORDS } from '../../../review/list-groups.ts';
 import { tokenOfOne } from '../../../review/seen.ts';
-import type { GroupNote } from '../../../store/review/group-notes.ts';
 import type { ReviewEntry } from '../../../store/review/review-entries.ts';
-import { pageAddress, type ReviewSelection } from '../addresses.ts';
-import { Csrf, Layout, mayReview, type Visit } from '../layout.tsx';
-import { Lasting, When } from '../when.tsx';
+import type { GroupNote } from '../../../store/review/review-groups.ts';
+import { pageAddress, type ReviewSelection } from '../parts/addresses.ts';
+import { Csrf, Layout, mayReview, type Visit } from '../parts/layout.tsx';
+import { Lasting, When } from '../parts/parts.tsx';
 import { DecisionForm, type Typed } from './decision-form.tsx';
 import { FilterForm } from './filter-form.tsx';
-import { Notes } from './notes.tsx';
+import { RulesOfGroup } from './groups.tsx';
 import { writeChosen } from './read-decision.ts';
-import { RulesOfGroup } from './rules-of-group.tsx';
 import { SelectionFields } from './selection.tsx';
 
 export interface EntriesProps {
@@ -188,4 +185,57 @@ const Pages = ({ prefix, texts, next, shown }: PagesProps) =>
       )}
       <span class="quiet">{`${shown} on this page`}</span>
     </nav>
+  );
+
+// What people say about a group, and the form to add to it.
+
+export interface NotesProps {
+  readonly visit: Visit;
+  readonly texts: ReviewSelection;
+  readonly notes: readonly GroupNote[];
+}
+
+const Notes = ({ visit, texts, notes }: NotesProps) =>
+  notes.length === 0 && !mayReview(visit) ? null : (
+    <section aria-labelledby="notes">
+      <h2 id="notes">Notes</h2>
+      {notes.length > 0 && (
+        <ul class="notes">
+          {notes.map((note) => (
+            <li class="panel">
+              <p class="quiet">
+                {`${note.actor}, `}
+                <When at={note.at} />
+              </p>
+              <p class="said">{note.text}</p>
+              {mayReview(visit) && (
+                <form method="post" action={visit.prefix + pageAddress.removeNote(note.id)}>
+                  <Csrf visit={visit} />
+                  <SelectionFields texts={texts} />
+                  <button type="submit" aria-label={`Remove note ${note.id}`}>
+                    Remove
+                  </button>
+                </form>
+              )}
+            </li>
+          ))}
+        </ul>
+      )}
+      {mayReview(visit) && (
+        <details>
+          <summary>Add a note</summary>
+          <form method="post" action={visit.prefix + pageAddress.notes()}>
+            <Csrf visit={visit} />
+            <SelectionFields texts={texts} />
+            <p>
+              <label for="text">Note, for everybody who reviews</label>
+              <textarea id="text" name="text" rows={3} maxlength={LONGEST_NOTE} required />
+            </p>
+            <p>
+              <button type="submit">Add note</button>
+            </p>
+          </form>
+        </details>
+      )}
+    </section>
   );

@@ -1,6 +1,6 @@
 // The form that narrows what a page of review shows: it asks for the same page again, so it also works in a bookmark.
 import { ENTRY_KINDS } from '../../../store/backlog/entry-kind.ts';
-import type { ReviewSelection } from '../addresses.ts';
+import type { ReviewSelection } from '../parts/addresses.ts';
 
 export interface FilterFormProps {
   /** The page, with the prefix. */

@@ -1,16 +1,17 @@
 // Groups of review entries: what was said about how many postings, the largest first.
-import { textOf } from '../../../plan/message.ts';
-import { plural } from '../../../plan/plural.ts';
-import { excerpt } from '../../../posting/xml-characters.ts';
-import type { ListedGroup } from '../../../review/list-groups.ts';
-import { groupTitle, groupWords, TREND_WORDS } from '../../../review/list-groups.ts';
-import { MOST_FOUND } from '../../../store/review/entry-query.ts';
+import type { z } from 'zod';
+import { describeDecision, type ruleOutput } from '../../../operations/rules.ts';
+import { plural, textOf } from '../../../plan/message.ts';
+import { excerpt } from '../../../posting/markup.ts';
+import { groupTitle, groupWords, type ListedGroup, TREND_WORDS } from '../../../review/list-groups.ts';
+import { MOST_FOUND } from '../../../store/review/found-entries.ts';
 import type { GroupTotals } from '../../../store/review/review-groups.ts';
-import { pageAddress, type ReviewSelection } from '../addresses.ts';
-import { Layout, type Visit } from '../layout.tsx';
-import { Lasting, When } from '../when.tsx';
-
+import type { ListedRule } from '../../../store/review/rules.ts';
+import { pageAddress, type ReviewSelection } from '../parts/addresses.ts';
+import { Csrf, Layout, mayReview, type Visit } from '../parts/layout.tsx';
+import { Lasting, When } from '../parts/parts.tsx';
 import { FilterForm } from './filter-form.tsx';
+import { SelectionFields } from './selection.tsx';
 
 export interface GroupsProps {
   readonly visit: Visit;
@@ -134,3 +135,114 @@ const namesOf = (names: readonly { readonly of: string; readonly count: number }
   const more = names.length - shown.length;
   return more > 0 ? `${shown.join(', ')} and ${more} more` : shown.join(', ');
 };
+
+// All rules: what is done with new entries of groups without asking again, by whom and since when.
+
+export const Rules = ({ visit, rules }: { visit: Visit; rules: readonly z.output<typeof ruleOutput>[] }) => {
+  const { prefix } = visit;
+  return (
+    <Layout title="Rules" visit={visit} section="review">
+      <p>
+        <a href={prefix + pageAddress.review()}>All groups</a>
+      </p>
+      {rules.length === 0 ? (
+        <p>There are no rules. An action on a group can make one for its new entries.</p>
+      ) : (
+        <section class="scroll" tabindex={0} aria-label="Rules, those in force first">
+          <table>
+            <caption class="hint">Those in force first, then the newest</caption>
+            <thead>
+              <tr>
+                <th scope="col" class="number">
+                  Rule
+                </th>
+                <th scope="col">Group</th>
+                <th scope="col">Feed</th>
+                <th scope="col">Does</th>
+                <th scope="col">By</th>
+                <th scope="col">Since</th>
+                <th scope="col" class="number">
+                  Done
+                </th>
+                <th scope="col" class="number">
+                  Left alone
+                </th>
+                <th scope="col">State</th>
+              </tr>
+            </thead>
+            <tbody>
+              {rules.map((rule) => (
+                <tr>
+                  <th scope="row" class="number">
+                    {rule.rule}
+                  </th>
+                  <td>
+                    <a href={prefix + pageAddress.entries({ group: rule.group, feed: rule.feed ?? undefined })}>
+                      {excerpt(`${rule.field === null ? '' : `${rule.field}: `}${rule.message}`)}
+                    </a>
+                  </td>
+                  <td>{rule.feed ?? 'all'}</td>
+                  <td>{excerpt(describeDecision(rule), 300)}</td>
+                  <td>{rule.actor}</td>
+                  <td>
+                    <When at={rule.made_at} />
+                  </td>
+                  <td class="number">{rule.done}</td>
+                  <td class="number">{rule.left_alone}</td>
+                  <td>
+                    {rule.ended_at !== null ? (
+                      <>
+                        {'ended by '}
+                        {rule.ended_by ?? 'somebody'}
+                        {', '}
+                        <When at={rule.ended_at} />
+                      </>
+                    ) : mayReview(visit) ? (
+                      <EndRule visit={visit} rule={rule.rule} />
+                    ) : (
+                      'in force'
+                    )}
+                  </td>
+                </tr>
+              ))}
+            </tbody>
+          </table>
+        </section>
+      )}
+    </Layout>
+  );
+};
+
+// The rules in force for new entries of one group.
+
+export interface RulesOfGroupProps {
+  readonly visit: Visit;
+  readonly texts: ReviewSelection;
+  readonly rules: readonly ListedRule[];
+}
+
+export const RulesOfGroup = ({ visit, texts, rules }: RulesOfGroupProps) =>
+  rules.length === 0 ? null : (
+    <section aria-labelledby="rules">
+      <h2 id="rules">For new entries of this group</h2>
+      <ul>
+        {rules.map((rule) => (
+          <li>
+            {`Rule ${rule.id} of ${rule.actor}${rule.feed === null ? '' : ` for feed ${rule.feed}`}: ${excerpt(describeDecision({ action: rule.action, edit: rule.detail.edit, reason: rule.detail.reason }), 300)} (${rule.done} done, ${rule.leftAlone} left alone)`}
+            {mayReview(visit) && <EndRule visit={visit} rule={rule.id} texts={texts} />}
+          </li>
+        ))}
+      </ul>
+    </section>
+  );
+
+/** @param rule its number; texts where it was shown, if it was with its group */
+const EndRule = ({ visit, rule, texts }: { visit: Visit; rule: number; texts?: ReviewSelection }) => (
+  <form method="post" action={visit.prefix + pageAddress.endRule(rule)}>
+    <Csrf visit={visit} />
+    {texts !== undefined && <SelectionFields texts={texts} />}
+    <button type="submit" aria-label={`End rule ${rule}`}>
+      End
+    </button>
+  </form>
+);

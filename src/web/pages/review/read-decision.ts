@@ -6,7 +6,7 @@ import type { FeedName } from '../../../posting/identifiers.ts';
 import { readValueTable } from '../../../review/value-table.ts';
 import { SELECTED_ACTIONS, type SelectedAction } from '../../../store/review/bulk-actions.ts';
 import { ProblemError } from '../../problem.ts';
-import type { Form } from '../read-form.ts';
+import type { Form } from '../parts/read-form.ts';
 import { EVERY_FEED, type Typed } from './decision-form.tsx';
 
 export const malformed = (where: string, message: string): ProblemError =>

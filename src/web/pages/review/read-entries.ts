@@ -6,14 +6,14 @@ import { stateValues } from '../../../posting/site-rules.ts';
 import { offersFor } from '../../../review/bulk/selection-offers.ts';
 import { listGroups } from '../../../review/list-groups.ts';
 import type { App } from '../../../runtime/app.ts';
-import { readGroupNotes } from '../../../store/review/group-notes.ts';
+import { readGroupNotes } from '../../../store/review/review-groups.ts';
 import { reviewPage } from '../../../store/review/review-page.ts';
 import { foldReviewCounts } from '../../../store/review/review-totals.ts';
 import { decodeCursor, encodeCursor } from '../../cursor.ts';
 import type { EntriesProps } from './entries.tsx';
 import type { ReadSelection } from './selection.tsx';
 
-const SHOWN = 50;
+const SHOWN_ENTRIES = 50;
 const SHOWN_VALUES = 20;
 
 type Read = Pick<
@@ -28,7 +28,7 @@ export async function readEntriesPage(app: App, { texts, query }: ReadSelection)
   // Bound before the entries are read: what comes in between is shown, but not decided.
   const counts = await offersFor(app, query);
   const [group] = id === undefined ? [] : await listGroups(db, query, { groups: 1, values: SHOWN_VALUES });
-  const { entries, next } = await reviewPage(db, query, SHOWN, decodeCursor(texts.cursor, entryPlace));
+  const { entries, next } = await reviewPage(db, query, SHOWN_ENTRIES, decodeCursor(texts.cursor, entryPlace));
   return {
     texts,
     ...choices(config),

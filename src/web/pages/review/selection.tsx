@@ -3,9 +3,9 @@ import type { z } from 'zod';
 import { entryQuery, listedInput } from '../../../operations/review.ts';
 import { cursorSchema } from '../../../operations/scalars.ts';
 import type { App } from '../../../runtime/app.ts';
-import type { EntryQuery } from '../../../store/review/entry-query.ts';
-import type { ReviewSelection } from '../addresses.ts';
-import { readInput } from '../page.tsx';
+import type { EntryQuery } from '../../../store/review/found-entries.ts';
+import type { ReviewSelection } from '../parts/addresses.ts';
+import { readInput } from '../parts/page.tsx';
 
 const shown = { input: listedInput.extend({ cursor: cursorSchema }) };
 

@@ -1,13 +1,12 @@
 // The second step: what the feed was recognised as, what its records become, and where each field of the site comes from.
 import { type FieldChoice, fieldChoiceOf, fieldsOfDraft, STEPS, settingsOfDraft } from '../../../config/feed-draft.ts';
 import type { RecognisedFeed, TriedFeed } from '../../../operations/feed-setup.ts';
-import { plural } from '../../../plan/plural.ts';
-import { pageAddress } from '../addresses.ts';
-import { Csrf, Layout, type Visit } from '../layout.tsx';
-import { JobCard } from './job-card.tsx';
+import { plural } from '../../../plan/message.ts';
+import { htmlToText } from '../../../posting/markup.ts';
+import { pageAddress } from '../parts/addresses.ts';
+import { Csrf, Layout, type Visit } from '../parts/layout.tsx';
 import { type SetupDraft, tableText, WRITTEN } from './read-draft.ts';
-import { Steps } from './source.tsx';
-import { TrialFindings } from './trial.tsx';
+import { Steps, TrialFindings } from './source.tsx';
 
 interface MappingProps {
   readonly visit: Visit;
@@ -344,7 +343,56 @@ const PathOptions = ({ choice, paths, sampled }: { choice: FieldChoice; paths: r
 const share = (records: number, sampled: number): string =>
   sampled === 0 ? '' : `${Math.floor((records / sampled) * 100)} %`;
 
-const SHOWN_CHARACTERS = 32;
+const SHOWN_VALUE_CHARACTERS = 32;
 
 const brief = (value: string): string =>
-  value.length > SHOWN_CHARACTERS ? `${value.slice(0, SHOWN_CHARACTERS).toWellFormed()}…` : value;
+  value.length > SHOWN_VALUE_CHARACTERS ? `${value.slice(0, SHOWN_VALUE_CHARACTERS).toWellFormed()}…` : value;
+
+// A posting as the site shows its job: title, place, description, and the other fields.
+
+type Sample = NonNullable<TriedFeed['trial']>['samples'][number];
+
+/** Fields with their own place on the card. */
+const PLACED: readonly string[] = ['title', 'description', 'location-city', 'category-name', 'number'];
+const SHOWN_CHARACTERS = 400;
+
+const JobCard = ({ sample, stateField }: { sample: Sample; stateField: string }) => {
+  const { fields, problems, notes } = sample;
+  const { title = '', description = '', number } = fields;
+  const place = [fields['location-city'], fields[stateField]].filter(Boolean).join(', ');
+  const text = htmlToText(description);
+  const others = Object.entries(fields).filter(([name]) => !PLACED.includes(name) && name !== stateField);
+  return (
+    <article class="card job">
+      <h3>{title === '' ? 'No title' : title}</h3>
+      <p class="quiet">
+        {[place === '' ? 'no place' : place, fields['category-name'], number && `No. ${number}`]
+          .filter(Boolean)
+          .join(' · ')}
+      </p>
+      {text === '' ? (
+        <p class="quiet">No description.</p>
+      ) : (
+        <p class="said">
+          {text.length > SHOWN_CHARACTERS ? `${text.slice(0, SHOWN_CHARACTERS).toWellFormed()}…` : text}
+        </p>
+      )}
+      {others.length > 0 && (
+        <dl class="facts">
+          {others.map(([name, value]) => (
+            <>
+              <dt>{name}</dt>
+              <dd>{value.length > SHOWN_CHARACTERS ? `${value.slice(0, SHOWN_CHARACTERS).toWellFormed()}…` : value}</dd>
+            </>
+          ))}
+        </dl>
+      )}
+      {problems.map(({ message }) => (
+        <p class="error">{`Would be rejected: ${message}`}</p>
+      ))}
+      {notes.map((note) => (
+        <p class="hint">{`Note: ${note}`}</p>
+      ))}
+    </article>
+  );
+};

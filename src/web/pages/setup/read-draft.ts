@@ -2,7 +2,7 @@
 import type { DraftEdit, FieldChoice, FieldStepChoice, StepName } from '../../../config/feed-draft.ts';
 import { STEPS, settingsOfDraft } from '../../../config/feed-draft.ts';
 import { FIELD_NAME } from '../../../posting/site-rules.ts';
-import type { Form } from '../read-form.ts';
+import type { Form } from '../parts/read-form.ts';
 
 /** What each form carries to the next. */
 export interface SetupDraft {

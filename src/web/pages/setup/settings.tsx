@@ -1,16 +1,15 @@
 // The third step: where the feed is read and when, what it may do to jobs, and what that means for it; then it is saved.
 import { settingsOfDraft } from '../../../config/feed-draft.ts';
-import type { saveFeedText } from '../../../operations/feed-files.ts';
+import type { saveFeedText } from '../../../operations/configuration.ts';
 import type { PlannedFeed, TriedFeed } from '../../../operations/feed-setup.ts';
-import { plural } from '../../../plan/plural.ts';
-import { pageAddress } from '../addresses.ts';
-import { type PresentText, PresentTextShown } from '../configuration/present-text.tsx';
-import { Layout, type Visit } from '../layout.tsx';
-import { When } from '../when.tsx';
+import { plural } from '../../../plan/message.ts';
+import { type PresentText, PresentTextShown } from '../configuration.tsx';
+import { pageAddress } from '../parts/addresses.ts';
+import { Layout, type Visit } from '../parts/layout.tsx';
+import { When } from '../parts/parts.tsx';
 import { DraftFields } from './mapping.tsx';
 import type { SetupDraft } from './read-draft.ts';
-import { Steps } from './source.tsx';
-import { TrialFindings } from './trial.tsx';
+import { Steps, TrialFindings } from './source.tsx';
 
 interface SettingsProps {
   readonly visit: Visit;

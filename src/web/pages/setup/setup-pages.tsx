@@ -2,7 +2,7 @@
 // carries the draft, the text of the feed's settings.
 import { Hono } from 'hono';
 import { editDraft, settingsOfDraft } from '../../../config/feed-draft.ts';
-import { saveFeedText, showFeedText } from '../../../operations/feed-files.ts';
+import { saveFeedText, showFeedText } from '../../../operations/configuration.ts';
 import {
   keepUpload,
   planFeedText,
@@ -12,13 +12,13 @@ import {
 } from '../../../operations/feed-setup.ts';
 import { type OperationContext, OperationRefused } from '../../../operations/operation.ts';
 import { tell } from '../../../plan/message.ts';
-import { MOST_SAMPLE_BYTES } from '../../../runtime/kept-samples.ts';
+import { MOST_SAMPLE_BYTES } from '../../../runtime/feed-trial.ts';
 import { ProblemError } from '../../problem.ts';
 import type { WebEnv } from '../../web-env.ts';
-import { pageAddress } from '../addresses.ts';
-import { type PresentText, presentTextIn } from '../configuration/present-text.tsx';
-import { actOnForm, askedBy, type PageContext, type PageVisit, showPage } from '../page.tsx';
-import type { Form } from '../read-form.ts';
+import { type PresentText, presentTextIn } from '../configuration.tsx';
+import { pageAddress } from '../parts/addresses.ts';
+import { actOnForm, askedBy, type PageContext, type PageVisit, showPage } from '../parts/page.tsx';
+import type { Form } from '../parts/read-form.ts';
 import { MappingPage } from './mapping.tsx';
 import { type GivenSource, givenSource, readMappingEdit, readSettingsEdit, type SetupDraft } from './read-draft.ts';
 import { CommitPage, SavedPage, SettingsPage } from './settings.tsx';

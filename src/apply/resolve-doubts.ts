@@ -1,0 +1,388 @@
+// Resolves creates in doubt: reads the site's list once for all of them, and decides each by the jobs that may be its own.
+import { isCloser, type Likeness } from '../plan/adopt/compare-job.ts';
+import type { AdoptRules } from '../plan/adopt/job-features.ts';
+import { cluesOf, contentOf } from '../plan/adopt/taken-content.ts';
+import { checkDelays } from '../plan/policy.ts';
+import { fieldOf } from '../plan/same-meaning.ts';
+import { reuseOf } from '../plan/whose-job.ts';
+import { type Listing, type SiteJob, toCompare } from '../site/exchange.ts';
+import { CreateMatching } from '../store/change/create-matching.ts';
+import {
+  adoptDoubt,
+  countDoubtsByContent,
+  type Doubt,
+  dueDoubts,
+  explainDoubts,
+  recordListCheck,
+  refuteDoubt,
+} from '../store/change/doubt.ts';
+import { expectedJobs } from '../store/mapping/visible-jobs.ts';
+import { isSiteElsewhere } from '../store/site/known-address.ts';
+import { crossStep } from '../telemetry/times.ts';
+import {
+  CandidateSearch,
+  keepUnowned,
+  MAX_CANDIDATES,
+  maxListAgeMs,
+  mayBeDeleted,
+  namesOf,
+  type OpenDoubt,
+  openDoubt,
+} from './candidate-search.ts';
+import { foundJobs } from './search-site.ts';
+import { rateLimitedJobAsker } from './show-job.ts';
+import type { SiteContext } from './site-context.ts';
+import { hidesNewJobs, showsReferences } from './site-health.ts';
+
+/** Doubts resolved with one reading of the list. */
+const DOUBTS_AT_ONCE = 2_000;
+
+/**
+ * Resolves the doubts of a site that are old enough. Returns how many were resolved. Does nothing without a list
+ * action.
+ */
+export async function resolveDoubts(siteContext: SiteContext, signal: AbortSignal): Promise<number> {
+  const { db, site, policy, client } = siteContext;
+  if (!policy.canList) return 0;
+  const due = await dueDoubts(db, site, checkDelays(policy.doubts.resolveAfterMs), DOUBTS_AT_ONCE);
+  if (due.length === 0) return 0;
+  const doubts = due.map((doubt) => openDoubt(doubt, policy.doubts.resolveAfterMs));
+  const { referenceField, places } = policy;
+  const rules = { referenceField, showsReferences: await showsReferences(siteContext), ...places };
+  const matching = await CreateMatching.open(db, site, rules, due);
+  const candidates = new CandidateSearch(siteContext, doubts, matching);
+  // Use the limit of the oldest doubt; whether the list is recent enough for the others is checked afterwards.
+  const maxAgeMs = Math.max(...due.map((doubt) => maxListAgeMs(doubt, policy.doubts.resolveAfterMs)));
+  // The list also shows jobs that this database does not know; later creates are compared with them before sending.
+  const found =
+    policy.referenceField === undefined ? undefined : await foundJobs(siteContext, { isSearch: false, maxAgeMs });
+  const expected = await expectedJobs(rateLimitedJobAsker(siteContext));
+  const take = (siteJob: SiteJob): void | Promise<void> => {
+    expected.take(siteJob);
+    found?.take(siteJob);
+    return candidates.take(siteJob);
+  };
+  const beforePage = async (stop?: AbortSignal): Promise<void> => {
+    await found?.keep();
+    await candidates.keep();
+    await expected.keep();
+    await siteContext.rateLimiter.take(stop);
+  };
+  const listing = await client.list(take, signal, beforePage, maxAgeMs);
+  // Reading the list may take minutes. If the site has moved meanwhile, its former list says nothing about creates sent to the new address.
+  if (await isSiteElsewhere(db, site, siteContext.address)) return 0;
+  await found?.keep();
+  await candidates.keep();
+  // A cancelled listing proves nothing.
+  if (signal.aborted) return 0;
+  // A cached copy may lack jobs accepted since.
+  const isCopy = listing.kind === 'listed' && (listing.ageMs ?? 0) > 0;
+  const leftOut = isCopy || listing.kind === 'unreadable' ? undefined : await expected.tellLeftOut(signal);
+  if (signal.aborted) return 0;
+  const flaw = listing.kind === 'unreadable' ? listing.message : leftOut;
+  if (flaw !== undefined || listing.kind === 'unreadable') {
+    siteContext.log.warn({ site, doubts: due.length, message: flaw }, 'list not readable, doubts remain');
+    await explainDoubts(db, due, flaw ?? '', policy.doubts.resolveAfterMs);
+    return 0;
+  }
+  crossStep('doubt-listed');
+  const decidable = await leaveTooYoung(siteContext, doubts, listing.ageMs ?? 0);
+  await keepUnowned(siteContext, decidable, matching);
+  await candidates.tellShared(decidable);
+  const hides = () => hidesNewJobs(siteContext, signal);
+  return decideDoubts(siteContext, decidable, candidates, signal, {
+    whyUnproven: listing.whyUnproven,
+    hides,
+  });
+}
+
+/** Postpones the doubts for which the list is too old. Returns the others. */
+async function leaveTooYoung({ db, policy }: SiteContext, doubts: OpenDoubt[], ageMs: number): Promise<OpenDoubt[]> {
+  if (ageMs === 0) return doubts;
+  const { resolveAfterMs } = policy.doubts;
+  const isTooYoung = ({ doubt }: OpenDoubt): boolean => maxListAgeMs(doubt, resolveAfterMs) < ageMs;
+  const left = doubts.filter(isTooYoung).map(({ doubt }) => doubt);
+  if (left.length > 0) {
+    const age = `${Math.ceil(ageMs / 1000)} s`;
+    const message = `the list comes from a cache and is up to ${age} old, too old to show the job of this create; exclude the list from caching`;
+    await explainDoubts(db, left, message, resolveAfterMs);
+  }
+  return doubts.filter((open) => !isTooYoung(open));
+}
+
+// Decides each doubt by its candidates: adopts a job, sends again, or asks a person.
+
+/** What may keep a list that was read to its end from showing a new job. */
+interface ListLimits {
+  /** Tells why the list proves nothing about a create that was sent at this time: see `Listing`. */
+  readonly whyUnproven: Extract<Listing, { kind: 'listed' }>['whyUnproven'];
+  /** Whether the site does not show each new job at once. */
+  readonly hides: () => Promise<boolean>;
+}
+
+/**
+ * Resolves certain matches first, so a job that merely resembles a doubt's is not queried if it is another one's.
+ * Returns how many doubts were resolved.
+ */
+async function decideDoubts(
+  siteContext: SiteContext,
+  doubts: readonly OpenDoubt[],
+  search: CandidateSearch,
+  signal: AbortSignal,
+  limits: ListLimits,
+): Promise<number> {
+  const { rules } = search;
+  const taken = new Set<string>();
+  const undecided: { open: OpenDoubt; found: Found }[] = [];
+  const shown: Shown = new Map();
+  let resolved = 0;
+  for (const open of doubts) {
+    if (signal.aborted) return resolved;
+    const free = open.candidates.filter((candidate) => !taken.has(candidate.siteJobId));
+    const found = await confirm(siteContext, open, free, { search, shown }, signal);
+    if (found === undefined) continue;
+    const chosen = await choose(siteContext, found, open, search);
+    if (chosen === undefined || chosen === 'ask') {
+      undecided.push({ open, found });
+      continue;
+    }
+    taken.add(chosen.siteJobId);
+    const content = contentOf(open.fields, { ...toCompare(chosen), kept: chosen.fields }, rules);
+    const adopted = await adoptDoubt(
+      siteContext.db,
+      open.doubt,
+      chosen.siteJobId,
+      chosen.url,
+      { ...content, isProven: isProvenMade(open, chosen, search) },
+      (older) => reuseOf({ sent: open.fields, shown: toCompare(chosen).fields, older }, rules) === 'ours',
+    );
+    if (adopted === 'recorded') {
+      const names = { ...namesOf(open.doubt), siteJobId: chosen.siteJobId, uncertain: content.uncertain };
+      siteContext.log.info(names, 'doubt resolved: adopted');
+      resolved++;
+    }
+    crossStep('doubt-resolved');
+  }
+  for (const { open, found } of undecided) {
+    if (signal.aborted) return resolved;
+    const left = [...found.matches, ...found.perhaps, ...found.resembling, ...found.unshown].filter(
+      ({ siteJobId }) => !taken.has(siteJobId),
+    );
+    if (left.length > 0 || open.crowded) await askPerson(siteContext, open, left, found.unshown);
+    else resolved += await notFound(siteContext, open.doubt, limits);
+    crossStep('doubt-resolved');
+  }
+  return resolved;
+}
+
+/** The candidates of a doubt, by certainty. */
+interface Found {
+  readonly matches: SiteJob[];
+  readonly perhaps: SiteJob[];
+  readonly resembling: SiteJob[];
+  /** The list shows them, but the site does not find them: it may show them later, or know them by another ID. */
+  readonly unshown: SiteJob[];
+}
+
+/** What the site says of the jobs that it was asked for. */
+type Shown = Map<string, SiteJob | 'absent' | { readonly error: unknown }>;
+
+interface Deciding {
+  readonly search: CandidateSearch;
+  readonly shown: Shown;
+}
+
+/**
+ * Has the site show the jobs, which completes list entries that show too little; `undefined`: that failed, and the doubt remains. A job
+ * that the list shows completely is adopted although that fails, but not if the site does not find it under its ID.
+ */
+async function confirm(
+  siteContext: SiteContext,
+  open: OpenDoubt,
+  candidates: readonly SiteJob[],
+  { search, shown }: Deciding,
+  signal: AbortSignal,
+): Promise<Found | undefined> {
+  const found: Found = { matches: [], perhaps: [], resembling: [], unshown: [] };
+  const listed = candidates.map((job) => ({ job, likeness: search.likeness(open, job), isWhole: isWhole(open, job) }));
+  // The likeliest first: what is certain need not be asked about again.
+  listed.sort((a, b) => RANKS.indexOf(a.likeness) - RANKS.indexOf(b.likeness));
+  for (const { job, likeness: fromList, isWhole: whole } of listed) {
+    let candidate: SiteJob = job;
+    let verdict = fromList;
+    if (verdict === 'match' || verdict === 'perhaps' || !whole) {
+      // One that is undecided blocks sending again, so that no further one needs to be shown.
+      if (verdict !== 'match' && whole && found.perhaps.length > 0) {
+        found.perhaps.push(job);
+        continue;
+      }
+      const answer = await ask(siteContext, job, shown, signal);
+      if (answer === undefined) return undefined;
+      if (answer === 'absent') {
+        if (fromList !== 'resembles' && mayBeOwn(open, job, search.rules)) found.unshown.push(job);
+        continue;
+      }
+      if ('error' in answer) {
+        if (verdict !== 'match' || !whole) {
+          siteContext.log.warn(
+            { ...namesOf(open.doubt), err: answer.error },
+            'candidate could not be shown, doubt remains',
+          );
+          const message = `job ${job.siteJobId}, which it may have made, could not be shown`;
+          await postpone(siteContext, open, message, [job]);
+          return undefined;
+        }
+      } else {
+        candidate = completed(job, answer);
+        verdict = search.likeness(open, candidate);
+      }
+    }
+    const isContended = open.contended.has(candidate.siteJobId) || mayBeDeleted(open, candidate);
+    if (verdict === 'match' && isContended) verdict = 'perhaps';
+    if (verdict === 'match') found.matches.push(candidate);
+    if (verdict === 'perhaps') found.perhaps.push(candidate);
+    if (verdict === 'resembles') found.resembling.push(candidate);
+  }
+  return found;
+}
+
+const RANKS: readonly Likeness[] = ['match', 'perhaps', 'resembles', 'other'];
+
+const isWhole = ({ fields }: OpenDoubt, listed: SiteJob): boolean =>
+  Object.keys(fields).every((name) => fieldOf(listed.fields, name) !== undefined);
+
+/** Asks for each job once; `undefined`: this was called off. */
+async function ask(
+  { client, rateLimiter }: SiteContext,
+  { siteJobId }: SiteJob,
+  shown: Shown,
+  signal: AbortSignal,
+): Promise<SiteJob | 'absent' | { readonly error: unknown } | undefined> {
+  const known = shown.get(siteJobId);
+  if (known !== undefined) return known;
+  let answer: SiteJob | 'absent' | { readonly error: unknown };
+  try {
+    await rateLimiter.take(signal);
+    answer = (await client.show(siteJobId, signal)) ?? 'absent';
+  } catch (error) {
+    if (signal.aborted) return undefined;
+    answer = { error };
+  }
+  shown.set(siteJobId, answer);
+  return answer;
+}
+
+/**
+ * Whether the site proves that the create has made the job: it was created in the window, with what was sent. A job that a person made
+ * for the posting, earlier or with other content, is not proven, although it may be the posting's job from now on.
+ */
+function isProvenMade(open: OpenDoubt, job: SiteJob, search: CandidateSearch): boolean {
+  if (job.createdAt === undefined) return false;
+  const grades = [...(search.compare(job).with(search.contentOf(open))?.grades ?? [])];
+  return !grades.some(([name, grade]) => grade === 0 && name !== ' reference');
+}
+
+/** Whether the list itself says that a job which the site does not find may be that of the doubt; an older one may have expired. */
+function mayBeOwn(open: OpenDoubt, listed: SiteJob, { referenceField }: AdoptRules): boolean {
+  const { createdAt } = listed;
+  if (createdAt !== undefined && (createdAt < open.notBefore || createdAt > open.notAfter)) return false;
+  const { reference, title } = cluesOf(toCompare(listed).fields, referenceField);
+  return reference !== undefined || title !== undefined;
+}
+
+function completed(listed: SiteJob, shown: SiteJob): SiteJob {
+  const reveals = listed.revealFields !== undefined || shown.revealFields !== undefined;
+  return {
+    ...listed,
+    ...shown,
+    fields: { ...listed.fields, ...shown.fields },
+    revealFields: reveals ? () => ({ ...toCompare(listed).fields, ...toCompare(shown).fields }) : undefined,
+  };
+}
+
+/**
+ * A single match is the job. With several matches any will do, but only if at least as many doubts, due or not, have the very same
+ * content, or the jobs do not tell them apart. A job that may be the doubt's stands against a match, unless it shares the reference with
+ * others and is less close.
+ */
+async function choose(
+  { db, site }: SiteContext,
+  { matches, perhaps }: Found,
+  open: OpenDoubt,
+  search: CandidateSearch,
+): Promise<SiteJob | 'ask' | undefined> {
+  const [first] = matches;
+  if (first === undefined) return undefined;
+  if (perhaps.some((job) => !isFurther(job, first, open, search))) return 'ask';
+  if (matches.length === 1) return first;
+  const content = search.contentOf(open);
+  const alike = Math.min(...matches.map((job) => search.compare(job).alike(content)));
+  if (matches.length <= alike) return first;
+  const same = (await countDoubtsByContent(db, site)).get(open.doubt.attempt.accepted.contentHash.toString('hex')) ?? 0;
+  return matches.length <= same ? first : 'ask';
+}
+
+function isFurther(job: SiteJob, match: SiteJob, open: OpenDoubt, search: CandidateSearch): boolean {
+  const content = search.contentOf(open);
+  const [its, own] = [job, match].map((one) => search.compare(one).with(content));
+  if (its === undefined || own === undefined || !isCloser(own, its)) return false;
+  return open.shared || (its.grades.get(' reference') ?? 0) <= 1;
+}
+
+async function askPerson(
+  siteContext: SiteContext,
+  open: OpenDoubt,
+  matches: readonly SiteJob[],
+  unshown: readonly SiteJob[],
+): Promise<void> {
+  const ids = matches.map((match) => match.siteJobId).join(', ');
+  const notFound = matches.filter((match) => unshown.includes(match)).map(({ siteJobId }) => siteJobId);
+  const but =
+    notFound.length === 0 ? '' : ` (the list shows ${notFound.join(', ')}, but the site finds no job under that ID)`;
+  const message =
+    matches.length === 0
+      ? `more than ${MAX_CANDIDATES} jobs on the site match it, and all that were checked belong to other postings`
+      : `jobs on the site that it may have made: ${ids}; say which one it is${but}`;
+  await postpone(siteContext, open, message, matches);
+}
+
+async function postpone(
+  siteContext: SiteContext,
+  open: OpenDoubt,
+  message: string,
+  candidates: readonly SiteJob[],
+): Promise<void> {
+  const possible = { candidates: candidates.map(({ siteJobId }) => siteJobId), crowded: open.crowded };
+  await explainDoubts(siteContext.db, [open.doubt], message, siteContext.policy.doubts.resolveAfterMs, possible);
+}
+
+const HIDES_NEW =
+  'the list does not show its job, which proves nothing: the site does not show each new job at once. Look for the job on the site, as its ' +
+  'administrator sees it';
+
+/**
+ * No match. After enough list checks the site has surely not made the job, and the desired state may be sent; unless the site hides new
+ * jobs, or the list may have been read without the rights of the token.
+ */
+async function notFound(siteContext: SiteContext, doubt: Doubt, { whyUnproven, hides }: ListLimits): Promise<number> {
+  if (await hides()) {
+    await explainDoubts(siteContext.db, [doubt], HIDES_NEW, siteContext.policy.doubts.resolveAfterMs);
+    return 0;
+  }
+  const unproven = await whyUnproven?.(doubt.sentAt);
+  if (unproven !== undefined) {
+    const message = `the list does not show its job, which proves nothing: ${unproven.message}`;
+    const note = siteContext.policy.provesToken
+      ? message
+      : `${message}. Set account_path, or look for the job on the site`;
+    await explainDoubts(siteContext.db, [doubt], note, siteContext.policy.doubts.resolveAfterMs);
+    return 0;
+  }
+  if (doubt.listChecks + 1 < siteContext.policy.doubts.listChecks) {
+    await recordListCheck(siteContext.db, [doubt]);
+    return 0;
+  }
+  const refuted = await refuteDoubt(siteContext.db, doubt, siteContext.policy.retry.attempts);
+  if (refuted) siteContext.log.info(namesOf(doubt), 'doubt resolved: not made');
+  return refuted ? 1 : 0;
+}

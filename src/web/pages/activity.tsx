@@ -1,0 +1,215 @@
+// What was done, newest first: one row per action, or each posting of one.
+
+import { Hono } from 'hono';
+import type { z } from 'zod';
+import { type ActionTaken, type activityOutput, listActivities, showActivity } from '../../operations/activity.ts';
+import { numberSchema } from '../../operations/scalars.ts';
+import { plural } from '../../plan/message.ts';
+import { excerpt } from '../../posting/markup.ts';
+import type { WebEnv } from '../web-env.ts';
+import { pageAddress } from './parts/addresses.ts';
+import { Layout, type Visit } from './parts/layout.tsx';
+import { askedBy, type PageContext, readInput, showPage } from './parts/page.tsx';
+import { When } from './parts/parts.tsx';
+import { expectValue } from './parts/read-form.ts';
+
+const SHOWN = 50;
+
+export function activityPages(context: PageContext): Hono<WebEnv> {
+  const pages = new Hono<WebEnv>();
+  pages.get(
+    '/activity',
+    showPage(async ({ visit, actor: visitor, query }) => {
+      const { feed, actor, of } = readInput(showActivity, query);
+      const asked = askedBy(context, visitor);
+      const common = { visit, feeds: [...context.app.config.feeds.keys()] };
+      const before = expectValue('before', numberSchema.optional(), query('before'));
+      if (of !== undefined || before !== undefined) {
+        const page = { limit: SHOWN, after: before === undefined ? undefined : { before } };
+        const { items, next } = await showActivity.readPage({ feed, actor, of }, page, asked);
+        const selection = { feed, actor, of };
+        const older = next && pageAddress.activity({ ...selection, before: next.before });
+        return (
+          <ActivityPage {...common} items={items.map(alone)} selection={selection} isFirst={!before} older={older} />
+        );
+      }
+      const after = expectValue('after', listActivities.place.shape.after.optional(), query('after'));
+      const page = { limit: SHOWN, after: after === undefined ? undefined : { after } };
+      const { items, next } = await listActivities.readPage({ feed, actor }, page, asked);
+      const older = next && pageAddress.activity({ feed, actor, after: next.after });
+      return (
+        <ActivityPage
+          {...common}
+          items={items}
+          selection={{ feed, actor }}
+          isFirst={after === undefined}
+          older={older}
+        />
+      );
+    }),
+  );
+  return pages;
+}
+
+type Shown = Omit<ActionTaken, 'place' | 'kind'>;
+
+const alone = (entry: z.output<typeof activityOutput>): Shown => ({ ...entry, count: 1, bulk: null, pull: null });
+
+interface ActivityPageProps {
+  readonly visit: Visit;
+  readonly items: readonly Shown[];
+  readonly feeds: readonly string[];
+  readonly selection: {
+    readonly feed: string | undefined;
+    readonly actor: string | undefined;
+    readonly of?: number | undefined;
+  };
+  readonly isFirst: boolean;
+  /** The address of the older ones; `undefined`: there are none. */
+  readonly older: string | undefined;
+}
+
+const ActivityPage = ({ visit, items, feeds, selection, isFirst, older }: ActivityPageProps) => {
+  const { prefix } = visit;
+  const { feed, actor, of } = selection;
+  return (
+    <Layout title="Activity" visit={visit} section="activity">
+      <form class="row" method="get" action={prefix + pageAddress.activity()}>
+        <div>
+          <label for="feed">Feed</label>
+          <select id="feed" name="feed">
+            <option value="">all</option>
+            {[...new Set([...feeds, ...(feed === undefined ? [] : [feed])])].map((name) => (
+              <option selected={name === feed}>{name}</option>
+            ))}
+          </select>
+        </div>
+        <div>
+          <label for="actor">Who</label>
+          <input id="actor" name="actor" value={actor ?? ''} />
+        </div>
+        <button type="submit">Show</button>
+      </form>
+      {items.length === 0 ? (
+        <p>
+          {feed === undefined && actor === undefined && of === undefined && isFirst
+            ? 'Nobody has done anything yet.'
+            : 'There is nothing like that.'}
+        </p>
+      ) : (
+        <section class="scroll" tabindex={0} aria-label="Actions, newest first">
+          <table>
+            <thead>
+              <tr>
+                <th scope="col">When</th>
+                <th scope="col">Who</th>
+                <th scope="col">What</th>
+                <th scope="col">To what</th>
+                <th scope="col">Before and after</th>
+              </tr>
+            </thead>
+            <tbody>
+              {items.map(
+                ({ at, actor: who, action, count, feed: ofFeed, key, edits, detail, activity, bulk, pull }) => (
+                  <tr>
+                    <td>
+                      <When at={at} />
+                    </td>
+                    <td>
+                      {who === null ? (
+                        <span class="quiet">jobmirror</span>
+                      ) : (
+                        <a href={prefix + pageAddress.activity({ actor: who })}>{who}</a>
+                      )}
+                    </td>
+                    <td>{action}</td>
+                    <td>
+                      {key === null && <Reached prefix={prefix} {...{ count, activity, bulk, pull }} />}
+                      {ofFeed !== null && key !== null && <a href={prefix + pageAddress.posting(ofFeed, key)}>{key}</a>}
+                      {ofFeed !== null && (
+                        <span class={key === null ? '' : 'detail'}>
+                          <a href={prefix + pageAddress.feed(ofFeed)}>{ofFeed}</a>
+                        </span>
+                      )}
+                    </td>
+                    <td>
+                      <Detail edits={edits} facts={detail} />
+                    </td>
+                  </tr>
+                ),
+              )}
+            </tbody>
+          </table>
+        </section>
+      )}
+      <p class="row">
+        {(!isFirst || of !== undefined) && <a href={prefix + pageAddress.activity({ feed, actor })}>Newest</a>}
+        {older !== undefined && (
+          <a href={prefix + older} rel="next">
+            Older
+          </a>
+        )}
+      </p>
+    </Layout>
+  );
+};
+
+/** What an action on several postings leads to. */
+const Reached = ({ prefix, count, activity, bulk, pull }: { prefix: string } & Pick<Shown, Reach>) => {
+  const address =
+    pull !== null
+      ? pageAddress.pull(pull, { show: 'deleted' })
+      : bulk !== null
+        ? pageAddress.bulkAction(bulk)
+        : activity !== null && count > 1
+          ? pageAddress.activity({ of: activity })
+          : undefined;
+  if (address === undefined) return null;
+  const what = pull === null ? plural(count, 'posting') : plural(count, 'job');
+  return <a href={prefix + address}>{pull === null ? what : `${what} by pull ${pull}`}</a>;
+};
+
+type Reach = 'count' | 'activity' | 'bulk' | 'pull';
+
+const MOST_FACTS = 12;
+const MOST_CHARACTERS = 200;
+
+type Recorded = Pick<Shown, 'edits' | 'detail'>;
+
+const Detail = ({ edits, facts }: { edits: Recorded['edits']; facts: Recorded['detail'] }) => {
+  const shown = Object.entries(facts).slice(0, MOST_FACTS);
+  return (
+    <>
+      {edits.slice(0, MOST_FACTS).map((edit) => (
+        <Edit {...edit} />
+      ))}
+      {shown.length > 0 && (
+        <dl class="inline">
+          {shown.map(([name, value]) => (
+            <div>
+              <dt>{name.replaceAll('_', ' ')}</dt> <dd>{written(value)}</dd>
+            </div>
+          ))}
+        </dl>
+      )}
+    </>
+  );
+};
+
+const Edit = ({ field, before, before_known, after }: Recorded['edits'][number]) => (
+  <div class="difference">
+    <span class="field">{field}</span>
+    {before_known && (
+      <>
+        <del>{written(before)}</del>
+        {' → '}
+      </>
+    )}
+    <ins>{written(after)}</ins>
+  </div>
+);
+
+function written(value: unknown): string {
+  if (value == null || value === '') return '(none)';
+  return excerpt(typeof value === 'string' ? value : JSON.stringify(value), MOST_CHARACTERS);
+}

@@ -1,0 +1,399 @@
+// Existing jobs of a feed's site: each posting beside the jobs that may be its own, and what to do about them.
+import { Hono } from 'hono';
+import { showAdoption, startAdoption } from '../../operations/adoption.ts';
+import { namedFeed } from '../../operations/operation.ts';
+import { CERTAINTIES, type Certainty } from '../../plan/adopt/judge-candidates.ts';
+import { plural } from '../../plan/message.ts';
+import type { FeedName, PostingKey } from '../../posting/identifiers.ts';
+import {
+  type ShownCandidateJob,
+  type ShownProposal,
+  type ShownProposals,
+  shownProposals,
+} from '../../review/adopt/proposals.ts';
+import { type AdoptRun, listAdoptRuns } from '../../store/mapping/adopt-proposals.ts';
+import { decodeCursor, encodeCursor } from '../cursor.ts';
+import type { WebEnv } from '../web-env.ts';
+import { pageAddress } from './parts/addresses.ts';
+import { Csrf, Layout, mayReview, type Visit } from './parts/layout.tsx';
+import { operationForm, type PageContext, readInput, showPage } from './parts/page.tsx';
+import { JobLink, type Pair, Pairs } from './parts/pairs.tsx';
+import { When } from './parts/parts.tsx';
+
+interface AdoptProps {
+  readonly visit: Visit;
+  readonly feed: FeedName;
+  readonly shown: ShownProposals;
+  readonly show: Certainty;
+  readonly after: number | undefined;
+  /** Why a decision was refused. */
+  readonly alert?: string;
+}
+
+/** A run has stored what it found. */
+interface MatchedProps extends AdoptProps {
+  readonly run: AdoptRun & { readonly matchedAt: Date };
+}
+
+const AdoptFeeds = ({
+  visit,
+  feeds,
+  runs,
+}: {
+  visit: Visit;
+  feeds: readonly FeedName[];
+  runs: ReadonlyMap<FeedName, AdoptRun>;
+}) => (
+  <Layout title="Existing jobs" visit={visit} section="jobs">
+    <p>
+      If people or another tool have made jobs on a site before, match them with the postings of a feed, so that these
+      get no second job.
+    </p>
+    {feeds.length === 0 ? (
+      <p>No feed is configured.</p>
+    ) : (
+      <ul>
+        {feeds.map((feed) => (
+          <li>
+            <a href={visit.prefix + pageAddress.adopt(feed)}>{feed}</a>
+            {`: ${briefly(runs.get(feed))}`}
+          </li>
+        ))}
+      </ul>
+    )}
+  </Layout>
+);
+
+function briefly(run: AdoptRun | undefined): string {
+  if (run === undefined) return 'not matched here';
+  if (run.state === 'running') return 'being matched';
+  return run.matchedAt === null
+    ? run.state
+    : `${run.sure} sure, ${run.unsure} unsure, ${plural(run.unmatched, 'posting')} without a job`;
+}
+
+const AdoptPage = (props: AdoptProps) => {
+  const { visit, feed, shown, alert } = props;
+  const { prefix } = visit;
+  const { run } = shown;
+  const isRunning = run?.state === 'running';
+  return (
+    <Layout title={`Existing jobs for feed ${feed}`} visit={visit} section="jobs">
+      <p class="row">
+        <a href={prefix + pageAddress.feed(feed)}>{`Feed ${feed}`}</a>
+        <a href={prefix + pageAddress.jobs({ feed })}>Its jobs</a>
+        <a href={prefix + pageAddress.activity({ feed })}>Who decided what</a>
+      </p>
+      {alert !== undefined && (
+        <p role="alert" class="notice bad">
+          {`${alert.charAt(0).toUpperCase()}${alert.slice(1)}. Nothing was changed.`}
+        </p>
+      )}
+      <div id="adopt" data-live={isRunning ? 'true' : undefined}>
+        <p>
+          Jobs that the site already has are matched with the postings that have none: by reference, then by title,
+          place and text.
+        </p>
+        {run !== undefined && <LastRun run={run} />}
+        {mayReview(visit) && !isRunning && <MatchJobs {...props} />}
+        {run != null && run.matchedAt !== null && <Found {...props} run={{ ...run, matchedAt: run.matchedAt }} />}
+        {mayReview(visit) && !isRunning && <AdoptNamed {...props} />}
+      </div>
+    </Layout>
+  );
+};
+
+const ASKED = {
+  match: 'Matching the jobs',
+  sure: 'Adopting the sure matches',
+  named: 'Adopting one job',
+} as const;
+
+const LastRun = ({ run }: { run: AdoptRun }) => {
+  const { state, asked, actor, startedAt, progress, message, adopted, refused, refusals } = run;
+  const what = ASKED[asked];
+  return (
+    <>
+      {state === 'running' && (
+        <p class="notice" role="status">
+          {`${what}, for ${actor}, since `}
+          <When at={startedAt} />
+          {progress === null ? '.' : `: ${progress}.`}
+        </p>
+      )}
+      {state === 'interrupted' && (
+        <p class="notice bad">
+          {`${what} was interrupted, as its process was stopped or lost the database`}
+          {asked === 'match' ? '. Start it again.' : '. What was adopted until then stays. Match the jobs again.'}
+        </p>
+      )}
+      {state === 'failed' && <p class="notice bad">{`${what} failed: ${message ?? 'the log says why'}.`}</p>}
+      {state === 'done' && asked !== 'match' && (
+        <p class={`notice ${refused === 0 ? 'good' : 'bad'}`}>
+          {`${plural(adopted, 'job')} adopted${refused === 0 ? '' : `, ${refused} refused`}.`}
+          {adopted > 0 && ' The next pull sends what differs, unless the feed only creates jobs.'}
+        </p>
+      )}
+      {refusals.length > 0 && (
+        <>
+          <p>Refused:</p>
+          <ul>
+            {refusals.map(({ key, siteJobId, message: why }) => (
+              <li>{`${key}, job ${siteJobId}: ${why}`}</li>
+            ))}
+          </ul>
+          {refused > refusals.length && <p class="quiet">{`and ${refused - refusals.length} more`}</p>}
+        </>
+      )}
+    </>
+  );
+};
+
+const TABS: Readonly<Record<Certainty, readonly [one: string, many: string]>> = {
+  sure: ['sure match', 'sure matches'],
+  unsure: ['unsure match', 'unsure matches'],
+  unmatched: ['posting without a job', 'postings without a job'],
+};
+
+const Found = (props: MatchedProps) => {
+  const { visit, feed, run, show, shown } = props;
+  const { prefix } = visit;
+  return (
+    <>
+      {run.notes.map((note) => (
+        <p class="notice">{note}</p>
+      ))}
+      {mayReview(visit) && run.state !== 'running' && <AdoptSure {...props} />}
+      <h2 id="matches">Which job is whose</h2>
+      <p>
+        {'As of '}
+        <When at={run.matchedAt} />
+        {`, on site ${run.matchedSite}. ${plural(run.otherJobs, 'other job')} of the site ${run.otherJobs === 1 ? 'resembles' : 'resemble'} no posting.`}
+      </p>
+      <ul class="tabs" aria-label="Kinds of matches">
+        {CERTAINTIES.map((kind) => (
+          <li>
+            <a
+              href={`${prefix}${pageAddress.adopt(feed, { show: kind })}#matches`}
+              aria-current={kind === show ? 'true' : undefined}
+            >
+              {plural(run[kind], ...TABS[kind])}
+            </a>
+          </li>
+        ))}
+      </ul>
+      {shown.items.length === 0 ? <p>None.</p> : <Matches {...props} />}
+      <Pages {...props} />
+    </>
+  );
+};
+
+const Matches = (props: MatchedProps) => {
+  const { visit, feed, show, run, shown } = props;
+  const hasJobs = show !== 'unmatched';
+  return (
+    <Pairs
+      label="matches"
+      columns={hasJobs ? ['Posting', 'Job on the site'] : ['Posting']}
+      differing={hasJobs ? 'The job → the posting' : undefined}
+      decides={hasJobs && mayReview(visit)}
+      pairs={shown.items.flatMap((proposal): Pair[] => {
+        const posting = <Posting {...props} proposal={proposal} />;
+        if (!hasJobs) return [{ ...proposal, cells: [posting], moreFields: 0, decide: null }];
+        const { key, verdict, version, ownJobId, candidates } = proposal;
+        return candidates.map((candidate, at) => ({
+          ...candidate,
+          differences: candidate.differences.map(({ field, before, now }) => ({ field, before, now })),
+          cells: [...(at === 0 ? [posting] : []), <Job {...candidate} />],
+          ...(candidates.length > 1 && { rows: candidates.length }),
+          verdict: verdict === 'sure' && at === 0 ? ('sure' as const) : ('unsure' as const),
+          reasons: at === 0 ? proposal.reasons : candidate.reasons,
+          decide: ownJobId === null && !candidate.owned && run.state !== 'running' && (
+            <AdoptThis visit={visit} feed={feed} show={show} version={version} posting={key} candidate={candidate} />
+          ),
+        }));
+      })}
+    />
+  );
+};
+
+const Posting = ({ visit, feed, proposal }: MatchedProps & { readonly proposal: ShownProposal }) => {
+  const { key, title, ownJobId, isKnown } = proposal;
+  return (
+    <>
+      {isKnown ? <a href={visit.prefix + pageAddress.posting(feed, key)}>{key}</a> : key}
+      {title !== null && <span class="detail">{title}</span>}
+      {ownJobId !== null && <span class="detail">{`has job ${ownJobId} by now`}</span>}
+    </>
+  );
+};
+
+const Job = ({ siteJobId, url, title, owned }: ShownCandidateJob) => (
+  <>
+    <JobLink siteJobId={siteJobId} url={url} />
+    {title !== null && <span class="detail">{title}</span>}
+    {owned && <span class="detail">belongs to a posting by now, or is about to be deleted</span>}
+  </>
+);
+
+const Pages = ({ visit, feed, show, after, shown: { items, next } }: AdoptProps) =>
+  after === undefined && next === undefined ? null : (
+    <nav aria-label="Pages of matches" class="row">
+      {after !== undefined && <a href={visit.prefix + pageAddress.adopt(feed, { show })}>First page</a>}
+      {next !== undefined && (
+        <a
+          href={visit.prefix + pageAddress.adopt(feed, { show, cursor: encodeCursor({ after: next }) ?? undefined })}
+          rel="next"
+        >
+          Next page
+        </a>
+      )}
+      <span class="quiet">{`${items.length} on this page`}</span>
+    </nav>
+  );
+
+const MatchJobs = ({ visit, feed, shown: { run } }: AdoptProps) => {
+  const isFirst = run?.matchedAt == null;
+  return (
+    <form method="post" action={visit.prefix + pageAddress.adopt()} class="panel" aria-label="Match the jobs">
+      <Csrf visit={visit} />
+      <input type="hidden" name="feed" value={feed} />
+      <input type="hidden" name="decision" value="match" />
+      <p class="hint">
+        Reads the whole list of the site and the feed, and compares them. Nothing is adopted, and nothing is changed on
+        the site. Until it ends, the feed is not pulled.
+      </p>
+      <p>
+        <button type="submit" class={isFirst ? 'main' : ''}>
+          {isFirst ? 'Match the jobs' : 'Match them again'}
+        </button>
+      </p>
+    </form>
+  );
+};
+
+const AdoptSure = ({ visit, feed, run }: MatchedProps) =>
+  run.sure === 0 ? null : (
+    <form method="post" action={visit.prefix + pageAddress.adopt()} class="panel" aria-label="All sure matches">
+      <Csrf visit={visit} />
+      <input type="hidden" name="feed" value={feed} />
+      <input type="hidden" name="decision" value="sure" />
+      <input type="hidden" name="mark" value={run.mark ?? ''} />
+      <p class="hint">
+        Site and feed are read again first: a match that is not sure any more, or was not shown, is not adopted. Nothing
+        is changed on the site; the next pull sends what differs, unless the feed only creates jobs.
+      </p>
+      <p>
+        <button type="submit" class="main">
+          {run.sure === 1 ? 'Adopt the sure match' : `Adopt all ${run.sure} sure matches`}
+        </button>
+      </p>
+    </form>
+  );
+
+/** Adopts a candidate that is shown. */
+const AdoptThis = ({
+  visit,
+  feed,
+  show,
+  version,
+  posting,
+  candidate: { siteJobId },
+}: Pick<AdoptProps, 'visit' | 'feed' | 'show'> & {
+  readonly version: string;
+  readonly posting: PostingKey;
+  readonly candidate: ShownCandidateJob;
+}) => (
+  <form method="post" action={visit.prefix + pageAddress.adopt()}>
+    <Csrf visit={visit} />
+    <input type="hidden" name="feed" value={feed} />
+    <input type="hidden" name="decision" value="named" />
+    <input type="hidden" name="show" value={show} />
+    <input type="hidden" name="key" value={posting} />
+    <input type="hidden" name="job_id" value={siteJobId} />
+    <input type="hidden" name="version" value={version} />
+    <button type="submit" aria-label={`It is its job: ${posting} has job ${siteJobId}`}>
+      It is its job
+    </button>
+  </form>
+);
+
+const AdoptNamed = ({ visit, feed }: AdoptProps) => (
+  <form method="post" action={visit.prefix + pageAddress.adopt()} class="panel" aria-label="Another job">
+    <Csrf visit={visit} />
+    <input type="hidden" name="feed" value={feed} />
+    <input type="hidden" name="decision" value="named" />
+    <p>
+      <strong>Another job</strong>
+    </p>
+    <div class="row">
+      <p>
+        <label for="key">Key of the posting</label>
+        <input id="key" name="key" required maxlength={1_000} autocomplete="off" />
+      </p>
+      <p>
+        <label for="job">ID of its job on the site</label>
+        <input id="job" name="job_id" required maxlength={200} autocomplete="off" />
+      </p>
+    </div>
+    <p>
+      <label>
+        <input type="checkbox" name="anyway" value="true" autocomplete="off" /> Even if it seems to be another job, or
+        the job of another posting
+      </label>
+    </p>
+    <p>
+      <button type="submit">Adopt that job</button>
+    </p>
+  </form>
+);
+
+// The pages of existing jobs: all feeds, and what was found for one, with the decisions.
+
+/** An unsure match may have several jobs, each with the fields that differ. */
+const SHOWN: Readonly<Record<Certainty, number>> = { sure: 50, unsure: 15, unmatched: 50 };
+
+export function adoptPages(context: PageContext): Hono<WebEnv> {
+  const { app } = context;
+  const { db, config } = app;
+  const pages = new Hono<WebEnv>();
+  interface Asked {
+    readonly show: Certainty | undefined;
+    readonly after?: number | undefined;
+    readonly alert?: string;
+  }
+  async function pageOf(visit: Visit, feed: FeedName, { show: asked, after, alert }: Asked) {
+    const read = (show: Certainty) => shownProposals(db, feed, { show, after: after ?? -1, limit: SHOWN[show] });
+    const shown = await read(asked ?? 'sure');
+    const { run } = shown;
+    // With no sure match, the first page shows what there is.
+    const first = run && CERTAINTIES.find((kind) => run[kind] !== 0);
+    const show = asked ?? first ?? 'sure';
+    const props = { visit, feed, show, after, ...(alert === undefined ? {} : { alert }) };
+    return <AdoptPage {...props} shown={show === (asked ?? 'sure') ? shown : await read(show)} />;
+  }
+  pages.get(
+    '/adopt',
+    showPage(async ({ visit, query }) => {
+      if (query('feed') === undefined)
+        return <AdoptFeeds visit={visit} feeds={[...config.feeds.keys()]} runs={await listAdoptRuns(db)} />;
+      const { feed, show } = readInput(showAdoption, query);
+      const place = decodeCursor(query('cursor'), showAdoption.place);
+      return pageOf(visit, await namedFeed(app, feed), { show, after: place?.after });
+    }),
+  );
+  pages.post(
+    '/adopt',
+    operationForm(context, startAdoption, {
+      async next({ feed }, form) {
+        const { show } = readInput(showAdoption, (name) => (name === 'feed' ? feed : form.one(name)));
+        return pageAddress.adopt(feed, show === undefined ? {} : { show });
+      },
+      async refused({ message }, { c, visit, form }, { feed }) {
+        const { show } = readInput(showAdoption, (name) => (name === 'feed' ? feed : form.one(name)));
+        return c.html(await pageOf(visit, await namedFeed(app, feed), { show, alert: message }), 409);
+      },
+    }),
+  );
+  return pages;
+}

@@ -1,0 +1,157 @@
+// What was done on the sites, newest first, with a file of all of it.
+import { Hono } from 'hono';
+import { changesAsCsv, type ListedChange, listChanges } from '../../operations/changes.ts';
+import { choicesOf, numberSchema } from '../../operations/scalars.ts';
+import { csvResponse } from '../problem.ts';
+import type { WebEnv } from '../web-env.ts';
+import { type ChangesSelection, pageAddress } from './parts/addresses.ts';
+import { Layout, type Visit } from './parts/layout.tsx';
+import { askedBy, type PageContext, readInput, showPage } from './parts/page.tsx';
+import { When } from './parts/parts.tsx';
+import { expectValue } from './parts/read-form.ts';
+
+const SHOWN = 50;
+
+export function changesPages(context: PageContext): Hono<WebEnv> {
+  const pages = new Hono<WebEnv>();
+  pages.get(
+    '/changes',
+    showPage(async ({ visit, actor, query }) => {
+      const input = readInput(listChanges, query);
+      const before = expectValue('before', numberSchema.optional(), query('before'));
+      const page = { limit: SHOWN, after: before === undefined ? undefined : { before } };
+      const { shown, next } = await listChanges.run(input, page, askedBy(context, actor));
+      return (
+        <ChangesPage
+          visit={visit}
+          items={shown.items}
+          keptSince={shown.kept_since}
+          feeds={[...context.app.config.feeds.keys()]}
+          selection={{ ...input, before }}
+          older={next?.before}
+        />
+      );
+    }),
+  );
+  pages.get(
+    '/changes.csv',
+    showPage(async ({ actor, query }) =>
+      csvResponse(changesAsCsv(readInput(listChanges, query), askedBy(context, actor)), 'changes'),
+    ),
+  );
+  return pages;
+}
+
+interface ChangesPageProps {
+  readonly visit: Visit;
+  readonly items: readonly ListedChange[];
+  readonly keptSince: Date;
+  readonly feeds: readonly string[];
+  readonly selection: ChangesSelection;
+  /** Where the older ones begin; `undefined`: there are none. */
+  readonly older: number | undefined;
+}
+
+const OPERATIONS = choicesOf(listChanges.input.shape.operation) ?? [];
+
+const ChangesPage = ({ visit, items, keptSince, feeds, selection, older }: ChangesPageProps) => {
+  const { prefix } = visit;
+  const { before, ...filter } = selection;
+  const { since, until, operation, feed } = filter;
+  return (
+    <Layout title="Changes" visit={visit} section="changes">
+      <form class="row" method="get" action={prefix + pageAddress.changes()}>
+        <div>
+          <label for="since">Since</label>
+          <input id="since" name="since" value={since ?? ''} aria-describedby="times" />
+        </div>
+        <div>
+          <label for="until">Before</label>
+          <input id="until" name="until" value={until ?? ''} aria-describedby="times" />
+        </div>
+        <div>
+          <label for="operation">Operation</label>
+          <select id="operation" name="operation">
+            <option value="">all</option>
+            {OPERATIONS.map((name) => (
+              <option selected={name === operation}>{name}</option>
+            ))}
+          </select>
+        </div>
+        <div>
+          <label for="feed">Feed</label>
+          <select id="feed" name="feed">
+            <option value="">all</option>
+            {[...new Set([...feeds, ...(feed === undefined ? [] : [feed])])].map((name) => (
+              <option selected={name === feed}>{name}</option>
+            ))}
+          </select>
+        </div>
+        <button type="submit">Show</button>
+      </form>
+      <p id="times" class="hint">
+        Times: today, yesterday, 12h or 3d ago, 2026-03-20, 2026-03-20T14:00.
+      </p>
+      {items.length === 0 ? <p>Nothing like that was done on the sites.</p> : <Table prefix={prefix} items={items} />}
+      <p class="row">
+        {before !== undefined && <a href={prefix + pageAddress.changes(filter)}>Newest</a>}
+        {older !== undefined && (
+          <a href={prefix + pageAddress.changes({ ...filter, before: older })} rel="next">
+            Older
+          </a>
+        )}
+        {items.length > 0 && <a href={prefix + pageAddress.changesFile(filter)}>All of these as CSV</a>}
+      </p>
+      {older === undefined && (
+        <p class="hint">
+          {'What was done before '}
+          <When at={keptSince} />
+          {' is not kept.'}
+        </p>
+      )}
+    </Layout>
+  );
+};
+
+const Table = ({ prefix, items }: { prefix: string } & Pick<ChangesPageProps, 'items'>) => (
+  <section class="scroll" tabindex={0} aria-label="Changes, newest first">
+    <table class="stacked">
+      <thead>
+        <tr>
+          <th scope="col">Posting</th>
+          <th scope="col">When</th>
+          <th scope="col">Operation</th>
+          <th scope="col">Why</th>
+          <th scope="col">Job</th>
+        </tr>
+      </thead>
+      <tbody>
+        {items.map(({ at, feed, key, title, operation, why, pull, fields, site_job_id: id, site_job_url: url }) => (
+          <tr>
+            <th scope="row" data-column="Posting">
+              <a href={prefix + pageAddress.posting(feed, key)}>{title ?? key}</a>
+              <span class="detail">{title === null ? feed : `${key} of ${feed}`}</span>
+            </th>
+            <td data-column="When">
+              <When at={at} />
+            </td>
+            <td data-column="Operation">{operation}</td>
+            <td data-column="Why">
+              {pull === null ? why : <a href={prefix + pageAddress.pull(pull)}>{why}</a>}
+              {fields.length > 0 && <span class="detail">{fields.join(', ')}</span>}
+            </td>
+            <td data-column="Job">
+              {id !== null && url !== null && /^https?:\/\//i.test(url) ? (
+                <a href={url} rel="noreferrer">
+                  {id}
+                </a>
+              ) : (
+                (id ?? '–')
+              )}
+            </td>
+          </tr>
+        ))}
+      </tbody>
+    </table>
+  </section>
+);

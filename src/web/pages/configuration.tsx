@@ -1,0 +1,387 @@
+// The files of feeds as text, their former versions, and what became of changes in the running processes: for those who may configure.
+import { Hono } from 'hono';
+import type { z } from 'zod';
+import {
+  checkFeedText,
+  listFeedVersions,
+  reloadConfiguration,
+  restoreFeedVersion,
+  saveFeedText,
+  showFeedText,
+  showFeedVersion,
+  showReload,
+} from '../../operations/configuration.ts';
+import { OperationRefused } from '../../operations/operation.ts';
+import { plural } from '../../plan/message.ts';
+import type { WebEnv } from '../web-env.ts';
+import { pageAddress } from './parts/addresses.ts';
+import { Csrf, Layout, type Visit } from './parts/layout.tsx';
+import { askedBy, operationForm, type PageContext, readInput, showPage } from './parts/page.tsx';
+import { When } from './parts/parts.tsx';
+
+type Shown = z.output<typeof showFeedText.output>;
+type Version = z.output<typeof listFeedVersions.item>;
+type Reload = z.output<typeof showReload.output>;
+
+/** All that are kept. */
+const MOST_VERSIONS = 100;
+const NEW_TEXT = 'site: \nsource: \nformat: \n';
+
+export function configurationPages(context: PageContext): Hono<WebEnv> {
+  const { config } = context.app;
+  const pages = new Hono<WebEnv>();
+  /** @param drafted what the person has written, instead of what the file has */
+  const filePage = async (visit: Visit, actor: string, name: string, drafted?: Drafted) => {
+    const asked = askedBy(context, actor);
+    const shown = await showFeedText.run({ feed: name }, asked).catch((error: unknown) => {
+      if (!(error instanceof OperationRefused) || error.kind !== 'unknown') throw error;
+      return undefined;
+    });
+    const { items } =
+      shown === undefined
+        ? { items: [] }
+        : await listFeedVersions.readPage({ feed: name }, { limit: MOST_VERSIONS }, asked);
+    return <FeedFilePage visit={visit} feed={name} shown={shown} versions={items} {...drafted} />;
+  };
+  pages.get(
+    pageAddress.configuration(),
+    showPage(async ({ visit, actor }) => {
+      const reload = await showReload.run({}, askedBy(context, actor));
+      const feeds = [...config.feeds.keys(), ...config.brokenFeeds.keys()].sort();
+      return <ConfigurationPage visit={visit} feeds={feeds} path={config.path} reload={reload} />;
+    }, 'configure'),
+  );
+  pages.post(
+    pageAddress.reload(),
+    operationForm(context, reloadConfiguration, { next: () => pageAddress.configuration() }),
+  );
+  pages.get(
+    '/feed/file',
+    showPage(async ({ visit, actor, query }) => {
+      const { feed } = readInput(showFeedText, query);
+      return filePage(visit, actor, feed);
+    }, 'configure'),
+  );
+  pages.get(
+    '/feed/file/version',
+    showPage(async ({ visit, actor, query }) => {
+      const { feed, version } = readInput(showFeedVersion, query);
+      const { text } = await showFeedVersion.run({ feed, version }, askedBy(context, actor));
+      return <VersionPage visit={visit} feed={feed} version={version} text={text} />;
+    }, 'configure'),
+  );
+  pages.post(
+    pageAddress.checkFeedFile(),
+    operationForm(context, checkFeedText, {
+      next: async ({ feed, problems, warnings }, form, { c, visit, actor }) => {
+        const said = [...problems.map(problemLine), ...warnings.map((warning) => `Warning: ${warning}`)];
+        const isRight = problems.length === 0;
+        const drafted = { text: form.one('text') ?? '', seen: form.one('seen'), said, isRight };
+        return c.html(await filePage(visit, actor, feed, drafted));
+      },
+    }),
+  );
+  const refused = async (
+    why: OperationRefused,
+    { visit, actor }: { readonly visit: Visit; readonly actor: string },
+    { feed, text, seen }: { readonly feed: string; readonly text?: string; readonly seen?: string | undefined },
+  ) => {
+    if (why.kind === 'unknown') throw why;
+    const present = presentTextIn(why);
+    const drafted = { text, seen: present?.seen ?? seen, said: why.message.split('\n'), isRight: false };
+    // A restore has no text of the person's own: the page has the present one anyway.
+    return filePage(visit, actor, feed, text === undefined ? drafted : { ...drafted, present });
+  };
+  pages.post(
+    pageAddress.saveFeedFile(),
+    operationForm(context, saveFeedText, {
+      next: async ({ feed, result, text, reason, include }, _form, { c, visit }) =>
+        result === 'to_commit'
+          ? c.html(<CommitPage visit={visit} feed={feed} text={text ?? ''} reason={reason ?? ''} include={include} />)
+          : pageAddress.feedFile(feed),
+      refused,
+    }),
+  );
+  pages.post(
+    pageAddress.restoreFeedFile(),
+    operationForm(context, restoreFeedVersion, {
+      next: async ({ feed, result, text, reason, include }, _form, { c, visit }) =>
+        result === 'to_commit'
+          ? c.html(<CommitPage visit={visit} feed={feed} text={text ?? ''} reason={reason ?? ''} include={include} />)
+          : pageAddress.feedFile(feed),
+      refused,
+    }),
+  );
+  return pages;
+}
+
+const problemLine = ({
+  file,
+  line,
+  column,
+  setting,
+  message,
+}: z.output<typeof checkFeedText.output>['problems'][number]): string =>
+  `${line === null ? file : `${file}:${line}:${column}`} ${setting}: ${message}`;
+
+/** What a person has written, with what was said of it. */
+interface Drafted {
+  readonly text: string | undefined;
+  readonly seen: string | undefined;
+  readonly said: readonly string[];
+  readonly isRight: boolean;
+  readonly present?: PresentText | undefined;
+}
+
+interface FeedFilePageProps extends Partial<Drafted> {
+  readonly visit: Visit;
+  readonly feed: string;
+  /** `undefined`: the feed is new. */
+  readonly shown: Shown | undefined;
+  readonly versions: readonly Version[];
+}
+
+const FeedFilePage = ({ visit, feed, shown, versions, ...drafted }: FeedFilePageProps) => {
+  const { prefix } = visit;
+  const { text, seen, said = [], isRight, present } = drafted;
+  const written = text ?? shown?.text ?? NEW_TEXT;
+  return (
+    <Layout title={shown === undefined ? `New feed ${feed}` : `File of feed ${feed}`} visit={visit}>
+      <p>
+        {shown === undefined ? 'The feed has no file yet.' : <code>{shown.file}</code>}{' '}
+        <a href={prefix + pageAddress.configuration()}>Configuration</a>
+      </p>
+      {typeof shown?.read_only === 'string' && (
+        <p class="notice">{`It can not be saved from here: ${shown.read_only}. Save shows the file to commit.`}</p>
+      )}
+      {isRight === true && <p class="notice">The configuration is right with this text. Nothing is saved yet.</p>}
+      {said.length > 0 && (
+        <div role="alert" class={isRight === true ? 'notice' : 'notice bad'}>
+          {said.map((line) => (
+            <p>{line}</p>
+          ))}
+        </div>
+      )}
+      <form method="post" action={prefix + pageAddress.saveFeedFile()}>
+        <Csrf visit={visit} />
+        <input type="hidden" name="feed" value={feed} />
+        <input type="hidden" name="seen" value={seen ?? shown?.seen ?? ''} />
+        <p>
+          <label for="text">Settings (YAML)</label>
+          <textarea id="text" name="text" rows={Math.min(40, written.split('\n').length + 3)} spellcheck={false}>
+            {written}
+          </textarea>
+        </p>
+        <p>
+          <button type="submit">Save</button>{' '}
+          <button type="submit" formaction={prefix + pageAddress.checkFeedFile()}>
+            Check
+          </button>
+        </p>
+      </form>
+      {present !== undefined && <PresentTextShown present={present} />}
+      {versions.length > 0 && <Versions visit={visit} feed={feed} seen={shown?.seen ?? ''} versions={versions} />}
+    </Layout>
+  );
+};
+
+interface VersionsProps {
+  readonly visit: Visit;
+  readonly feed: string;
+  readonly seen: string;
+  readonly versions: readonly Version[];
+}
+
+const Versions = ({ visit, feed, seen, versions }: VersionsProps) => (
+  <>
+    <h2>Versions</h2>
+    <section class="scroll" tabindex={0} aria-label="Versions, newest first">
+      <table>
+        <thead>
+          <tr>
+            <th scope="col">Version</th>
+            <th scope="col">When</th>
+            <th scope="col">Who</th>
+            <th scope="col">What</th>
+          </tr>
+        </thead>
+        <tbody>
+          {versions.map(({ version, at, actor, present, lines }) => (
+            <tr>
+              <td>
+                <a href={visit.prefix + pageAddress.feedFileVersion(feed, version)}>{version}</a>
+              </td>
+              <td>
+                <When at={at} />
+              </td>
+              <td>{actor ?? 'written by hand'}</td>
+              <td>
+                {present ? (
+                  'in the file'
+                ) : (
+                  <form method="post" action={visit.prefix + pageAddress.restoreFeedFile()} class="row">
+                    <Csrf visit={visit} />
+                    <input type="hidden" name="feed" value={feed} />
+                    <input type="hidden" name="version" value={String(version)} />
+                    <input type="hidden" name="seen" value={seen} />
+                    {plural(lines, 'line')} <button type="submit">{`Restore version ${version}`}</button>
+                  </form>
+                )}
+              </td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </section>
+  </>
+);
+
+interface CommitPageProps {
+  readonly visit: Visit;
+  readonly feed: string;
+  readonly text: string;
+  readonly reason: string;
+  readonly include: string | null;
+}
+
+const CommitPage = ({ visit, feed, text, reason, include }: CommitPageProps) => (
+  <Layout title={`File of feed ${feed}`} visit={visit}>
+    <p class="notice">{`Nothing was written: ${reason}.`}</p>
+    {include !== null && (
+      <pre>
+        <code>{include}</code>
+      </pre>
+    )}
+    <pre class="scroll" tabindex={0}>
+      <code>{text}</code>
+    </pre>
+  </Layout>
+);
+
+interface VersionPageProps {
+  readonly visit: Visit;
+  readonly feed: string;
+  readonly version: number;
+  readonly text: string;
+}
+
+const VersionPage = ({ visit, feed, version, text }: VersionPageProps) => (
+  <Layout title={`Feed ${feed}, version ${version} of its file`} visit={visit}>
+    <p>
+      <a href={visit.prefix + pageAddress.feedFile(feed)}>The file as it is now</a>
+    </p>
+    <pre class="scroll" tabindex={0}>
+      <code>{text}</code>
+    </pre>
+  </Layout>
+);
+
+interface ConfigurationPageProps {
+  readonly visit: Visit;
+  readonly feeds: readonly string[];
+  readonly path: string;
+  readonly reload: Reload;
+}
+
+const RESULTS: Readonly<Record<Reload['processes'][number]['result'], string>> = {
+  begun: 'is taking the changed one over',
+  applied: 'uses the changed configuration',
+  unchanged: 'had it already',
+  refused: 'keeps the former one: the changed one is wrong',
+  failed: 'keeps the former one: the changed one could not be used',
+  none: 'has not read it again',
+};
+
+const ConfigurationPage = ({ visit, feeds, path, reload }: ConfigurationPageProps) => (
+  <Layout title="Configuration" visit={visit}>
+    <p>
+      <code>{path}</code>
+    </p>
+    <h2>Feeds</h2>
+    <ul>
+      {feeds.map((feed) => (
+        <li>
+          <a href={visit.prefix + pageAddress.feedFile(feed)}>{feed}</a>
+        </li>
+      ))}
+    </ul>
+    <form class="row" method="get" action={`${visit.prefix}/feed/file`}>
+      <div>
+        <label for="feed">Name of a new feed</label>
+        <input id="feed" name="feed" required pattern="[a-z0-9][a-z0-9_\-]*" />
+      </div>
+      <button type="submit">Write its file</button>
+    </form>
+    <h2>Running processes</h2>
+    <p>They take changes over by themselves, once the files are right.</p>
+    {reload.processes.map((process) => (
+      <section>
+        <p>
+          {`${process.command} (process ${process.pid} on ${process.host}) ${RESULTS[process.result]}`}
+          {process.at !== null && (
+            <>
+              {', '}
+              <When at={process.at} />
+            </>
+          )}
+        </p>
+        <ul>
+          {changesOf(process).map((line) => (
+            <li>{line}</li>
+          ))}
+        </ul>
+      </section>
+    ))}
+    <form method="post" action={visit.prefix + pageAddress.reload()}>
+      <Csrf visit={visit} />
+      <button type="submit">Reload</button>
+    </form>
+  </Layout>
+);
+
+function changesOf(process: Reload['processes'][number]): readonly string[] {
+  const lists = [
+    ['Feeds added', process.added],
+    ['Feeds changed', process.changed],
+    ['Feeds removed, whose jobs stay', process.removed],
+    ['Sites', process.sites],
+    ['Also changed', process.others],
+  ] as const;
+  return [
+    ...lists.flatMap(([what, names]) => (names.length === 0 ? [] : [`${what}: ${names.join(', ')}`])),
+    ...process.restart.map((setting) => `Needs a restart: ${setting}`),
+    ...process.problems,
+  ];
+}
+
+// The text that a feed's file has now, which a person has not seen yet and the next save replaces.
+
+/** What is there instead of what was shown. */
+export interface PresentText {
+  /** `undefined`: the file is gone. */
+  readonly text: string | undefined;
+  /** What the next save takes as `seen`: whoever saves again has been shown this. */
+  readonly seen: string;
+}
+
+/** `undefined`: the refusal is about something else. */
+export function presentTextIn({ kind, now }: OperationRefused): PresentText | undefined {
+  if (kind !== 'conflict' || !('seen' in now)) return undefined;
+  return {
+    text: typeof now.text === 'string' ? now.text : undefined,
+    seen: typeof now.seen === 'string' ? now.seen : '',
+  };
+}
+
+export const PresentTextShown = ({ present: { text } }: { present: PresentText }) =>
+  text === undefined ? (
+    <p class="notice">The file is gone. If you save your text, it is written anew.</p>
+  ) : (
+    <section aria-labelledby="present">
+      <h2 id="present">What the file has now</h2>
+      <p>Somebody has changed it meanwhile. Take over into your text what shall stay: if you save, it replaces this.</p>
+      <pre class="scroll" tabindex={0}>
+        <code>{text}</code>
+      </pre>
+    </section>
+  );

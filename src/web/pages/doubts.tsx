@@ -1,0 +1,332 @@
+// The pages of creates in doubt: a list, one with the jobs that it may have made, and the jobs that a search of the site found for a feed.
+import { type Context, Hono } from 'hono';
+import { adoptFound, compareWith, foundJobsOf, showFound } from '../../operations/adoption.ts';
+import { settleEntry } from '../../operations/decisions.ts';
+import { namedFeed } from '../../operations/operation.ts';
+import { entryPlace } from '../../operations/review.ts';
+import { numberSchema } from '../../operations/scalars.ts';
+import { plural, textOf } from '../../plan/message.ts';
+import type { FeedName } from '../../posting/identifiers.ts';
+import type { FoundJobsOfFeed, LeftEntry } from '../../review/adopt/proposals.ts';
+import { readDoubt, type ShownDoubt } from '../../review/compare-doubt.ts';
+import type { App } from '../../runtime/app.ts';
+import { readJobId } from '../../site/http/job-address.ts';
+import { doubtOf } from '../../store/change/resolve-doubt.ts';
+import { type BulkRow, unfinishedBulk } from '../../store/review/bulk-actions.ts';
+import { countFound, type FoundEntry } from '../../store/review/found-entries.ts';
+import type { ReviewEntry } from '../../store/review/review-entries.ts';
+import { reviewPage } from '../../store/review/review-page.ts';
+import { foldReviewCounts } from '../../store/review/review-totals.ts';
+import { decodeCursor, encodeCursor } from '../cursor.ts';
+import { notFound, ProblemError } from '../problem.ts';
+import type { WebEnv } from '../web-env.ts';
+import { DoubtPage } from './doubt.tsx';
+import { pageAddress } from './parts/addresses.ts';
+import { Csrf, Layout, mayReview, type Visit } from './parts/layout.tsx';
+import { operationForm, type PageContext, readInput, showPage } from './parts/page.tsx';
+import { sentence, When } from './parts/parts.tsx';
+import { malformed } from './review/read-decision.ts';
+
+const SHOWN = 50;
+
+export function doubtPages(context: PageContext): Hono<WebEnv> {
+  const { app } = context;
+  const { db } = app;
+  const pages = new Hono<WebEnv>();
+  pages.get(
+    '/doubts',
+    showPage(async ({ visit, query }) => {
+      const name = query('feed');
+      const feed = name === undefined ? undefined : await namedFeed(app, name);
+      const cursor = query('cursor');
+      await foldReviewCounts(db);
+      const page = await reviewPage(db, { feed, kinds: ['in_doubt'] }, SHOWN, decodeCursor(cursor, entryPlace));
+      const next = encodeCursor(page.next) ?? undefined;
+      const resolved = await resolvedEntry(app, query('resolved'));
+      const found = cursor === undefined ? await countFound(db, feed) : [];
+      const props = { visit, feed, entries: page.entries, next, isFirst: cursor === undefined, resolved, found };
+      return <Doubts {...props} />;
+    }),
+  );
+  pages.get(
+    '/doubts/:id',
+    showPage(async ({ c, visit, query }) => {
+      const id = numberIn(c);
+      const props = await doubtIn(app, id);
+      if (query('ask') === undefined) return <DoubtPage visit={visit} {...props} />;
+      if (!mayReview(visit))
+        throw new ProblemError({ status: 403, detail: 'only reviewers may have jobs read from the site' });
+      const job = query('job');
+      const typed = job === undefined ? undefined : jobIdIn(job);
+      return (
+        <DoubtPage
+          visit={visit}
+          {...props}
+          candidates={(await compareWith(app, id, typed === undefined ? [] : [typed])).candidates}
+          typed={typed}
+        />
+      );
+    }),
+  );
+  pages.post(
+    '/doubts/:id',
+    operationForm(context, settleEntry, {
+      required: ['version'],
+      async before(form) {
+        if (form.one('verdict') !== 'missing' || form.one('confirmed') === 'true') return;
+        throw malformed('confirmed', 'must be set: look for the job on the site first. Nothing was changed');
+      },
+      next: ({ feed, entry }) => pageAddress.doubts(feed, { resolved: entry }),
+      async refused({ reason, now }, { c, visit }, { id, site_job_id: typed }) {
+        const refused = { message: textOf(reason), mayInsist: now.may_insist === true };
+        return c.html(<DoubtPage visit={visit} {...(await doubtIn(app, id))} refused={refused} typed={typed} />, 409);
+      },
+    }),
+  );
+  return pages;
+}
+
+/** @throws {ProblemError} if the entry is not, or no longer, a create in doubt */
+async function doubtIn({ db, config }: App, id: number): Promise<ShownDoubt> {
+  const doubt = await readDoubt(db, config, id);
+  if (doubt === undefined) throw notFound(`entry ${id} is not, or no longer, a create in doubt`);
+  return doubt;
+}
+
+/** Whether an entry that the address names is resolved by now. */
+async function resolvedEntry({ db }: App, text: string | undefined): Promise<number | undefined> {
+  if (text === undefined) return undefined;
+  const id = numberSchema.safeParse(text);
+  if (!id.success) throw malformed('resolved', 'must be the number of an entry');
+  return (await doubtOf(db, id.data)) === undefined ? id.data : undefined;
+}
+
+function jobIdIn(text: string) {
+  const id = text.length > 200 ? undefined : readJobId(text.trim());
+  if (id === undefined) throw malformed('job', "can't be the ID of a job");
+  return id;
+}
+
+/** The number in the address. */
+function numberIn(c: Context<WebEnv>): number {
+  const id = numberSchema.safeParse(c.req.param('id'));
+  if (id.success) return id.data;
+  throw new ProblemError({ status: 400, detail: 'the address must name a number' });
+}
+
+export function foundPages(context: PageContext): Hono<WebEnv> {
+  const { app } = context;
+  const pages = new Hono<WebEnv>();
+  pages.get(
+    '/doubts/found',
+    showPage(async ({ visit, query }) => (
+      <FoundPage visit={visit} {...(await readPage(app, readInput(showFound, query).feed))} />
+    )),
+  );
+  pages.post(
+    '/doubts/found',
+    operationForm(context, adoptFound, {
+      next: ({ bulk }) => pageAddress.bulkAction(bulk),
+      refused: async ({ message }, { c, visit }, { feed }) =>
+        c.html(<FoundPage visit={visit} {...(await readPage(app, feed))} refused={message} />, 409),
+    }),
+  );
+  return pages;
+}
+
+async function readPage(app: App, name: string) {
+  const feed = await namedFeed(app, name);
+  return { feed, found: await foundJobsOf(app, feed), unfinished: await unfinishedBulk(app.db, 'adopt', feed) };
+}
+
+// The list of creates in doubt.
+
+export interface DoubtsProps {
+  readonly visit: Visit;
+  /** `undefined`: of all feeds. */
+  readonly feed: FeedName | undefined;
+  readonly entries: readonly ReviewEntry[];
+  readonly isFirst: boolean;
+  readonly next: string | undefined;
+  readonly resolved: number | undefined;
+  /** How many jobs a search of the site found, by feed. */
+  readonly found: readonly { readonly feed: FeedName; readonly n: number }[];
+}
+
+const Doubts = ({ visit, feed, entries, isFirst, next, resolved, found }: DoubtsProps) => {
+  const { prefix } = visit;
+  return (
+    <Layout title={feed === undefined ? 'Doubts' : `Doubts of feed ${feed}`} visit={visit} section="review">
+      {feed !== undefined && (
+        <p>
+          <a href={prefix + pageAddress.doubts()}>All feeds</a>
+        </p>
+      )}
+      {resolved !== undefined && <p class="notice good" role="status">{`Entry ${resolved} is resolved.`}</p>}
+      {found.map((each) => (
+        <p class="notice">
+          {`${plural(each.n, 'job was', 'jobs were')} found on the site for feed ${each.feed}. `}
+          <a href={prefix + pageAddress.found(each.feed)}>Adopt those that are certain</a>
+        </p>
+      ))}
+      {entries.length === 0 && isFirst ? (
+        <p class="notice good">No create is in doubt.</p>
+      ) : (
+        <>
+          <p>
+            The site may have made a job for each of these postings, or not: its answer did not say. Nothing is sent for
+            them until that is known, so that no job is made twice. Most doubts resolve themselves when the site's list
+            is read.
+          </p>
+          <section class="scroll" tabindex={0} aria-label="Creates in doubt">
+            <table>
+              <caption class="quiet">Creates in doubt, the oldest first</caption>
+              <thead>
+                <tr>
+                  <th scope="col">Posting</th>
+                  <th scope="col">Feed</th>
+                  <th scope="col">Site</th>
+                  <th scope="col">What is known</th>
+                  <th scope="col">Since</th>
+                </tr>
+              </thead>
+              <tbody>
+                {entries.map((entry) => (
+                  <tr>
+                    <th scope="row">
+                      <a href={prefix + pageAddress.doubt(entry.id)}>{entry.key}</a>
+                    </th>
+                    <td>{entry.feed}</td>
+                    <td>{entry.site}</td>
+                    <td>{textOf(entry.reason)}</td>
+                    <td>
+                      <When at={entry.since} />
+                    </td>
+                  </tr>
+                ))}
+              </tbody>
+            </table>
+          </section>
+          {(!isFirst || next !== undefined) && (
+            <nav aria-label="Pages of doubts" class="row">
+              {!isFirst && <a href={prefix + pageAddress.doubts(feed)}>First page</a>}
+              {next !== undefined && (
+                <a href={prefix + pageAddress.doubts(feed, { cursor: next })} rel="next">
+                  Next page
+                </a>
+              )}
+            </nav>
+          )}
+        </>
+      )}
+    </Layout>
+  );
+};
+
+// The jobs that a search of the site found for a feed: adopts those whose posting is certain, and shows the others.
+
+export interface FoundProps {
+  readonly visit: Visit;
+  readonly feed: FeedName;
+  readonly found: FoundJobsOfFeed;
+  /** An action that adopts some of them, and is not done. */
+  readonly unfinished: Pick<BulkRow, 'id' | 'state'> | undefined;
+  /** Why nothing was adopted. */
+  readonly refused?: string;
+}
+
+const FoundPage = ({ visit, feed, found, unfinished, refused }: FoundProps) => {
+  const { prefix } = visit;
+  const { sure, left } = found;
+  return (
+    <Layout title={`Found jobs of feed ${feed}`} visit={visit} section="review">
+      <p class="row">
+        <a href={prefix + pageAddress.doubts(feed)}>{`Doubts of feed ${feed}`}</a>
+        <a href={prefix + pageAddress.activity({ feed })}>Who decided what</a>
+      </p>
+      {refused !== undefined && (
+        <p role="alert" class="notice bad">
+          {sentence(refused)}
+        </p>
+      )}
+      {unfinished !== undefined && (
+        <p class="notice">
+          {unfinished.state === 'stopped' ? 'Adopting some of them was stopped: ' : 'Some of them are being adopted: '}
+          <a href={prefix + pageAddress.bulkAction(unfinished.id)}>{`action ${unfinished.id}`}</a>
+        </p>
+      )}
+      {sure.length === 0 ? (
+        <p>No found job is certain.</p>
+      ) : (
+        <form method="post" action={prefix + pageAddress.found()} class="panel" aria-label="All certain jobs">
+          <Csrf visit={visit} />
+          <input type="hidden" name="feed" value={feed} />
+          <input type="hidden" name="mark" value={found.mark} />
+          <p>
+            {sure.length === 1
+              ? '1 job on the site shows exactly the reference of a posting, and no other posting or job has it. Its other fields are set to the values in the feed.'
+              : `${sure.length} jobs on the site show exactly the reference of one posting each, and no other posting or job has it. Their other fields are set to the values in the feed.`}
+          </p>
+          <p class="hint">
+            Each is checked on the site first, within its rate. You can watch its progress, stop it and continue it.
+          </p>
+          {mayReview(visit) && (
+            <p>
+              <button type="submit" class="main">
+                {sure.length === 1 ? 'Adopt the certain job' : `Adopt all ${sure.length} certain jobs`}
+              </button>
+            </p>
+          )}
+        </form>
+      )}
+      {sure.length > 0 && (
+        <>
+          <Jobs visit={visit} jobs={sure} label="Certain jobs" />
+          {sure.length > SHOWN && <p class="hint">{`${SHOWN} of them are shown.`}</p>}
+        </>
+      )}
+      {left.length > 0 && (
+        <>
+          <h2 id="left">{`${plural(left.length, 'found job')} to decide one by one`}</h2>
+          <Jobs visit={visit} jobs={left} label="To decide one by one" />
+          {left.length > SHOWN && <p class="hint">{`${SHOWN} of them are shown.`}</p>}
+        </>
+      )}
+    </Layout>
+  );
+};
+
+interface JobsProps {
+  readonly visit: Visit;
+  readonly jobs: readonly (FoundEntry | LeftEntry)[];
+  readonly label: string;
+}
+
+const Jobs = ({ visit, jobs, label }: JobsProps) => {
+  const rows = jobs.slice(0, SHOWN);
+  const explained = rows.some((job) => 'message' in job);
+  return (
+    <section class="scroll" tabindex={0} aria-label={label}>
+      <table>
+        <thead>
+          <tr>
+            <th scope="col">Posting</th>
+            <th scope="col">Job</th>
+            {explained && <th scope="col">Why</th>}
+          </tr>
+        </thead>
+        <tbody>
+          {rows.map((job) => (
+            <tr>
+              <th scope="row">
+                <a href={visit.prefix + pageAddress.doubt(job.entry)}>{job.key}</a>
+              </th>
+              <td>{job.siteJobId}</td>
+              {'message' in job && <td>{job.message}</td>}
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </section>
+  );
+};

@@ -1,0 +1,244 @@
+// The page of one feed, and its forms: pull it now, resume it.
+import { Hono } from 'hono';
+import type { FeedConfig } from '../../config/config.ts';
+import type { Complaint } from '../../config/config-error.ts';
+import { resumeStoppedFeed } from '../../operations/feeds.ts';
+import { type ShownPull, showPulls, startFeedPull } from '../../operations/pulls.ts';
+import { absenceOf, type FeedStatus, readFeedStatus } from '../../operations/status.ts';
+import { plural } from '../../plan/message.ts';
+import { pausesOf } from '../../plan/pause-words.ts';
+import type { FeedName } from '../../posting/identifiers.ts';
+import { type BriefPull, recentPulls } from '../../store/pull/pull-history.ts';
+import { formatSpan } from '../../telemetry/times.ts';
+import { ProblemError } from '../problem.ts';
+import type { WebEnv } from '../web-env.ts';
+import { type Attention, AttentionList, attentionOf } from './attention.tsx';
+import { Sparkline } from './overview.tsx';
+import { pageAddress } from './parts/addresses.ts';
+import { FeedNumbers, PullButton } from './parts/feed-numbers.tsx';
+import { Csrf, Layout, mayConfigure, mayReview, type Visit } from './parts/layout.tsx';
+import { askedBy, operationForm, type PageContext, showPage } from './parts/page.tsx';
+import { Told, When } from './parts/parts.tsx';
+import { PausedByPerson, PauseLink } from './parts/paused.tsx';
+import { PullTable } from './pulls.tsx';
+
+const SHOWN_PULLS = 10;
+const DRAWN_PULLS = 40;
+
+export function feedPages(context: PageContext): Hono<WebEnv> {
+  const { app } = context;
+  const { db, config } = app;
+  const pages = new Hono<WebEnv>();
+  pages.get(
+    '/feed',
+    showPage(async ({ visit, query, actor }) => {
+      const { feed, status } = await readFeedStatus(app, expectFeed(query('feed')));
+      const name = feed.feed;
+      return (
+        <FeedPage
+          visit={visit}
+          feed={feed}
+          config={config.feeds.get(name)}
+          faults={config.brokenFeeds.get(name)?.complaints ?? []}
+          attention={attentionOf(status).filter(
+            ({ place, isPause }) => 'feed' in place && place.feed === name && isPause !== true,
+          )}
+          pulls={(await showPulls.readPage({ feed: name }, { limit: SHOWN_PULLS }, askedBy(context, actor))).items}
+          drawn={(await recentPulls(db, [name], DRAWN_PULLS)).get(name) ?? []}
+        />
+      );
+    }),
+  );
+  pages.post(
+    pageAddress.startPull(),
+    operationForm(context, startFeedPull, {
+      required: ['feed'],
+      next: ({ pull }) => pageAddress.pull(pull),
+      // Whoever presses the button twice sees the pull that it started.
+      async refused(why, { goTo }) {
+        if (typeof why.now.pull !== 'number') throw why;
+        return goTo(pageAddress.pull(why.now.pull));
+      },
+    }),
+  );
+  pages.post(
+    pageAddress.resumeFeed(),
+    operationForm(context, resumeStoppedFeed, {
+      required: ['undo'],
+      next: ({ feed }) => pageAddress.feed(feed as FeedName),
+    }),
+  );
+  return pages;
+}
+
+function expectFeed(given: string | undefined): string {
+  if (given !== undefined) return given;
+  throw new ProblemError({ status: 400, detail: 'the address or form must name a feed' });
+}
+
+// One feed: what is open, its newest pulls, its schedule and its settings in brief.
+
+export interface FeedPageProps {
+  readonly visit: Visit;
+  readonly feed: FeedStatus;
+  readonly config: FeedConfig | undefined;
+  readonly faults: readonly Complaint[];
+  readonly attention: readonly Attention[];
+  readonly pulls: readonly ShownPull[];
+  readonly drawn: readonly BriefPull[];
+}
+
+const FeedPage = (props: FeedPageProps) => {
+  const { visit, feed, config, faults, attention, pulls, drawn } = props;
+  const { prefix } = visit;
+  const { stopped, last_verify: verified } = feed;
+  const paused = pausesOf(visit.pauses ?? [], feed).filter(({ site, feed: own }) => (site ?? own) !== undefined);
+  const isPulled = stopped === null && feed.pauses.every(({ pulls: stops }) => !stops);
+  return (
+    <Layout title={`Feed ${feed.feed}`} visit={visit} section="overview">
+      <div id="state" data-live={feed.last_pull?.status === 'running' ? 'true' : undefined}>
+        {!feed.configured && <p class="notice">This feed is {absenceOf(feed)}.</p>}
+        <PausedByPerson visit={visit} pauses={paused} />
+        {stopped !== null && <Stopped visit={visit} feed={feed.feed} stopped={stopped} />}
+        {stopped === null && (paused.length === 0 || attention.length > 0) && (
+          <AttentionList prefix={prefix} attention={attention} />
+        )}
+        <FeedNumbers prefix={prefix} feed={feed} />
+        <PullButton visit={visit} feed={feed} />
+        {paused.every((pause) => pause.feed === undefined) && <PauseLink visit={visit} subject={{ feed: feed.feed }} />}
+        {[feed.rekey, feed.search].map(
+          (note) =>
+            note !== null && (
+              <p class="notice">
+                <Told notice={note} prefix={prefix} />
+              </p>
+            ),
+        )}
+        {feed.warnings.map((warning) => (
+          <p class="notice">{`Warning: ${warning}`}</p>
+        ))}
+        <h2>Pulls</h2>
+        <Sparkline pulls={drawn} />
+        <PullTable prefix={prefix} pulls={pulls} label={`The newest pulls of ${feed.feed}`} />
+        {pulls.length > 0 && (
+          <p>
+            <a href={prefix + pageAddress.pulls(feed.feed)}>All pulls of this feed</a>
+          </p>
+        )}
+      </div>
+      <h2>Settings</h2>
+      {faults.map(({ message }) => (
+        <p class="notice bad">{message}</p>
+      ))}
+      <dl class="facts">
+        <dt>Site</dt>
+        <dd>
+          <a href={prefix + pageAddress.site(feed.site)}>{feed.site}</a>
+          {config !== undefined && (
+            <>
+              {', '}
+              <a href={prefix + pageAddress.adopt(feed.feed)}>match the jobs that it already has</a>
+            </>
+          )}
+        </dd>
+        <dt>Schedule</dt>
+        <dd>
+          {feed.schedule === null && config?.schedule === undefined
+            ? 'none; it is pulled only when somebody asks'
+            : `${feed.schedule ?? config?.schedule} (${feed.time_zone ?? config?.timeZone})`}
+        </dd>
+        <dt>Next pull</dt>
+        <dd>{isPulled && feed.next_run !== null ? <When at={feed.next_run} /> : 'none'}</dd>
+        <dt>Last verified</dt>
+        <dd>{verified === null ? 'never' : <Verified last={verified} />}</dd>
+        {config !== undefined && <Settings config={config} />}
+      </dl>
+      {mayConfigure(visit) && feed.configured ? (
+        <p>
+          <a class="button" href={prefix + pageAddress.changeFeed(feed.feed)}>
+            Change the settings
+          </a>{' '}
+          <a href={prefix + pageAddress.feedFile(feed.feed)}>Their file and its versions</a>
+        </p>
+      ) : (
+        config !== undefined && <p class="hint">They are changed in the configuration file.</p>
+      )}
+    </Layout>
+  );
+};
+
+const Verified = ({ last }: { last: NonNullable<FeedStatus['last_verify']> }) => {
+  const { at, same, changed, gone, foreign, left, message } = last;
+  const found = `${same} as sent, ${changed} changed, ${gone} gone, ${foreign} foreign`;
+  const rest = left === 0 ? '' : `; ${plural(left, 'job')} left to a person`;
+  return (
+    <>
+      <When at={at} />
+      {`: ${found}${rest}${message === undefined ? '' : `; ${message}`}`}
+    </>
+  );
+};
+
+/** Nothing that could hold a secret, such as an address. */
+const Settings = ({ config }: { config: FeedConfig }) => {
+  const { source, mapping, guard, minRecords, staleAfterMs } = config;
+  return (
+    <>
+      <dt>Source</dt>
+      <dd>{`${source.from.kind}, read as ${source.format}${source.details === undefined ? '' : ', with a request for the details of each posting'}`}</dd>
+      <dt>Key</dt>
+      <dd>{mapping.key.paths.join(', ')}</dd>
+      <dt>Fields</dt>
+      <dd>{Object.keys(mapping.fields).join(', ')}</dd>
+      <dt>Deletes are held</dt>
+      <dd>{`beyond ${guard.percent} % of the jobs and ${plural(guard.count, 'job')}`}</dd>
+      <dt>A posting is gone</dt>
+      <dd>{`once ${plural(guard.missingPulls, 'complete pull')} did not see it`}</dd>
+      {minRecords !== undefined && (
+        <>
+          <dt>Complete</dt>
+          <dd>{`only with at least ${plural(minRecords, 'record')}`}</dd>
+        </>
+      )}
+      {staleAfterMs !== undefined && (
+        <>
+          <dt>Failing</dt>
+          <dd>{`after ${formatSpan(staleAfterMs)} without a complete pull`}</dd>
+        </>
+      )}
+    </>
+  );
+};
+
+interface StoppedProps extends Pick<FeedStatus, 'feed'> {
+  readonly visit: Visit;
+  readonly stopped: NonNullable<FeedStatus['stopped']>;
+}
+
+const Stopped = ({ visit, feed, stopped: { since, undo, undone } }: StoppedProps) => {
+  const { prefix } = visit;
+  return (
+    <section class="next warn" aria-labelledby="stopped">
+      <h2 id="stopped">Not pulled</h2>
+      <p>
+        <When at={since} />
+        {', '}
+        <a href={prefix + pageAddress.pull(undo)}>
+          {undone === null ? `undo ${undo} began` : `pull ${undone} was undone`}
+        </a>
+        . Since then this feed is not pulled, so that its source does not bring back what was undone. Resume it once the
+        source is right: then it is pulled by its schedule again.
+      </p>
+      {mayReview(visit) && (
+        <form method="post" action={prefix + pageAddress.resumeFeed()}>
+          <Csrf visit={visit} />
+          <input type="hidden" name="feed" value={feed} />
+          <input type="hidden" name="undo" value={undo} />
+          <button type="submit" class="main">
+            Resume {feed}
+          </button>
+        </form>
+      )}
+    </section>
+  );
+};

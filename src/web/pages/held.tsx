@@ -1,0 +1,383 @@
+// Held deletes: which jobs would go, why they are held, and the decisions about them.
+import { Hono } from 'hono';
+import type { ActInput } from '../../operations/decisions.ts';
+import { namedFeed } from '../../operations/operation.ts';
+import { entryPlace } from '../../operations/review.ts';
+import { type DeleteGuard, GUARD_WINDOW_HOURS } from '../../plan/delete-guard.ts';
+import { plural, textOf } from '../../plan/message.ts';
+import type { FeedName } from '../../posting/identifiers.ts';
+import { type HeldPage, readHeldPage } from '../../review/held-deletes.ts';
+import { tokenOfOne } from '../../review/seen.ts';
+import { type HeldGroup, heldGroups } from '../../store/review/review-entries.ts';
+import { foldReviewCounts, type HeldDelete, type HeldFor } from '../../store/review/review-totals.ts';
+import { decodeCursor, encodeCursor } from '../cursor.ts';
+import { ProblemError } from '../problem.ts';
+import type { WebEnv } from '../web-env.ts';
+import { pageAddress } from './parts/addresses.ts';
+import { Csrf, Layout, mayReview, type Visit } from './parts/layout.tsx';
+import { actOnForm, type PageContext, showPage } from './parts/page.tsx';
+import { When } from './parts/parts.tsx';
+import type { Form } from './parts/read-form.ts';
+import { AnswerFirst } from './rekey.tsx';
+import { startFromForm } from './review/decide.tsx';
+import { boundToChosen, malformed, readBound, readChosen, readReason, writeChosen } from './review/read-decision.ts';
+
+const HeldFeeds = ({ visit, groups }: { visit: Visit; groups: readonly HeldGroup[] }) => (
+  <Layout title="Held deletes" visit={visit} section="review">
+    {groups.length === 0 ? (
+      <p class="notice good">No delete is held.</p>
+    ) : (
+      <section class="scroll" tabindex={0} aria-label="Feeds with held deletes">
+        <table>
+          <caption class="quiet">Feeds with held deletes</caption>
+          <thead>
+            <tr>
+              <th scope="col">Feed</th>
+              <th scope="col" class="number">
+                Held
+              </th>
+              <th scope="col">Since</th>
+              <th scope="col">Why</th>
+            </tr>
+          </thead>
+          <tbody>
+            {groups.map(({ feed, count, since, reason }) => (
+              <tr>
+                <th scope="row">
+                  <a href={visit.prefix + pageAddress.held(feed)}>{feed}</a>
+                </th>
+                <td class="number">{count}</td>
+                <td>
+                  <When at={since} />
+                </td>
+                <td>{textOf(reason)}</td>
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      </section>
+    )}
+  </Layout>
+);
+
+export interface HeldProps extends Omit<HeldPage, 'next'> {
+  readonly visit: Visit;
+  readonly feed: FeedName;
+  /** `undefined`: the feed is no longer configured. */
+  readonly guard: DeleteGuard | undefined;
+  /** Where the page begins; `undefined`: it is the first one. */
+  readonly cursor: string | undefined;
+  /** Whether all of the page are chosen. */
+  readonly isChosen: boolean;
+  readonly next: string | undefined;
+}
+
+const Held = (props: HeldProps) => {
+  const { visit, feed, count, deletes, inQuestion, barred } = props;
+  const { prefix } = visit;
+  return (
+    <Layout title={`Held deletes of feed ${feed}`} visit={visit} section="review">
+      <p class="row">
+        <a href={prefix + pageAddress.held()}>All feeds</a>
+        <a href={prefix + pageAddress.entries({ feed, kind: 'held', discarded: 'true' })}>Jobs that were kept</a>
+      </p>
+      {count === 0 && deletes.length === 0 ? (
+        <p class="notice good">No delete of this feed is held.</p>
+      ) : (
+        <>
+          {inQuestion && <AnswerFirst visit={visit} feed={feed} />}
+          <p>
+            <strong>{count === 1 ? '1 job would be deleted' : `${count} jobs would be deleted`}</strong>: their postings
+            are no longer in the feed. Nothing is deleted until a person approves it.
+          </p>
+          {!inQuestion &&
+            barred.map((why) => (
+              <p class="notice">{`${props.approvable === 0 ? "They can't" : 'Not all of them can'} be approved now: ${why}.`}</p>
+            ))}
+          {props.reasons.map((reason) => (
+            <Why {...props} {...reason} />
+          ))}
+          <h2 id="deletes">What would be deleted</h2>
+          {mayReview(visit) && !inQuestion ? (
+            <>
+              <form method="post" action={prefix + pageAddress.held()} id="decide">
+                <Csrf visit={visit} />
+                <input type="hidden" name="feed" value={feed} />
+                <Decisions {...props} />
+                <Deletes {...props} checkable />
+                <p class="row">
+                  <DecideChosen approvable={props.approvable} />
+                </p>
+              </form>
+              <ApproveAll {...props} />
+            </>
+          ) : (
+            <Deletes {...props} checkable={false} />
+          )}
+          <Pages {...props} />
+        </>
+      )}
+    </Layout>
+  );
+};
+
+const TITLES = {
+  guard: 'Held by the delete guard',
+  unreadable: 'Held because records could not be read',
+  rekey: 'Held because the keys of the feed seem to have changed',
+  restored: 'Held until the next complete pull of the feed',
+} as const;
+
+const Why = ({ visit, feed, guard, hold, count, reason }: HeldProps & HeldFor) => (
+  <section class="panel" aria-label={TITLES[hold]}>
+    <p>
+      <strong>{`${TITLES[hold]}: ${plural(count, 'delete')}.`}</strong>
+    </p>
+    <p>{textOf(reason)}</p>
+    {hold === 'guard' && (
+      <p>
+        {guard !== undefined &&
+          `The limit of this feed: more than ${plural(guard.count, 'delete')} and more than ${guard.percent} % of its live jobs within ${GUARD_WINDOW_HOURS} hours. `}
+        They stay held until a person decides, or the posting comes back.
+      </p>
+    )}
+    {hold === 'unreadable' && (
+      <p>
+        {'Each of these records may be one of the postings below. '}
+        <a href={visit.prefix + pageAddress.entries({ feed, kind: 'unreadable' })}>
+          Look at the records that could not be read
+        </a>
+        {' and have them fixed at the source: then the next pull checks these deletes again.'}
+      </p>
+    )}
+    {hold === 'restored' && (
+      <p>The next complete pull of the feed decides again: start one, rather than approve them.</p>
+    )}
+  </section>
+);
+
+const Deletes = ({
+  visit,
+  feed,
+  deletes,
+  reasons,
+  isChosen,
+  checkable,
+}: HeldProps & { readonly checkable: boolean }) => (
+  <section class="scroll" tabindex={0} aria-labelledby="deletes">
+    <table aria-labelledby="deletes">
+      <thead>
+        <tr>
+          {checkable && <th scope="col">Choose</th>}
+          <th scope="col">Posting</th>
+          <th scope="col">Title</th>
+          <th scope="col">Job</th>
+          {reasons.length > 1 && <th scope="col">Held for</th>}
+          <th scope="col">Since</th>
+        </tr>
+      </thead>
+      <tbody>
+        {deletes.map((held) => (
+          <tr>
+            {checkable && (
+              <td>
+                <input
+                  type="checkbox"
+                  name="entry"
+                  value={writeChosen(held.id, tokenOfOne(held))}
+                  aria-label={`Choose ${held.key}`}
+                  checked={isChosen}
+                  autocomplete="off"
+                />
+              </td>
+            )}
+            <th scope="row">
+              <a href={visit.prefix + pageAddress.posting(feed, held.key)}>{held.key}</a>
+            </th>
+            <td>{held.title ?? <span class="quiet">not known</span>}</td>
+            <td>
+              <Job {...held} />
+            </td>
+            {reasons.length > 1 && <td>{HOLD_WORDS[held.hold]}</td>}
+            <td>
+              <When at={held.since} />
+            </td>
+          </tr>
+        ))}
+      </tbody>
+    </table>
+  </section>
+);
+
+const HOLD_WORDS = {
+  guard: 'delete guard',
+  unreadable: 'unreadable records',
+  rekey: 'changed keys',
+  restored: 'restored database',
+} as const;
+
+/** Only web addresses become links: they come from the site. */
+const Job = ({ siteJobId, url }: Pick<HeldDelete, 'siteJobId' | 'url'>) => {
+  if (siteJobId === null) return <span class="quiet">none yet</span>;
+  return url !== null && /^https?:\/\//i.test(url) ? (
+    <a href={url} rel="noreferrer">
+      {siteJobId}
+    </a>
+  ) : (
+    <span>{siteJobId}</span>
+  );
+};
+
+const Decisions = ({ visit, feed, count, approvable, deletes, cursor, isChosen }: HeldProps) => (
+  <section class="panel" aria-label="The chosen postings">
+    <p>
+      <strong>The chosen postings</strong>
+    </p>
+    <p class="hint">
+      Keep: the job stays on the site and its delete is discarded. Nothing is sent for it while its posting is missing;
+      if the posting comes back, it is mirrored again. You can reopen it.
+    </p>
+    <p>
+      <label for="reason">Reason for keeping, for the record</label>
+      <input id="reason" name="reason" maxlength={1_000} autocomplete="off" />
+    </p>
+    <p class="row">
+      <DecideChosen approvable={approvable} />
+      {isChosen ? (
+        <a href={`${visit.prefix}${pageAddress.held(feed, cursor)}#decide`}>Choose none</a>
+      ) : (
+        <a href={`${visit.prefix}${pageAddress.held(feed, cursor, 'all')}#decide`}>
+          {`Choose all ${deletes.length} shown`}
+        </a>
+      )}
+    </p>
+    <p class="row">
+      <strong>All of them</strong>
+      <a class="button" href={visit.prefix + pageAddress.confirmAction('discard', { feed, kind: 'held' })}>
+        {`Keep all ${count} …`}
+      </a>
+      {approvable > 0 && (
+        <a class="button" href={visit.prefix + pageAddress.confirmAction('approve', { feed, kind: 'held' })}>
+          {`Delete all ${approvable} …`}
+        </a>
+      )}
+    </p>
+  </section>
+);
+
+const DecideChosen = ({ approvable }: Pick<HeldProps, 'approvable'>) => (
+  <>
+    <button type="submit" name="decision" value="keep">
+      Keep the chosen
+    </button>
+    {approvable > 0 && (
+      <button type="submit" name="decision" value="approve" class="danger">
+        Delete the chosen
+      </button>
+    )}
+  </>
+);
+
+const ApproveAll = ({ visit, feed, approvable: count, seen, barred }: HeldProps) => {
+  const { prefix } = visit;
+  if (count === 0) return null;
+  if (seen === undefined)
+    return (
+      <p>
+        <a href={prefix + pageAddress.confirmAction('approve', { feed, kind: 'held' })}>{`Approve all ${count} …`}</a>
+      </p>
+    );
+  return (
+    <form method="post" action={prefix + pageAddress.held()} class="panel" aria-label="All held deletes">
+      <Csrf visit={visit} />
+      <input type="hidden" name="feed" value={feed} />
+      <input type="hidden" name="decision" value="approve-all" />
+      <input type="hidden" name="expected" value={String(count)} />
+      <input type="hidden" name="seen" value={seen} />
+      <p>
+        <strong>{`All ${plural(count, 'held delete')} of this feed${barred.length === 0 ? '' : ' that can be approved'}`}</strong>
+      </p>
+      <p class="hint">If others are held by then, nothing is approved.</p>
+      <p>
+        <label>
+          <input type="checkbox" name="confirmed" value="true" required autocomplete="off" />{' '}
+          {`Yes, delete ${plural(count, 'job')} from the site`}
+        </label>
+      </p>
+      <p>
+        <button type="submit" class="danger">{`Delete all ${count}`}</button>
+      </p>
+    </form>
+  );
+};
+
+const Pages = ({ visit, feed, cursor, next, deletes }: HeldProps) =>
+  cursor === undefined && next === undefined ? null : (
+    <nav aria-label="Pages of held deletes" class="row">
+      {cursor !== undefined && <a href={visit.prefix + pageAddress.held(feed)}>First page</a>}
+      {next !== undefined && (
+        <a href={visit.prefix + pageAddress.held(feed, next)} rel="next">
+          Next page
+        </a>
+      )}
+      <span class="quiet">{`${deletes.length} on this page`}</span>
+    </nav>
+  );
+
+// The pages of held deletes: which feeds have some, and those of one feed with the decisions about them.
+
+const SHOWN = 50;
+
+export function heldPages(context: PageContext): Hono<WebEnv> {
+  const { app } = context;
+  const { db, config } = app;
+  const pages = new Hono<WebEnv>();
+  pages.get(
+    '/held',
+    showPage(async ({ visit, query }) => {
+      const name = query('feed');
+      if (name === undefined) {
+        await foldReviewCounts(db);
+        return <HeldFeeds visit={visit} groups={await heldGroups(db, undefined)} />;
+      }
+      const feed = await namedFeed(app, name);
+      const cursor = query('cursor');
+      const held = await readHeldPage(app, feed, SHOWN, decodeCursor(cursor, entryPlace));
+      const isChosen = query('chosen') === 'all';
+      const props = { ...held, next: encodeCursor(held.next) ?? undefined, cursor, isChosen };
+      return <Held visit={visit} feed={feed} guard={config.feeds.get(feed)?.guard} {...props} />;
+    }),
+  );
+  pages.post(
+    '/held',
+    actOnForm('review', async (sent) => {
+      const feed = await namedFeed(app, sent.form.one('feed') ?? '');
+      return startFromForm(context, sent, decisionOf(feed, sent.form), async (why) => {
+        throw new ProblemError({ status: 409, detail: why.replace(/\.?$/, '') });
+      });
+    }),
+  );
+  return pages;
+}
+
+/** What a form of the page decides, bound to what the page showed. */
+function decisionOf(feed: FeedName, form: Form): ActInput {
+  const decision = form.one('decision');
+  const filter = { feed, kinds: ['held' as const] };
+  if (decision === 'approve-all') {
+    if (form.one('confirmed') !== 'true') throw malformed('confirmed', 'must be set: nothing was approved');
+    if (form.one('seen') === undefined) throw malformed('seen', 'is missing: open the page again');
+    return { action: 'approve', filter, ...readBound(form) };
+  }
+  if (decision !== 'approve' && decision !== 'keep')
+    throw malformed('decision', 'must be approve, keep or approve-all');
+  const chosen = readChosen(form.all('entry'));
+  if (chosen.length === 0) throw malformed('entry', 'is missing: choose at least one posting. Nothing was done');
+  const reason = readReason(form);
+  return {
+    action: decision === 'approve' ? 'approve' : 'discard',
+    filter: { ...filter, ids: chosen.map(({ id }) => id) },
+    seen: boundToChosen(chosen).seen,
+    reason: decision === 'approve' ? undefined : reason,
+  };
+}

@@ -1,0 +1,228 @@
+// Finds postings by key, job ID or words of their title, and lists the postings that have a job, or whose job has ended.
+import { Hono } from 'hono';
+import { z } from 'zod';
+import { namedFeed } from '../../operations/operation.ts';
+import { keyText } from '../../operations/scalars.ts';
+import { type FeedName, postingKey } from '../../posting/identifiers.ts';
+import {
+  findJobs,
+  type JobOfPosting,
+  type JobSearchResult,
+  jobsAfter,
+  jobsFrom,
+} from '../../store/mapping/find-jobs.ts';
+import { decodeCursor, encodeCursor } from '../cursor.ts';
+import type { WebEnv } from '../web-env.ts';
+import { pageAddress } from './parts/addresses.ts';
+import { Layout, mayPull, type Visit } from './parts/layout.tsx';
+import { type PageContext, showPage } from './parts/page.tsx';
+import { SyncNow } from './posting/sync-now.tsx';
+import { malformed } from './review/read-decision.ts';
+
+export interface JobsProps {
+  readonly visit: Visit;
+  readonly feeds: readonly FeedName[];
+  /** `undefined`: of all feeds. */
+  readonly feed: FeedName | undefined;
+  readonly q: string | undefined;
+  /** `undefined`: nothing was given. */
+  readonly found: JobSearchResult | undefined;
+  readonly listed: readonly JobOfPosting[];
+  readonly isFirst: boolean;
+  readonly next: string | undefined;
+}
+
+const Jobs = (props: JobsProps) => {
+  const { visit, feeds, feed, q, found, listed, isFirst, next } = props;
+  const { named, titled = [], more = false } = found ?? {};
+  const { prefix } = visit;
+  return (
+    <Layout title="Jobs" visit={visit} section="jobs">
+      <search>
+        <form method="get" action={prefix + pageAddress.jobs()} class="row">
+          <div>
+            <label for="q">Key of a posting, ID of a job, or words of a title</label>
+            <input id="q" name="q" type="search" value={q ?? ''} maxlength={2_000} autocomplete="off" />
+          </div>
+          <div>
+            <label for="feed">Feed</label>
+            <select id="feed" name="feed">
+              <option value="">all feeds</option>
+              {feeds.map((name) => (
+                <option value={name} selected={name === feed}>
+                  {name}
+                </option>
+              ))}
+            </select>
+          </div>
+          <button type="submit">Find</button>
+        </form>
+      </search>
+      {named !== undefined && named.length > 0 && (
+        <>
+          <h2 id="named">Found</h2>
+          <List visit={visit} jobs={named} heading="named" syncable={feeds} />
+        </>
+      )}
+      {titled.length > 0 && (
+        <>
+          <h2 id="titled">Titles with these words</h2>
+          <List visit={visit} jobs={titled} heading="titled" />
+          {more && <p class="hint">{`Only ${titled.length} are shown: type more words.`}</p>}
+        </>
+      )}
+      {named?.length === 0 && (
+        <>
+          <p class={titled.length > 0 ? 'hint' : 'notice'}>
+            {`No posting${feed === undefined ? '' : ` of feed ${feed}`} has exactly this key, and no job this ID.`}
+            {feed === undefined && ' Choose a feed to see the keys that follow.'}
+          </p>
+          {feed !== undefined && q !== undefined && feeds.includes(feed) && (
+            <SyncNow visit={visit} feed={feed} posting={postingKey(q)} />
+          )}
+        </>
+      )}
+      {found !== undefined && (
+        <p class="hint">
+          A posting that waits to be created is found by its key only: to find it by its title, each pull would have to
+          write an index of the titles of all new postings.
+        </p>
+      )}
+      {(named === undefined || feed !== undefined) && (
+        <>
+          <h2 id="listed">
+            {named === undefined ? 'Postings that have a job, or whose job has ended, by key' : 'Keys from there on'}
+          </h2>
+          {listed.length === 0 ? (
+            <p class="quiet">{isFirst ? 'None.' : 'No more.'}</p>
+          ) : (
+            <List visit={visit} jobs={listed} heading="listed" />
+          )}
+        </>
+      )}
+      <p>
+        <a href={prefix + pageAddress.adopt(feed)}>Match jobs that a site already has</a>
+      </p>
+      {(!isFirst || next !== undefined) && (
+        <nav aria-label="Pages of jobs" class="row">
+          {!isFirst && <a href={prefix + pageAddress.jobs({ ...only(feed) })}>First page</a>}
+          {next !== undefined && (
+            <a href={prefix + pageAddress.jobs({ ...only(feed), cursor: next })} rel="next">
+              Next page
+            </a>
+          )}
+        </nav>
+      )}
+    </Layout>
+  );
+};
+
+const only = (feed: FeedName | undefined) => (feed === undefined ? {} : { feed });
+
+const STATES = {
+  ready: 'to be sent',
+  sending: 'being sent',
+  in_doubt: 'in doubt',
+  held: 'delete held',
+  rejected: 'rejected',
+  failed: 'failed',
+  discarded: 'discarded',
+  expired: 'expired',
+} as const;
+
+const MOST_CHARACTERS = 120;
+const excerpt = (text: string): string => (text.length > MOST_CHARACTERS ? `${text.slice(0, MOST_CHARACTERS)}…` : text);
+
+interface ListProps {
+  readonly visit: Visit;
+  readonly jobs: readonly JobOfPosting[];
+  readonly heading: string;
+  /** The feeds whose postings have a button that syncs them. */
+  readonly syncable?: readonly FeedName[];
+}
+
+const List = ({ visit, jobs, heading, syncable = [] }: ListProps) => (
+  <section class="scroll" tabindex={0} aria-labelledby={heading}>
+    <table aria-labelledby={heading}>
+      <thead>
+        <tr>
+          <th scope="col">Posting</th>
+          <th scope="col">Title</th>
+          <th scope="col">Feed</th>
+          <th scope="col">Site</th>
+          <th scope="col">Job</th>
+          <th scope="col">State</th>
+          {syncable.length > 0 && mayPull(visit) && <th scope="col">Sync</th>}
+        </tr>
+      </thead>
+      <tbody>
+        {jobs.map(({ feed, key, site, siteJobId, url, title, state }) => (
+          <tr>
+            <th scope="row">
+              <a href={visit.prefix + pageAddress.posting(feed, key)}>{excerpt(key)}</a>
+            </th>
+            <td>{title === null ? <span class="quiet">not known</span> : excerpt(title)}</td>
+            <td>{feed}</td>
+            <td>{site}</td>
+            <td>
+              {siteJobId !== null && url !== null && /^https?:\/\//i.test(url) ? (
+                <a href={url} rel="noreferrer">
+                  {siteJobId}
+                </a>
+              ) : (
+                (siteJobId ?? <span class="quiet">none</span>)
+              )}
+            </td>
+            <td>{state === null ? 'as in the feed' : STATES[state]}</td>
+            {syncable.length > 0 && mayPull(visit) && (
+              <td>{syncable.includes(feed) && <SyncNow visit={visit} feed={feed} posting={key} />}</td>
+            )}
+          </tr>
+        ))}
+      </tbody>
+    </table>
+  </section>
+);
+
+// The page that finds the job of a posting by key, ID or title.
+
+const SHOWN = 50;
+const placeSchema = z.strictObject({ feed: z.string().max(100), key: keyText });
+
+export function jobPages({ app }: PageContext): Hono<WebEnv> {
+  const { db, config } = app;
+  const pages = new Hono<WebEnv>();
+  pages.get(
+    '/jobs',
+    showPage(async ({ visit, query }) => {
+      const name = query('feed');
+      const feed = name === undefined ? undefined : await namedFeed(app, name);
+      const q = query('q')?.trim() || undefined;
+      if (q !== undefined && !keyText.safeParse(q).success)
+        throw malformed('q', "can't be a key or an ID: it is too long");
+      const cursor = query('cursor');
+      const after = decodeCursor(cursor, placeSchema);
+      const found = q === undefined || after !== undefined ? undefined : await findJobs(db, q, feed, SHOWN);
+      const rows =
+        q !== undefined && after === undefined
+          ? feed === undefined
+            ? []
+            : await jobsFrom(db, feed, q, SHOWN + 1)
+          : await jobsAfter(db, feed, after, SHOWN + 1);
+      const listed = rows.slice(0, SHOWN);
+      const last = rows.length > SHOWN ? listed.at(-1) : undefined;
+      const next = encodeCursor(last && { feed: last.feed, key: last.key }) ?? undefined;
+      const props = {
+        feed,
+        q,
+        found,
+        listed,
+        next,
+        isFirst: cursor === undefined,
+        feeds: [...config.feeds.keys()],
+      };
+      return <Jobs visit={visit} {...props} />;
+    }),
+  );
+  return pages;
+}

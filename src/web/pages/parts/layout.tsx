@@ -1,0 +1,118 @@
+// The HTML document around every page.
+import { raw } from 'hono/html';
+import type { Child } from 'hono/jsx';
+import { type PersonsPause, pauseInFull } from '../../../plan/pause-words.ts';
+import type { Visitor } from '../../access/visitor.ts';
+import { pageAddress } from './addresses.ts';
+import { sentence } from './parts.tsx';
+
+/** What every page knows about its request. */
+export interface Visit {
+  /** The path below which everything is served. */
+  readonly prefix: string;
+  /** `undefined`: the page to sign in on, and errors. */
+  readonly visitor: Visitor | undefined;
+  /** What people have paused. Absent: the page to sign in on, and errors. */
+  readonly pauses?: readonly PersonsPause[];
+}
+
+/** The pages that the navigation leads to. */
+export type NavigationName = keyof typeof NAVIGATION;
+
+const NAVIGATION = {
+  overview: 'Overview',
+  review: 'Review',
+  pulls: 'Pulls',
+  changes: 'Changes',
+  jobs: 'Jobs',
+  sites: 'Sites',
+  queues: 'Queues',
+  activity: 'Activity',
+} as const;
+
+export interface LayoutProps {
+  readonly title: string;
+  readonly visit: Visit;
+  readonly section?: NavigationName | undefined;
+  readonly children: Child;
+}
+
+export const Layout = ({ title, visit, section, children }: LayoutProps) => {
+  const { prefix, visitor } = visit;
+  return (
+    <>
+      {raw('<!DOCTYPE html>')}
+      <html lang="en">
+        <head>
+          <meta charset="utf-8" />
+          <meta name="viewport" content="width=device-width, initial-scale=1" />
+          <meta name="color-scheme" content="light dark" />
+          <title>{`${title} – jobmirror`}</title>
+          <link rel="icon" href={`${prefix}/icon.svg`} type="image/svg+xml" />
+          <link rel="stylesheet" href={`${prefix}/style.css`} />
+          <script src={`${prefix}/pages.js`} defer />
+        </head>
+        <body>
+          <a class="skip" href="#content">
+            Skip to the content
+          </a>
+          <header class="top">
+            <a class="name" href={`${prefix}/`}>
+              jobmirror
+            </a>
+            {visitor !== undefined && <Navigation prefix={prefix} section={section} />}
+            {mayReview(visit) && !isAllPaused(visit) && (
+              <a class="stop" href={prefix + pageAddress.pause({})}>
+                Stop everything
+              </a>
+            )}
+            {visitor?.signedIn !== undefined && (
+              <form method="post" action={`${prefix}/sign-out`} class="account">
+                <Csrf visit={visit} />
+                <span>{visitor.signedIn.name}</span> <button type="submit">Sign out</button>
+              </form>
+            )}
+          </header>
+          <main id="content" tabindex={-1}>
+            {visit.pauses?.filter(isOfAll).map((pause) => (
+              <p class="notice warn">
+                {`${sentence(pauseInFull(pause))}. `}
+                <a href={prefix + pageAddress.pause({})}>Resume or change it</a>
+              </p>
+            ))}
+            <h1>{title}</h1>
+            {children}
+          </main>
+        </body>
+      </html>
+    </>
+  );
+};
+
+const isOfAll = ({ site, feed }: PersonsPause): boolean => site === undefined && feed === undefined;
+const isAllPaused = ({ pauses = [] }: Visit): boolean => pauses.some(isOfAll);
+
+const Navigation = ({ prefix, section }: { prefix: string; section: NavigationName | undefined }) => (
+  <nav aria-label="Pages">
+    <ul>
+      {Object.entries(NAVIGATION).map(([name, label]) => (
+        <li>
+          <a href={prefix + pageAddress[name as NavigationName]()} aria-current={name === section ? 'page' : undefined}>
+            {label}
+          </a>
+        </li>
+      ))}
+    </ul>
+  </nav>
+);
+
+/** Proves that our own page sent the form. Every form that changes something has it. */
+export const Csrf = ({ visit }: { visit: Visit }) =>
+  visit.visitor?.signedIn === undefined ? null : (
+    <input type="hidden" name="csrf" value={visit.visitor.signedIn.csrf} />
+  );
+
+/** Whether the visitor may act, so that pages offer only what they may do. */
+export const mayReview = ({ visitor }: Visit): boolean => visitor?.scopes.has('review') === true;
+export const mayConfigure = ({ visitor }: Visit): boolean => visitor?.scopes.has('configure') === true;
+export const mayPull = ({ visitor }: Visit): boolean => visitor?.scopes.has('pull') === true;

@@ -1,0 +1,200 @@
+// What all pages and all forms have in common: who asks, and what they may do.
+import type { Context, Handler } from 'hono';
+import { z } from 'zod';
+import type { Scope } from '../../../config/build/web-config.ts';
+import type { Control } from '../../../operations/control.ts';
+import { type OperationContext, OperationRefused, type SingleOperation } from '../../../operations/operation.ts';
+import { fromText, isList, membersOf } from '../../../operations/scalars.ts';
+import type { App } from '../../../runtime/app.ts';
+import { expectOwnPage, type Visitor } from '../../access/visitor.ts';
+import { ProblemError } from '../../problem.ts';
+import type { WebEnv } from '../../web-env.ts';
+import { Layout, type Visit } from './layout.tsx';
+import { type Form, readForm } from './read-form.ts';
+
+/** What the pages work with. */
+export interface PageContext {
+  readonly app: App;
+  readonly control: Control;
+}
+
+export interface PageVisit {
+  readonly c: Context<WebEnv>;
+  readonly visit: Visit & { readonly visitor: Visitor };
+  /** For the audit. */
+  readonly actor: string;
+  /** A parameter of the address; `undefined` if it is missing or empty. @throws {ProblemError} if it is given twice or holds a NUL */
+  query(name: string): string | undefined;
+  /** Answers with another page of ours, which the browser then asks for. */
+  goTo(address: string): Response;
+}
+
+type Page = ReturnType<typeof Layout> | Response;
+
+/** A page, for all who may read, or have another scope. Others are sent to sign in, and come back afterwards. */
+export function showPage(show: (asked: PageVisit) => Promise<Page>, scope: Scope = 'read'): Handler<WebEnv> {
+  return async (c) => {
+    const visitor = await c.get('visitor')();
+    if (visitor === undefined) return c.redirect(c.get('client').prefix + signInAddress(c), 303);
+    expectScope(visitor, scope);
+    return answer(c, await show(await pageVisit(c, visitor)));
+  };
+}
+
+/**
+ * A form that changes something: only from our own page, and only by those who may.
+ * @param mostUploaded bytes of files, if it takes any
+ */
+export function actOnForm(
+  scope: Scope,
+  act: (asked: PageVisit & { readonly form: Form }) => Promise<Page>,
+  mostUploaded?: number,
+): Handler<WebEnv> {
+  return async (c) => {
+    const visitor = await c.get('visitor')();
+    if (visitor === undefined) throw new ProblemError({ status: 401, detail: SIGNED_OUT });
+    // Others upload nothing.
+    if (mostUploaded !== undefined) expectScope(visitor, scope);
+    const form = await readForm(c.req, mostUploaded);
+    expectOwnPage(c.env.incoming, c.get('client'), visitor, form.one('csrf'));
+    expectScope(visitor, scope);
+    return answer(c, await act({ ...(await pageVisit(c, visitor)), form }));
+  };
+}
+
+/** What an operation works with when a page asks for it. */
+export const askedBy = ({ app, control }: PageContext, actor: string): OperationContext => ({ app, actor, control });
+
+/** The pages around a form that asks for an operation. */
+interface FormPages<Input, Output> {
+  /** Members that a form must name, although the operation does without them: what the person was shown. */
+  readonly required?: readonly (keyof Input & string)[];
+  /** Refuses a form before anything is done, for what the next page needs of it. @throws {ProblemError} */
+  before?(form: Form): Promise<unknown>;
+  /** The address of the page that follows, or a page that says what was left. */
+  next(done: Output, form: Form, asked: PageVisit): string | Promise<string | Response>;
+  /** The page that says why nothing was done; by default that of an error. */
+  refused?(why: OperationRefused, asked: SentForm, input: Input): Promise<Page>;
+}
+
+type SentForm = PageVisit & { readonly form: Form };
+
+/** The same for a form that asks for an operation: its input is what the address and the form name of its members. */
+export const operationForm = <Input extends z.ZodType, Output extends z.ZodType>(
+  context: PageContext,
+  operation: SingleOperation<Input, Output>,
+  pages: FormPages<z.output<Input>, z.output<Output>>,
+): Handler<WebEnv> => actOnForm(operation.scope, (asked) => runForm(context, operation, pages, asked));
+
+/** The same of a form that was read. */
+export async function runForm<Input extends z.ZodType, Output extends z.ZodType>(
+  context: PageContext,
+  operation: SingleOperation<Input, Output>,
+  pages: FormPages<z.output<Input>, z.output<Output>>,
+  asked: SentForm,
+): Promise<Page> {
+  const { c, form } = asked;
+  for (const name of pages.required ?? []) expectPresent(form, name);
+  await pages.before?.(form);
+  const input = readInput(operation, (name, list) => c.req.param(name) ?? (list ? form.all(name) : form.one(name)));
+  try {
+    const next = await pages.next(await operation.run(input, askedBy(context, asked.actor)), form, asked);
+    return typeof next === 'string' ? asked.goTo(next) : next;
+  } catch (error) {
+    if (!(error instanceof OperationRefused) || pages.refused === undefined) throw error;
+    return pages.refused(error, asked, input);
+  }
+}
+
+function expectPresent(form: Form, name: string): void {
+  if (form.all(name).some((value) => value !== '')) return;
+  const message = 'is missing: open the page again';
+  throw new ProblemError({ status: 400, detail: `${name} ${message}`, faults: [{ where: `form.${name}`, message }] });
+}
+
+/** @throws {ProblemError} with everything that is wrong */
+export function readInput<Input extends z.ZodType>(
+  { input }: { readonly input: Input },
+  textIn: (name: string, list: boolean) => string | readonly string[] | undefined,
+): z.output<Input> {
+  const members = Object.entries(membersOf(formNamed(input, textIn)));
+  const given = Object.fromEntries(
+    members.map(([name, schema]) => {
+      const written = textIn(name, isList(schema));
+      return [name, written === undefined || written.length === 0 ? undefined : written];
+    }),
+  );
+  const read = z.object(Object.fromEntries(members.map(([name, schema]) => [name, fromText(schema)]))).safeParse(given);
+  // What was read of one of several forms is not read again: it may have become something else.
+  const checked = read.success && input instanceof z.ZodObject ? input.safeParse(read.data) : read;
+  if (checked.success) return checked.data as z.output<Input>;
+  const faults = checked.error.issues.map(({ path, message }) => ({ where: path.join('.'), message }));
+  const detail = faults.map(({ where, message }) => `${where} ${message}`).join('; ');
+  throw new ProblemError({ status: 400, detail, faults });
+}
+
+/** Of an input that has several forms, the one that is named. */
+function formNamed(input: z.ZodType, textIn: (name: string, list: boolean) => unknown): z.ZodType {
+  if (!(input instanceof z.ZodDiscriminatedUnion)) return input;
+  const { discriminator } = input.def;
+  const named = textIn(discriminator, false);
+  const form = input.options.find((each) => membersOf(each as z.ZodType)[discriminator]?.safeParse(named).success);
+  if (form !== undefined) return form as z.ZodType;
+  const message = input.safeParse({ [discriminator]: named }).error?.issues[0]?.message ?? 'is wrong';
+  throw new ProblemError({
+    status: 400,
+    detail: `${discriminator} ${message}`,
+    faults: [{ where: discriminator, message }],
+  });
+}
+
+const SIGNED_OUT = 'your session has ended and nothing was changed; sign in again and repeat it';
+
+const answer = (c: Context<WebEnv>, page: Page): Response | Promise<Response> =>
+  page instanceof Response ? page : Promise.resolve(c.html(page));
+
+async function pageVisit(c: Context<WebEnv>, visitor: Visitor): Promise<PageVisit> {
+  const { prefix } = c.get('client');
+  return {
+    c,
+    visit: { prefix, visitor, pauses: await c.get('pauses')() },
+    actor: visitor.actor,
+    query(name) {
+      const values = c.req.queries(name) ?? [];
+      const fault = values.length > 1 ? 'is given twice' : values[0]?.includes('\0') ? 'holds a NUL character' : '';
+      if (fault === '') return values[0] || undefined;
+      throw new ProblemError({
+        status: 400,
+        detail: `the parameter ${name} ${fault}`,
+        faults: [{ where: `query.${name}`, message: fault }],
+      });
+    },
+    goTo: (address) => c.redirect(prefix + address, 303),
+  };
+}
+
+function expectScope({ scopes }: Visitor, scope: Scope): void {
+  if (scopes.has(scope)) return;
+  throw new ProblemError({ status: 403, detail: `you may not do this: it needs the scope ${scope}` });
+}
+
+/** Comes back to the page that was asked for. */
+function signInAddress({ req }: Context<WebEnv>): string {
+  const { pathname, search } = new URL(req.url);
+  return pathname === '/' && search === '' ? '/sign-in' : `/sign-in?${new URLSearchParams({ to: pathname + search })}`;
+}
+
+/** The page that a sign-in leads to: one of ours, whatever the address of the form names. */
+export function ownAddress(to: string | undefined): string {
+  return to !== undefined && /^\/(?![/\\])[^\s\\\0]*$/.test(to) ? to : '/';
+}
+
+/** A failed request, for people. */
+export const ErrorPage = ({ visit, title, detail }: { visit: Visit; title: string; detail: string }) => (
+  <Layout title={title} visit={visit}>
+    <p role="alert">{`${detail.charAt(0).toUpperCase()}${detail.slice(1)}.`}</p>
+    <p>
+      <a href={`${visit.prefix}/`}>Back to the overview</a>
+    </p>
+  </Layout>
+);

@@ -1,0 +1,148 @@
+// One field with two values, cut to where they differ.
+import type { SiteStatus } from '../../../operations/status.ts';
+import type { Action } from '../../../plan/action.ts';
+import { actionsOf, type Notice } from '../../../plan/message.ts';
+import type { PulledDifference } from '../../../review/pulled-changes.ts';
+import type { PullStatus } from '../../../store/pull/pull-history.ts';
+import { formatTime } from '../../../telemetry/times.ts';
+import { pageAddress } from './addresses.ts';
+
+export const ShownDifference = ({ field, before, now }: PulledDifference) => (
+  <div class="difference">
+    <span class="field">{field}</span>
+    <del>{before ?? '(no such field)'}</del>
+    {' → '}
+    <ins>{now ?? '(no such field)'}</ins>
+  </div>
+);
+
+// A message with what can be done about it: as commands, and as a link where a page does the same.
+
+export interface ToldProps {
+  readonly notice: Notice;
+  readonly prefix: string;
+}
+
+export const Told = ({ notice: { messages, text }, prefix }: ToldProps) => (
+  <>
+    {text}
+    {messages.flatMap(actionsOf).map((action) => {
+      const page = pageOf(action);
+      return (
+        page !== undefined && (
+          <>
+            {' '}
+            <a href={prefix + page.address}>{page.words}</a>
+          </>
+        )
+      );
+    })}
+  </>
+);
+
+function pageOf(action: Action): { readonly words: string; readonly address: string } | undefined {
+  if (action.kind === 'compare_keys') {
+    return { words: 'Compare them here', address: pageAddress.rekey(action.parameters.feed) };
+  }
+  if (action.kind === 'rekey_feed') return { words: 'Compare them here', address: pageAddress.rekey(action.feed) };
+  return undefined;
+}
+
+// A time on a page: how long ago it was, with the exact one for whoever points at it, and for programs.
+
+/** The units, with the age in milliseconds up to which each is used. */
+const UNITS = [
+  ['s', 1_000, 60_000],
+  ['min', 60_000, 3_600_000],
+  ['h', 3_600_000, 48 * 3_600_000],
+  ['d', 86_400_000, 60 * 86_400_000],
+] as const;
+const JUST_NOW_MS = 3_000;
+
+/** `7 min`; `undefined`: so long that the date says more. */
+function spanWords(ms: number): string | undefined {
+  const unit = UNITS.find(([, , most]) => ms < most);
+  return unit && `${Math.max(1, Math.floor(ms / unit[1]))} ${unit[0]}`;
+}
+
+/** `7 min ago`, `in 2 h`; a time long ago, or far away, as a date. */
+function agoWords(at: Date, now: Date): string {
+  const ms = now.getTime() - at.getTime();
+  if (Math.abs(ms) < JUST_NOW_MS) return 'just now';
+  const span = spanWords(Math.abs(ms));
+  if (span === undefined) return formatTime(at).slice(0, 'yyyy-mm-dd'.length);
+  return ms > 0 ? `${span} ago` : `in ${span}`;
+}
+
+export const When = ({ at }: { at: Date | undefined | null }) =>
+  at == null ? <>–</> : <Exactly at={at}>{agoWords(at, new Date())}</Exactly>;
+
+/** How long it has lasted: `for 7 min`, `since 2026-01-05`. */
+export const Lasting = ({ since }: { since: Date | undefined | null }) => {
+  if (since == null) return <>–</>;
+  const span = spanWords(Math.max(0, Date.now() - since.getTime()));
+  return (
+    <>
+      {span === undefined ? 'since ' : 'for '}
+      <Exactly at={since}>{span ?? agoWords(since, new Date())}</Exactly>
+    </>
+  );
+};
+
+const Exactly = ({ at, children }: { at: Date; children: string }) => (
+  <time datetime={at.toISOString()} title={formatTime(at)}>
+    {children}
+  </time>
+);
+
+// How a pull ended, and whether a site is sent to, in words and a colour.
+
+interface Label {
+  readonly words: string;
+  readonly level: string;
+}
+
+export const PULL_STATUS: Readonly<Record<PullStatus, Label>> = {
+  running: { words: 'running', level: 'live' },
+  mirrored: { words: 'mirrored', level: 'good' },
+  not_modified: { words: 'not modified', level: 'good' },
+  review: { words: 'mirrored, with review', level: 'warn' },
+  pending: { words: 'not all sent', level: 'warn' },
+  incomplete: { words: 'incomplete', level: 'warn' },
+  failed: { words: 'failed', level: 'bad' },
+};
+
+const REFUSED: Label = { words: 'not pulled, stopped by an undo', level: 'warn' };
+
+const SITE_STATES: Readonly<Record<SiteStatus['state'], Label>> = {
+  sending: { words: 'open for sending', level: 'good' },
+  paused: { words: 'paused', level: 'bad' },
+  stopped: { words: 'paused by a person', level: 'warn' },
+  out_of_reach: { words: 'out of reach', level: 'bad' },
+  waiting: { words: 'waiting, as it asked to', level: 'warn' },
+};
+
+const Labelled = ({ words, level }: Label) => <span class={`status ${level}`}>{words}</span>;
+
+interface LabelledPull {
+  readonly status: PullStatus;
+  readonly actions?: readonly Action[];
+}
+
+/** A pull that was refused because an undo had stopped the feed has not failed. */
+export const PullStatusLabel = ({ pull: { status, actions = [] } }: { pull: LabelledPull }) => (
+  <Labelled
+    {...(actions.some(({ kind }) => kind === 'resume_feed') && status === 'failed' ? REFUSED : PULL_STATUS[status])}
+  />
+);
+
+export const SiteStatusLabel = ({ site: { state, moved } }: { site: SiteStatus }) => (
+  <Labelled {...(moved === null ? SITE_STATES[state] : { words: 'at another address', level: 'bad' })} />
+);
+
+// A message of review as the beginning of a sentence.
+
+export const sentence = (message: string): string => message.charAt(0).toUpperCase() + message.slice(1);
+
+/** The same with a full stop. */
+export const wholeSentence = (message: string): string => `${sentence(message).replace(/\.$/, '')}.`;

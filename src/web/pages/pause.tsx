@@ -1,0 +1,116 @@
+// The page that asks before it stops a feed, a site or everything, and the forms that stop and go on.
+import { Hono } from 'hono';
+import { namedFeed, namedSite, type OperationContext } from '../../operations/operation.ts';
+import { endPersonsPause, pauseSending } from '../../operations/pauses.ts';
+import { type PauseSubject, pauseSubjectWords } from '../../plan/pause-words.ts';
+import { countInFlight, listPauses } from '../../store/locks/pauses.ts';
+import { ProblemError } from '../problem.ts';
+import type { WebEnv } from '../web-env.ts';
+import { pageAddress } from './parts/addresses.ts';
+import { Csrf, Layout, mayReview, type Visit } from './parts/layout.tsx';
+import { operationForm, type PageContext, showPage } from './parts/page.tsx';
+import { PausedByPerson, subjectFields } from './parts/paused.tsx';
+
+export function pausePages(context: PageContext): Hono<WebEnv> {
+  const { app } = context;
+  const pages = new Hono<WebEnv>();
+  pages.get(
+    '/pause',
+    showPage(async ({ visit, query }) => {
+      const subject = await subjectNamed(app, query('feed'), query('site'));
+      const pauses = await listPauses(app.db);
+      const present = pauses.find((pause) => pause.site === subject.site && pause.feed === subject.feed);
+      const inFlight = await countInFlight(app.db, subject);
+      return <PausePage visit={visit} subject={subject} present={present} inFlight={inFlight} />;
+    }),
+  );
+  pages.post('/pause', operationForm(context, pauseSending, { next: ({ pause }) => placeOf(pause) }));
+  pages.post(
+    pageAddress.endPause(),
+    operationForm(context, endPersonsPause, {
+      required: ['pause'],
+      next: ({ ended }) => (ended === null ? pageAddress.overview() : placeOf(ended)),
+    }),
+  );
+  return pages;
+}
+
+const placeOf = ({ site, feed }: { readonly site: string | null; readonly feed: string | null }): string =>
+  feed !== null ? pageAddress.feed(feed) : site !== null ? pageAddress.site(site) : pageAddress.overview();
+
+async function subjectNamed(
+  app: OperationContext['app'],
+  feed: string | undefined,
+  site: string | undefined,
+): Promise<PauseSubject> {
+  if (feed !== undefined && site !== undefined) {
+    throw new ProblemError({ status: 400, detail: 'the address must name a feed or a site, not both' });
+  }
+  if (feed !== undefined) return { feed: await namedFeed(app, feed) };
+  return site === undefined ? {} : { site: namedSite(app.config, site).name };
+}
+
+/** With its zone, as the form reads it: no earlier than the pause ends. */
+const endText = (until: Date | undefined): string | undefined =>
+  until && new Date(Math.ceil(until.getTime() / 1_000) * 1_000).toISOString().replace('T', ' ').replace('.000Z', 'Z');
+
+interface PausePageProps {
+  readonly visit: Visit;
+  readonly subject: PauseSubject;
+  readonly present: Awaited<ReturnType<typeof listPauses>>[number] | undefined;
+  readonly inFlight: number;
+}
+
+const PausePage = ({ visit, subject, present, inFlight }: PausePageProps) => {
+  const what = pauseSubjectWords(subject);
+  const asked = present === undefined ? `Stop ${what}` : `Pause ${what} otherwise`;
+  return (
+    <Layout title={`${asked}?`} visit={visit}>
+      {present !== undefined && <PausedByPerson visit={visit} pauses={[present]} />}
+      <p>
+        {`From then on no request is begun${subject.feed === undefined ? '' : ' for it'}, by whatever process, until somebody resumes it. `}
+        {inFlight === 0
+          ? 'Requests in flight end, and their answers are recorded.'
+          : `${inFlight === 1 ? '1 request is' : `${inFlight} requests are`} in flight: they end, and their answers are recorded.`}
+      </p>
+      {mayReview(visit) ? (
+        <form method="post" action={`${visit.prefix}/pause`} class="fields">
+          <Csrf visit={visit} />
+          {subjectFields(subject)}
+          <p>
+            <label>
+              Why <input type="text" name="reason" maxlength={1000} value={present?.reason} />
+            </label>
+          </p>
+          <p>
+            <label>
+              Until{' '}
+              <input
+                type="text"
+                name="until"
+                maxlength={40}
+                placeholder="until somebody resumes it"
+                value={endText(present?.until)}
+              />
+            </label>{' '}
+            <span class="hint">such as 2h, 3d or 2026-12-24 18:00; empty: until somebody resumes it</span>
+          </p>
+          <p>
+            <label>
+              <input type="checkbox" name="pulls" value="true" checked={present?.stopsPulls} /> Stop the pulls too;
+              otherwise they go on, and what they find waits
+            </label>
+          </p>
+          <p>
+            <button type="submit" class="main">
+              {asked}
+            </button>{' '}
+            <a href={visit.prefix + placeOf({ site: subject.site ?? null, feed: subject.feed ?? null })}>Leave it</a>
+          </p>
+        </form>
+      ) : (
+        <p class="hint">You may look, but not stop it.</p>
+      )}
+    </Layout>
+  );
+};

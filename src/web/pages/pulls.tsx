@@ -1,0 +1,300 @@
+// The pages of pulls: the list with its table, and the routes of all.
+import { Hono } from 'hono';
+import { z } from 'zod';
+import { type ShownPull, showPulls } from '../../operations/pulls.ts';
+import { keyText, numberSchema } from '../../operations/scalars.ts';
+import { type ShownUndoPlan, showUndo, undoPulled } from '../../operations/undo.ts';
+import { plural, textOf } from '../../plan/message.ts';
+import type { FeedName, PostingKey } from '../../posting/identifiers.ts';
+import { excerpt } from '../../posting/markup.ts';
+import { differenceOf, pulledChanges, readPullSums } from '../../review/pulled-changes.ts';
+import { whyNotUndoOf } from '../../runtime/undo-feed-pull.ts';
+import { findUndoOf, PULL_EFFECTS } from '../../store/pull/pull-history.ts';
+import { formatSpan } from '../../telemetry/times.ts';
+import { notFound, ProblemError } from '../problem.ts';
+import type { WebEnv } from '../web-env.ts';
+import { pageAddress } from './parts/addresses.ts';
+import { Csrf, Layout, mayReview, type Visit } from './parts/layout.tsx';
+import { askedBy, operationForm, type PageContext, showPage } from './parts/page.tsx';
+import { PullStatusLabel, ShownDifference, When } from './parts/parts.tsx';
+import { expectValue } from './parts/read-form.ts';
+import { PullPage } from './pull.tsx';
+
+const SHOWN_PULLS = 50;
+const SHOWN_POSTINGS = 50;
+
+export function pullPages(context: PageContext): Hono<WebEnv> {
+  const { app } = context;
+  const { db } = app;
+  const pages = new Hono<WebEnv>();
+  pages.get(
+    '/pulls',
+    showPage(async ({ visit, query, actor }) => {
+      const feed = query('feed') as FeedName | undefined;
+      const before = expectValue('before', numberSchema.optional(), query('before'));
+      const page = { limit: SHOWN_PULLS, after: before === undefined ? undefined : { before } };
+      const { items, next } = await showPulls.readPage({ feed }, page, askedBy(context, actor));
+      const older = next?.before;
+      return <PullsPage visit={visit} pulls={items} feed={feed} older={older} isFirst={before === undefined} />;
+    }),
+  );
+  pages.get(
+    '/pulls/:id',
+    showPage(async ({ c, visit, query }) => {
+      const id = expectValue('the number of the pull', numberSchema, c.req.param('id'));
+      const sums = await readPullSums(db, id);
+      if (sums === undefined) throw notFound(`there is no pull ${id}`);
+      const asked = expectValue('show', z.enum(PULL_EFFECTS).optional(), query('show'));
+      const after = expectValue('after', keyText.optional(), query('after')) as PostingKey | undefined;
+      const show = asked ?? PULL_EFFECTS.find((effect) => sums.effects[effect] > 0) ?? 'created';
+      const changes = await pulledChanges(db, sums.pull, show, { after, limit: SHOWN_POSTINGS });
+      const { pull } = sums;
+      const whyNotUndo = await whyNotUndoOf(app, pull);
+      const undone = await findUndoOf(db, id);
+      return (
+        <PullPage
+          visit={visit}
+          sums={sums}
+          show={show}
+          changes={changes}
+          after={after}
+          whyNotUndo={whyNotUndo}
+          undone={undone}
+          write={app.writeAction}
+        />
+      );
+    }),
+  );
+  pages.get(
+    '/pulls/:pull/undo',
+    showPage(async ({ c, visit, actor }) => {
+      if (!mayReview(visit)) throw new ProblemError({ status: 403, detail: 'only reviewers may undo a pull' });
+      const pull = expectValue('the number of the pull', numberSchema, c.req.param('pull'));
+      return <UndoPage visit={visit} plan={await showUndo.run({ pull }, askedBy(context, actor))} />;
+    }),
+  );
+  pages.post(
+    '/pulls/:pull/undo',
+    operationForm(context, undoPulled, { required: ['seen'], next: ({ pull }) => pageAddress.pull(pull) }),
+  );
+  return pages;
+}
+
+interface PullsPageProps {
+  readonly visit: Visit;
+  readonly pulls: readonly ShownPull[];
+  readonly feed: FeedName | undefined;
+  /** Where the older ones begin; `undefined`: there are none. */
+  readonly older: number | undefined;
+  readonly isFirst: boolean;
+}
+
+const PullsPage = ({ visit, pulls, feed, older, isFirst }: PullsPageProps) => {
+  const { prefix } = visit;
+  const isRunning = pulls.some(({ status }) => status === 'running');
+  return (
+    <Layout title={feed === undefined ? 'Pulls' : `Pulls of ${feed}`} visit={visit} section="pulls">
+      {feed !== undefined && (
+        <p>
+          <a href={prefix + pageAddress.feed(feed)}>The feed {feed}</a> ·{' '}
+          <a href={prefix + pageAddress.pulls()}>All pulls</a>
+        </p>
+      )}
+      <div id="pulls" data-live={isRunning ? 'true' : undefined}>
+        <PullTable prefix={prefix} pulls={pulls} label="Pulls, newest first" withFeed={feed === undefined} />
+      </div>
+      <p class="row">
+        {!isFirst && <a href={prefix + pageAddress.pulls(feed)}>Newest</a>}
+        {older !== undefined && (
+          <a href={prefix + pageAddress.pulls(feed, older)} rel="next">
+            Older
+          </a>
+        )}
+      </p>
+    </Layout>
+  );
+};
+
+const COUNTS = ['seen', 'unchanged', 'created', 'updated', 'deleted'] as const;
+
+interface PullTableProps {
+  readonly prefix: string;
+  readonly pulls: readonly ShownPull[];
+  readonly label: string;
+  readonly withFeed?: boolean;
+}
+
+export const PullTable = ({ prefix, pulls, label, withFeed = false }: PullTableProps) => {
+  if (pulls.length === 0) return <p>Nothing has been pulled yet.</p>;
+  return (
+    <section class="scroll" tabindex={0} aria-label={label}>
+      <table class="stacked pulls">
+        <thead>
+          <tr>
+            <th scope="col" class="number">
+              Pull
+            </th>
+            {withFeed && <th scope="col">Feed</th>}
+            <th scope="col">Started</th>
+            <th scope="col">Status</th>
+            {COUNTS.map((name) => (
+              <th scope="col" class="number">
+                {headOf(name)}
+              </th>
+            ))}
+            <th scope="col" class="number">
+              Took
+            </th>
+            <th scope="col">Notes</th>
+          </tr>
+        </thead>
+        <tbody>
+          {pulls.map((pull) => (
+            <tr>
+              <th scope="row" class="number" data-column="Pull">
+                <a href={prefix + pageAddress.pull(pull.pull)}>{pull.pull}</a>
+              </th>
+              {withFeed && (
+                <td data-column="Feed">
+                  <a href={prefix + pageAddress.feed(pull.feed)}>{pull.feed}</a>
+                </td>
+              )}
+              <td data-column="Started">
+                <When at={pull.started_at} />
+              </td>
+              <td data-column="Status">
+                <PullStatusLabel pull={pull} />
+              </td>
+              {COUNTS.map((name) => (
+                <td class={`number inline${pull[name] === 0 ? ' quiet' : ''}`} data-column={headOf(name)}>
+                  {pull[name]}
+                </td>
+              ))}
+              <td class="number inline" data-column="Took">
+                {pull.duration_ms === null ? '–' : took(pull.duration_ms)}
+              </td>
+              <td class="notes-of-pull">{excerpt(notesOfPull(pull), 120)}</td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </section>
+  );
+};
+
+const headOf = (name: string): string => `${name.charAt(0).toUpperCase()}${name.slice(1)}`;
+
+const took = (ms: number): string => (ms < 10_000 ? `${(ms / 1000).toFixed(1)} s` : formatSpan(ms));
+
+const notesOfPull = ({ undoes, message, shortfalls, weak }: ShownPull): string =>
+  [
+    ...(undoes === null ? [] : [`undoes pull ${undoes}`]),
+    ...[...(message === null ? [] : [message]), ...shortfalls].flatMap(({ messages }) => messages.map(textOf)),
+    ...(weak === null ? [] : [weak]),
+  ].join('; ');
+
+// What undoing a pull would do, posting by posting, and the button that does exactly that.
+
+interface UndoPageProps {
+  readonly visit: Visit;
+  readonly plan: ShownUndoPlan;
+}
+
+const UndoPage = ({ visit, plan }: UndoPageProps) => {
+  const { prefix } = visit;
+  const { pull, feed, restored, created_again: again, deleted, withdrawn, left_out: left, held, seen } = plan;
+  const isNothing = restored + deleted + withdrawn === 0;
+  return (
+    <Layout title={`Undo pull ${pull}`} visit={visit} section="pulls">
+      <p class="row">
+        <a href={prefix + pageAddress.pull(pull)}>{`Pull ${pull}`}</a>
+        <a href={prefix + pageAddress.feed(feed)}>{feed}</a>
+        <span>
+          {'of '}
+          <When at={plan.started_at} />
+        </span>
+      </p>
+      {isNothing ? (
+        <p class="notice">
+          {left === 0 ? 'There is nothing to undo: the site is as it was before.' : 'There is nothing to undo.'}
+        </p>
+      ) : (
+        <ul>
+          <li>{`${plural(again, 'job')} to create again, with new job IDs`}</li>
+          <li>{`${plural(restored - again, 'job')} to set back`}</li>
+          <li>{`${plural(deleted, 'job')} to delete, which the pull created`}</li>
+          <li>{`${plural(withdrawn, 'change')} that ${withdrawn === 1 ? 'is' : 'are'} not sent any more`}</li>
+          {left > 0 && <li>{`${plural(left, 'posting')} left as ${left === 1 ? 'it is' : 'they are'}`}</li>}
+        </ul>
+      )}
+      {held !== null && <p class="notice">{`The deletes wait for approval: ${held}.`}</p>}
+      {again > 0 && plan.creates_wait && (
+        <p class="notice">
+          {'The creates wait until somebody has decided about the changed keys of the feed. '}
+          <a href={prefix + pageAddress.rekey(feed)}>Compare them here</a>
+        </p>
+      )}
+      {!isNothing && (
+        <form method="post" action={prefix + pageAddress.undoPull(pull)} class="panel" aria-label={`Undo pull ${pull}`}>
+          <Csrf visit={visit} />
+          <input type="hidden" name="seen" value={seen} />
+          <p class="hint">
+            {`Afterwards feed ${feed} is not pulled until somebody resumes it, because its source would bring all of this back. If the undo would do anything else by then, nothing is done.`}
+          </p>
+          <p>
+            <button type="submit" class="danger">{`Undo pull ${pull}`}</button>
+          </p>
+        </form>
+      )}
+      {plan.lines.length > 0 && (
+        <>
+          <h2 id="lines">What happens to each posting</h2>
+          <Lines prefix={prefix} lines={plan.lines} />
+          {plan.more > 0 && <p>{`And ${plural(plan.more, 'more posting')}.`}</p>}
+        </>
+      )}
+    </Layout>
+  );
+};
+
+const WORDS = { create: 'create again', update: 'set back', delete: 'delete', none: 'leave as it is' } as const;
+
+const Lines = ({ prefix, lines }: { prefix: string } & Pick<ShownUndoPlan, 'lines'>) => (
+  <section class="scroll" tabindex={0} aria-labelledby="lines">
+    <table class="stacked">
+      <thead>
+        <tr>
+          <th scope="col">Posting</th>
+          <th scope="col">What happens</th>
+          <th scope="col">Now → afterwards</th>
+        </tr>
+      </thead>
+      <tbody>
+        {lines.map((line) => (
+          <tr>
+            <th scope="row" data-column="Posting">
+              {line.key === null ? '–' : <a href={prefix + pageAddress.posting(line.feed, line.key)}>{line.key}</a>}
+            </th>
+            <td data-column="What happens">
+              {WORDS[line.operation]}
+              {line.reason !== undefined && <span class="detail">{line.reason}</span>}
+            </td>
+            <td data-column="Now → afterwards">
+              {line.operation === 'update'
+                ? Object.entries(line.fields).map(([field, { from, to }]) => (
+                    <ShownDifference {...differenceOf(field, from ?? undefined, to ?? undefined)} />
+                  ))
+                : titleIn(line)}
+            </td>
+          </tr>
+        ))}
+      </tbody>
+    </table>
+  </section>
+);
+
+function titleIn(line: ShownUndoPlan['lines'][number]): string {
+  if (line.operation === 'none') return '';
+  const { title } = line.fields;
+  return title?.to || title?.from || '';
+}

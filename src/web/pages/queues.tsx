@@ -1,0 +1,128 @@
+// The page of what waits to be sent to each site: in the backlog, and in the queue. Only to read, as the queue fills itself from the backlog.
+import { Hono } from 'hono';
+import { type Queues, showQueues } from '../../operations/queues.ts';
+import { plural } from '../../plan/message.ts';
+import type { SiteName } from '../../posting/identifiers.ts';
+import { formatSpan } from '../../telemetry/times.ts';
+import type { WebEnv } from '../web-env.ts';
+import { pageAddress } from './parts/addresses.ts';
+import { Layout, type Visit } from './parts/layout.tsx';
+import { askedBy, type PageContext, showPage } from './parts/page.tsx';
+
+export function queuePages(context: PageContext): Hono<WebEnv> {
+  const pages = new Hono<WebEnv>();
+  pages.get(
+    '/queues',
+    showPage(async ({ visit, actor }) => (
+      <QueuesPage
+        visit={visit}
+        sites={[...context.app.config.sites.keys()]}
+        queues={await showQueues.run({}, askedBy(context, actor))}
+      />
+    )),
+  );
+  return pages;
+}
+
+interface QueuesPageProps {
+  readonly visit: Visit;
+  /** As the configuration has them. */
+  readonly sites: readonly SiteName[];
+  readonly queues: Queues;
+}
+
+const QueuesPage = ({ visit, sites, queues: { queue, workers, sites: counted, backlog } }: QueuesPageProps) => {
+  const { prefix } = visit;
+  const countsOf = (site: SiteName) => counted?.find((each) => each.site === site);
+  return (
+    <Layout title="Queues" visit={visit} section="queues">
+      <div id="queues" data-live="true">
+        <p>
+          {
+            'What has to be sent is the backlog in Postgres. A process takes a bounded part of it at a time to the queue, '
+          }
+          {queue === 'redis' ? 'which is in Redis' : 'which is in the same Postgres'}
+          {': an emptied queue is filled again, and nothing is lost with it.'}
+        </p>
+        <p>
+          {workers === 0 ? (
+            <span class="status bad">No process sends.</span>
+          ) : (
+            <span class="status good">{workers === 1 ? '1 process sends.' : `${workers} processes send.`}</span>
+          )}
+        </p>
+        <h2 id="of-sites">Queues</h2>
+        {counted === null && <p class="notice bad">The queue does not answer. Sending goes on once it does.</p>}
+        {counted?.length === 0 && <p>This process does not send yet, so it has no queue open.</p>}
+        {counted !== null && counted.length > 0 && (
+          <table aria-labelledby="of-sites">
+            <thead>
+              <tr>
+                <th scope="col">Site</th>
+                <th scope="col" class="number">
+                  Waiting
+                </th>
+                <th scope="col" class="number">
+                  With a worker
+                </th>
+              </tr>
+            </thead>
+            <tbody>
+              {sites.map((site) => (
+                <tr>
+                  <th scope="row">
+                    <a href={prefix + pageAddress.site(site)}>{site}</a>
+                  </th>
+                  <td class="number">{countsOf(site)?.waiting ?? '–'}</td>
+                  <td class="number">{countsOf(site)?.active ?? '–'}</td>
+                </tr>
+              ))}
+            </tbody>
+          </table>
+        )}
+        <h2 id="backlog">Backlog</h2>
+        {backlog.length === 0 ? (
+          <p>Nothing waits to be sent.</p>
+        ) : (
+          <section class="scroll" tabindex={0} aria-labelledby="backlog">
+            <table>
+              <thead>
+                <tr>
+                  <th scope="col">Feed</th>
+                  <th scope="col">Site</th>
+                  <th scope="col">State</th>
+                  <th scope="col" class="number">
+                    Changes
+                  </th>
+                  <th scope="col">Oldest</th>
+                </tr>
+              </thead>
+              <tbody>
+                {backlog.map(({ feed, site, state, changes, oldest_age_seconds: age }) => (
+                  <tr>
+                    <th scope="row">
+                      <a href={prefix + pageAddress.feed(feed)}>{feed}</a>
+                    </th>
+                    <td>
+                      <a href={prefix + pageAddress.site(site)}>{site}</a>
+                    </td>
+                    <td>{state === 'ready' ? 'to be sent' : 'in flight'}</td>
+                    <td class="number">{changes}</td>
+                    <td>{formatSpan(age * 1000)}</td>
+                  </tr>
+                ))}
+              </tbody>
+            </table>
+          </section>
+        )}
+        <p class="hint">
+          {`${plural(
+            backlog.reduce((sum, { changes }) => sum + changes, 0),
+            'change',
+          )} in all. Changes that wait for a person are in `}
+          <a href={prefix + pageAddress.review()}>Review</a>.
+        </p>
+      </div>
+    </Layout>
+  );
+};

@@ -1,0 +1,277 @@
+// Changed keys of a feed: each new posting beside the missing one that it may be, and what to do about them.
+import { plural, textOf } from '../../plan/message.ts';
+import type { FeedName } from '../../posting/identifiers.ts';
+import type { ShownPair, SuspectedPairs } from '../../review/decide-rekey.ts';
+import { PAIR_KINDS } from '../../store/change/rekey/compare-rekey.ts';
+import type { RekeyedFeed } from '../../store/change/rekey/read-rekey.ts';
+import { encodeCursor } from '../cursor.ts';
+import { pageAddress } from './parts/addresses.ts';
+import { Csrf, Layout, mayReview, type Visit } from './parts/layout.tsx';
+import { Pairs } from './parts/pairs.tsx';
+import { Lasting } from './parts/parts.tsx';
+
+interface RekeyProps {
+  readonly visit: Visit;
+  readonly feed: FeedName;
+  /** `undefined`: no change of keys is suspected. */
+  readonly pairs: SuspectedPairs | undefined;
+  /** Why a decision was refused. */
+  readonly alert?: string;
+}
+
+interface SuspectedProps extends RekeyProps {
+  readonly pairs: SuspectedPairs;
+}
+
+export const RekeyedFeeds = ({ visit, feeds }: { visit: Visit; feeds: readonly RekeyedFeed[] }) => (
+  <Layout title="Changed keys" visit={visit} section="review">
+    {feeds.length === 0 ? (
+      <p class="notice good">The keys of no feed seem to have changed.</p>
+    ) : (
+      <>
+        <p>
+          The keys of these feeds seem to have changed. Nothing is created or deleted for them until a person decides.
+        </p>
+        <ul>
+          {feeds.map(({ feed, since }) => (
+            <li>
+              <a href={visit.prefix + pageAddress.rekey(feed)}>{feed}</a>
+              {', '}
+              <Lasting since={since} />
+            </li>
+          ))}
+        </ul>
+      </>
+    )}
+  </Layout>
+);
+
+export const RekeyPage = (props: RekeyProps) => {
+  const { visit, feed, pairs, alert } = props;
+  const { prefix } = visit;
+  return (
+    <Layout title={`Changed keys of feed ${feed}`} visit={visit} section="review">
+      <p class="row">
+        <a href={prefix + pageAddress.feed(feed)}>{`Feed ${feed}`}</a>
+        <a href={prefix + pageAddress.held(feed)}>Held deletes</a>
+        <a href={prefix + pageAddress.activity({ feed })}>Who decided what</a>
+      </p>
+      {alert !== undefined && (
+        <p role="alert" class="notice bad">
+          {`${alert.charAt(0).toUpperCase()}${alert.slice(1)}`}
+        </p>
+      )}
+      {pairs === undefined ? (
+        <p class="notice good">The keys of this feed do not seem to have changed. Nothing waits for a decision.</p>
+      ) : (
+        <Suspected {...props} pairs={pairs} />
+      )}
+    </Layout>
+  );
+};
+
+const TABS = {
+  sure: 'sure pair',
+  unsure: 'unsure pair',
+  new: 'other new posting',
+  missing: 'other missing posting',
+} as const;
+
+const Suspected = (props: SuspectedProps) => {
+  const { visit, feed, pairs } = props;
+  const { show } = pairs;
+  const { prefix } = visit;
+  return (
+    <>
+      <p class="notice">{`${textOf(pairs.note)}.`}</p>
+      {!pairs.current && (
+        <p class="notice">
+          These postings have changed since they were compared, and could not be compared again: the database is
+          read-only or busy. A decision about them is refused until they are compared.
+        </p>
+      )}
+      <p>
+        If a new posting is a missing one under another key, it keeps that one's job, and what differs is sent as an
+        update, unless the feed only creates jobs. Otherwise the new posting gets a job of its own, and the job of the
+        missing one is deleted.
+      </p>
+      {mayReview(visit) && <AllSure {...props} />}
+      <h2 id="pairs">Which posting is which</h2>
+      <ul class="tabs" aria-label="Kinds of postings">
+        {PAIR_KINDS.map((kind) => (
+          <li>
+            <a
+              href={`${prefix}${pageAddress.rekey(feed, { show: kind })}#pairs`}
+              aria-current={kind === show ? 'true' : undefined}
+            >
+              {plural(pairs.counts[kind], TABS[kind])}
+            </a>
+          </li>
+        ))}
+      </ul>
+      {pairs.items.length === 0 ? <p>None.</p> : <Lines {...props} />}
+      <Pages {...props} />
+      {mayReview(visit) && (
+        <>
+          <AnotherPair {...props} />
+          <NotRekey {...props} />
+        </>
+      )}
+    </>
+  );
+};
+
+const Lines = ({ visit, feed, pairs: { show, items } }: SuspectedProps) => {
+  const hasPairs = show === 'sure' || show === 'unsure';
+  const titles = { missing: 'Missing posting', new: 'New posting' };
+  return (
+    <Pairs
+      label="pairs"
+      columns={hasPairs ? [titles.missing, titles.new] : [titles[show]]}
+      differing={hasPairs ? 'Before → now' : undefined}
+      decides={hasPairs && mayReview(visit)}
+      pairs={items.map((pair) => ({
+        ...pair,
+        cells: [
+          ...(pair.oldKey === undefined ? [] : [<Missing visit={visit} feed={feed} pair={pair} />]),
+          ...(pair.key === undefined ? [] : [<New visit={visit} feed={feed} pair={pair} />]),
+        ],
+        decide: <OnePair visit={visit} feed={feed} pair={pair} />,
+      }))}
+    />
+  );
+};
+
+interface PairProps {
+  readonly visit: Visit;
+  readonly feed: FeedName;
+  readonly pair: ShownPair;
+}
+
+const Missing = ({ visit, feed, pair: { key, oldKey, title, siteJobId } }: PairProps) => (
+  <>
+    {oldKey !== undefined && <a href={visit.prefix + pageAddress.posting(feed, oldKey)}>{oldKey}</a>}
+    {key === undefined && title !== undefined && <span class="detail">{title}</span>}
+    <span class="detail">{siteJobId === undefined ? 'its job has ended' : `job ${siteJobId}`}</span>
+  </>
+);
+
+const New = ({ visit, feed, pair: { key, title, secondJobId } }: PairProps) => (
+  <>
+    {key !== undefined && <a href={visit.prefix + pageAddress.posting(feed, key)}>{key}</a>}
+    {title !== undefined && <span class="detail">{title}</span>}
+    {secondJobId !== undefined && <span class="detail">{`job ${secondJobId}, which is deleted`}</span>}
+  </>
+);
+
+const OnePair = ({ visit, feed, pair }: PairProps) => (
+  <form method="post" action={visit.prefix + pageAddress.rekey()}>
+    <Csrf visit={visit} />
+    <input type="hidden" name="feed" value={feed} />
+    <input type="hidden" name="decision" value="pair" />
+    <input type="hidden" name="key" value={pair.key} />
+    <input type="hidden" name="old_key" value={pair.oldKey} />
+    <input type="hidden" name="version" value={pair.version} />
+    <button type="submit" aria-label={`Keep this job: ${pair.oldKey} is ${pair.key} now`}>
+      Keep this job
+    </button>
+  </form>
+);
+
+const Pages = ({ visit, feed, pairs: { show, items, isFirst, next } }: SuspectedProps) =>
+  isFirst && next === undefined ? null : (
+    <nav aria-label="Pages of postings" class="row">
+      {!isFirst && <a href={visit.prefix + pageAddress.rekey(feed, { show })}>First page</a>}
+      {next !== undefined && (
+        <a href={visit.prefix + pageAddress.rekey(feed, { show, cursor: encodeCursor(next) ?? undefined })} rel="next">
+          Next page
+        </a>
+      )}
+      <span class="quiet">{`${items.length} on this page`}</span>
+    </nav>
+  );
+
+const AllSure = ({ visit, feed, pairs: { counts, marks } }: SuspectedProps) =>
+  counts.sure === 0 ? null : (
+    <form method="post" action={visit.prefix + pageAddress.rekey()} class="panel" aria-label="All sure pairs">
+      <Csrf visit={visit} />
+      <input type="hidden" name="feed" value={feed} />
+      <input type="hidden" name="decision" value="sure" />
+      <input type="hidden" name="mark" value={marks.sure} />
+      <p class="hint">
+        A pair is sure if both postings have the same content, apart from references and addresses, and as many are
+        missing with it as are new. If other pairs are sure by then, nothing is done.
+      </p>
+      <p>
+        <button type="submit" class="main">
+          {counts.sure === 1 ? 'Keep the job of the sure pair' : `Keep the jobs of all ${counts.sure} sure pairs`}
+        </button>
+      </p>
+    </form>
+  );
+
+const AnotherPair = ({ visit, feed, pairs: { counts } }: SuspectedProps) =>
+  counts.new + counts.unsure === 0 || counts.missing + counts.unsure === 0 ? null : (
+    <form method="post" action={visit.prefix + pageAddress.rekey()} class="panel" aria-label="Another pair">
+      <Csrf visit={visit} />
+      <input type="hidden" name="feed" value={feed} />
+      <input type="hidden" name="decision" value="pair" />
+      <p>
+        <strong>Another pair</strong>
+      </p>
+      <div class="row">
+        <p>
+          <label for="key">Key of the new posting</label>
+          <input id="key" name="key" required maxlength={1_000} autocomplete="off" />
+        </p>
+        <p>
+          <label for="old_key">Key of the missing posting</label>
+          <input id="old_key" name="old_key" required maxlength={1_000} autocomplete="off" />
+        </p>
+        <p>
+          <button type="submit">It keeps that job</button>
+        </p>
+      </div>
+    </form>
+  );
+
+const NotRekey = ({ visit, feed, pairs: { counts, marks } }: SuspectedProps) => {
+  const pairs = counts.sure + counts.unsure;
+  return (
+    <form method="post" action={visit.prefix + pageAddress.rekey()} class="panel" aria-label="They are new postings">
+      <Csrf visit={visit} />
+      <input type="hidden" name="feed" value={feed} />
+      <input type="hidden" name="decision" value="not_rekey" />
+      <input type="hidden" name="mark" value={marks.all} />
+      <p>
+        <strong>They are new postings</strong>
+      </p>
+      <p class="hint">
+        The new postings are created, and the jobs of the missing ones are deleted, as far as the delete guard does not
+        hold them.
+      </p>
+      <p>
+        <label>
+          <input type="checkbox" name="confirmed" value="true" required autocomplete="off" />{' '}
+          {`Yes, ${plural(pairs + counts.new, 'new posting is no missing one', 'new postings are no missing ones')}`}
+        </label>
+      </p>
+      <p>
+        <button type="submit" class="danger">
+          They are new postings
+        </button>
+      </p>
+    </form>
+  );
+};
+
+/** Leads from deletes that wait for an answer about changed keys to the comparison. */
+export const AnswerFirst = ({ visit, feed }: { readonly visit: Visit; readonly feed: FeedName }) => (
+  <p class="notice">
+    {`The keys of feed ${feed} seem to have changed: new postings may be those whose deletes wait, under other keys. `}
+    <a href={visit.prefix + pageAddress.rekey(feed)}>Compare them first</a>
+    {
+      '. What is the same posting keeps its job; until that is answered, these deletes can be neither approved nor discarded.'
+    }
+  </p>
+);

@@ -1,0 +1,236 @@
+// The pages of sites, and the list of all of them: whether they are sent to, and why not.
+import { Hono } from 'hono';
+import type { SiteConfig } from '../../config/config.ts';
+import { namedSite } from '../../operations/operation.ts';
+import { resumeConfiguredSite } from '../../operations/sites.ts';
+import { readSiteStatus, type SiteStatus, type Status } from '../../operations/status.ts';
+import { plural, textOf } from '../../plan/message.ts';
+import { excerpt } from '../../posting/markup.ts';
+import { recentRequestsTo, type SentRequest } from '../../store/site/recent-requests.ts';
+import { formatSpan, msUntil } from '../../telemetry/times.ts';
+import { notFound } from '../problem.ts';
+import type { WebEnv } from '../web-env.ts';
+import { pageAddress } from './parts/addresses.ts';
+import { Csrf, Layout, mayReview, type Visit } from './parts/layout.tsx';
+import { operationForm, type PageContext, showPage } from './parts/page.tsx';
+import { Lasting, SiteStatusLabel, When } from './parts/parts.tsx';
+import { PausedByPerson, PauseLink } from './parts/paused.tsx';
+
+const SHOWN_REQUESTS = 50;
+
+export function sitePages(context: PageContext): Hono<WebEnv> {
+  const { app } = context;
+  const pages = new Hono<WebEnv>();
+  pages.get(
+    '/sites',
+    showPage(async ({ visit }) => <SitesPage visit={visit} {...(await readSiteStatus(app))} />),
+  );
+  pages.get(
+    '/sites/:site',
+    showPage(async ({ c, visit }) => {
+      const config = namedSite(app.config, c.req.param('site') ?? '');
+      const site = (await readSiteStatus(app)).sites.find((each) => each.site === config.name);
+      if (site === undefined) throw notFound(`there is no site ${config.name}`);
+      const requests = await recentRequestsTo(app.db, config.name, SHOWN_REQUESTS);
+      return <SitePage visit={visit} site={site} config={config} requests={requests} />;
+    }),
+  );
+  pages.post(
+    '/sites/:site/resume',
+    // Another cause than the one that was shown may need something else than to go on.
+    operationForm(context, resumeConfiguredSite, {
+      required: ['paused_since'],
+      next: ({ site }) => pageAddress.site(site),
+    }),
+  );
+  return pages;
+}
+
+interface SitesPageProps extends Pick<Status, 'sites' | 'workers' | 'differences'> {
+  readonly visit: Visit;
+}
+
+const SitesPage = ({ visit, sites, workers, differences }: SitesPageProps) => (
+  <Layout title="Sites" visit={visit} section="sites">
+    <ul class="cards">
+      {sites.map((site) => (
+        <li class="card">
+          <h2>
+            <a href={visit.prefix + pageAddress.site(site.site)}>{site.site}</a>
+          </h2>
+          <p>
+            <SiteStatusLabel site={site} />
+            {site.paused_since !== null && (
+              <span class="quiet">
+                {' '}
+                <Lasting since={site.paused_since} />
+              </span>
+            )}
+          </p>
+          {site.pause_cause !== null && (
+            <p class="detail">{excerpt(site.pause_cause.messages.map(textOf).join('; '), 300)}</p>
+          )}
+        </li>
+      ))}
+    </ul>
+    <p>{workers === 1 ? '1 process sends.' : `${workers} processes send.`}</p>
+    {differences !== null && <p class="notice">{differences}</p>}
+  </Layout>
+);
+
+// One site: whether it is sent to, why not and since when, at which rate, and its newest requests.
+
+export interface SitePageProps {
+  readonly visit: Visit;
+  readonly site: SiteStatus;
+  readonly config: SiteConfig;
+  readonly requests: readonly SentRequest[];
+}
+
+const SitePage = ({ visit, site, config, requests }: SitePageProps) => {
+  const { orphans, moved, learnt_requests_per_second: learnt, waits_until: until, unreachable_streak: streak } = site;
+  return (
+    <Layout title={`Site ${site.site}`} visit={visit} section="sites">
+      <p>
+        <SiteStatusLabel site={site} />
+      </p>
+      <PausedByPerson visit={visit} pauses={(visit.pauses ?? []).filter((pause) => pause.site === site.site)} />
+      {moved !== null && <p class="notice bad">{moved.text}</p>}
+      {moved === null && site.paused_since !== null && <Paused visit={visit} site={site} />}
+      <dl class="facts">
+        <dt>Address</dt>
+        <dd>{config.options.baseUrl.origin + config.options.baseUrl.pathname}</dd>
+        <dt>Rate</dt>
+        <dd>
+          {rateOf(config.requestsPerSecond)}, {plural(config.options.concurrency, 'request')} at a time
+          {learnt !== null &&
+            `; now at most ${rateOf(learnt)}, because the site asked to wait: the rate returns step by step`}
+        </dd>
+        {until !== null && (
+          <>
+            <dt>Next request</dt>
+            <dd>in {formatSpan(msUntil(until))}</dd>
+          </>
+        )}
+        {streak > 0 && (
+          <>
+            <dt>Out of reach</dt>
+            <dd>{plural(streak, 'time')} in a row</dd>
+          </>
+        )}
+        {site.last_message !== null && (
+          <>
+            <dt>Last trouble</dt>
+            <dd>{site.last_message.text}</dd>
+          </>
+        )}
+        {site.references_note !== null && (
+          <>
+            <dt>References</dt>
+            <dd>{site.references_note.text}</dd>
+          </>
+        )}
+        {site.other_refused_tokens.map(({ since, noted_by: who }) => (
+          <>
+            <dt>Refused token</dt>
+            <dd>
+              {`that of ${who}, `}
+              <Lasting since={since} />
+            </dd>
+          </>
+        ))}
+        {orphans > 0 && (
+          <>
+            <dt>To be deleted</dt>
+            <dd>{plural(orphans, 'orphan site job')}</dd>
+          </>
+        )}
+      </dl>
+      {site.pauses.every((pause) => pause.site === null) && <PauseLink visit={visit} subject={{ site: site.site }} />}
+      <h2>Recent requests</h2>
+      <Requests prefix={visit.prefix} requests={requests} />
+    </Layout>
+  );
+};
+
+const rateOf = (rate: number): string =>
+  Number.isFinite(rate) ? `${Number(rate.toPrecision(2))} requests a second` : 'any number of requests a second';
+
+const Paused = ({ visit, site }: Pick<SitePageProps, 'visit' | 'site'>) => (
+  <section class="next bad" aria-labelledby="paused">
+    <h2 id="paused">Paused</h2>
+    <p>
+      {'Nothing has been sent '}
+      <Lasting since={site.paused_since} />
+      {site.pause_cause !== null && `: ${site.pause_cause.text}`}
+    </p>
+    <p class="quiet">
+      {site.next_probe === null
+        ? 'It is not probed automatically: resume it once the cause is gone.'
+        : `It is asked again ${msUntil(site.next_probe) < 1_000 ? 'now' : `in ${formatSpan(msUntil(site.next_probe))}`}, by a process that sends; ${plural(site.probes, 'probe')} so far.`}
+    </p>
+    {mayReview(visit) && (
+      <form method="post" action={visit.prefix + pageAddress.resumeSite(site.site)}>
+        <Csrf visit={visit} />
+        <input type="hidden" name="paused_since" value={site.paused_since?.toISOString()} />
+        <label>
+          <input type="checkbox" name="emptied" value="true" /> The site was really emptied: believe it for a day when
+          it says that jobs are gone
+        </label>
+        <p>
+          <button type="submit" class="main">
+            Resume {site.site}
+          </button>
+        </p>
+      </form>
+    )}
+  </section>
+);
+
+const GOOD = new Set(['accepted', 'created']);
+
+const Requests = ({ prefix, requests }: { prefix: string; requests: readonly SentRequest[] }) => {
+  if (requests.length === 0) return <p>Nothing was sent to it lately.</p>;
+  return (
+    <section class="scroll" tabindex={0} aria-label="Requests, newest first">
+      <table>
+        <thead>
+          <tr>
+            <th scope="col">At</th>
+            <th scope="col">Feed</th>
+            <th scope="col">Posting</th>
+            <th scope="col">Request</th>
+            <th scope="col" class="number">
+              Status
+            </th>
+            <th scope="col">Outcome</th>
+            <th scope="col" class="number">
+              Took
+            </th>
+          </tr>
+        </thead>
+        <tbody>
+          {requests.map(({ at, feed, key, operation, status, outcome, durationMs }) => (
+            <tr>
+              <td>
+                <When at={at} />
+              </td>
+              <td>
+                <a href={prefix + pageAddress.feed(feed)}>{feed}</a>
+              </td>
+              <td>
+                <a href={prefix + pageAddress.posting(feed, key)}>{key}</a>
+              </td>
+              <td>{operation}</td>
+              <td class="number">{status ?? '–'}</td>
+              <td>
+                <span class={`status ${GOOD.has(outcome) ? 'good' : 'warn'}`}>{outcome.replaceAll('_', ' ')}</span>
+              </td>
+              <td class="number">{durationMs} ms</td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </section>
+  );
+};
