@@ -52,5 +52,13 @@ export const shownPages = (shown: Shown): Readonly<Record<string, string>> => ({
   activity: pageAddress.activity(),
 });
 
+/** The same of pages for those who may change feeds. */
+export const shownToAdmins = (shown: Shown): Readonly<Record<string, string>> => ({
+  configuration: pageAddress.configuration(),
+  'feed-file': pageAddress.feedFile(shown.feed),
+  'setup-source': pageAddress.newFeed(),
+  'setup-change': pageAddress.changeFeed(shown.feed),
+});
+
 /** The same of pages that ask who it is. */
 export const shownToStrangers = { 'sign-in': pageAddress.overview() } as const;

@@ -4,13 +4,15 @@ import { join, resolve } from 'node:path';
 import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import type { App } from '../../src/runtime/app.ts';
+import { pageAddress } from '../../src/web/pages/parts/addresses.ts';
 import { openStage, type Stage } from '../review/stage.ts';
 import { browserForTests } from '../support/browser.ts';
 import { makeJob } from '../support/hand-made-jobs.ts';
-import { posting, type TestPosting } from '../support/indeed-feed.ts';
-import { signInAs } from '../web/pages/signed-in.ts';
+import { feedXml, posting, type TestPosting } from '../support/indeed-feed.ts';
+import { setEnv } from '../support/with-env.ts';
+import { type SignedInPage, signInAs } from '../web/pages/signed-in.ts';
 import { type Served, serve } from '../web/served.ts';
-import { type Shown, shownPages, shownToStrangers } from './shown-pages.ts';
+import { type Shown, shownPages, shownToAdmins, shownToStrangers } from './shown-pages.ts';
 
 const FOLDER = resolve(process.env.SCREENSHOTS ?? 'screenshots');
 /** Where the pictures of the README go. Not taken by default. */
@@ -44,10 +46,12 @@ let stage: Stage;
 let served: Served;
 let browser: Browser;
 let shown: Shown;
+let restoreEnv: () => void;
 
 beforeAll(async () => {
   stage = await openStage();
-  served = await serve(stage.mirror);
+  restoreEnv = setEnv(stage.mirror.env);
+  served = await serve(stage.mirror, { include: true });
   browser = await browserForTests().launch();
   shown = await fillStage();
 });
@@ -56,6 +60,7 @@ afterAll(async () => {
   await browser?.close();
   await served?.close();
   await stage?.close();
+  restoreEnv?.();
 });
 
 /** A rejected group, a refused posting, a doubt, held deletes, an edit of many, a paused site and a pull that runs. */
@@ -180,6 +185,19 @@ async function proposeJobs(db: App['db']): Promise<void> {
   }
 }
 
+/** The steps by which a feed is set up from a file, up to the one that saves it. */
+async function setUpFeed({ page, go }: SignedInPage, take: (name: string) => Promise<unknown>): Promise<void> {
+  const buffer = Buffer.from(feedXml([...usual(0, 12), ...abroad('Jalisco', 20, 2)]));
+  await go(pageAddress.newFeed());
+  await page.getByLabel('Or a file of it').setInputFiles({ name: 'careers.xml', mimeType: 'text/xml', buffer });
+  await page.getByRole('button', { name: 'Recognise the feed' }).click();
+  await page.getByRole('heading', { name: 'Recognised: indeed' }).waitFor();
+  await take('setup-fields');
+  await page.getByRole('button', { name: 'Go on to the settings' }).click();
+  await page.getByText('may go within 24 hours').waitFor();
+  await take('setup-settings');
+}
+
 it('every page, light and dark, wide and narrow', async () => {
   await mkdir(FOLDER, { recursive: true });
   if (PICTURES !== undefined) await mkdir(PICTURES, { recursive: true });
@@ -204,6 +222,16 @@ it('every page, light and dark, wide and narrow', async () => {
           });
         }
       }
+      const admin = await signInAs(served, browser, 'ada', { colorScheme, viewport });
+      const takeOf = (name: string) =>
+        admin.page.screenshot({ path: join(FOLDER, `${name}-${size}-${colorScheme}.png`), fullPage: true });
+      for (const [name, path] of Object.entries(shownToAdmins(shown))) {
+        const status = await admin.go(path);
+        if (status !== 200) refused.push(`${name} (${path}) answered ${status}`);
+        await takeOf(name);
+      }
+      await setUpFeed(admin, takeOf);
+      await admin.context.close();
       await context.clearCookies();
       for (const [name, path] of Object.entries(shownToStrangers)) {
         await go(path);
