@@ -12,7 +12,7 @@ import { membershipRule } from '../src/posting/fingerprint.ts';
 import { hasPlaces } from '../src/posting/places.ts';
 import { anyDateDue, pullClock, setupAtTime } from '../src/pull/dated-records.ts';
 import { anyDetailDue, withDetailedList } from '../src/pull/details/detailed-list.ts';
-import type { FeedSetup, PullContext } from '../src/pull/feed-setup.ts';
+import { type FeedSetup, type PullContext, sourceNetwork } from '../src/pull/feed-setup.ts';
 import { type CommittedPull, inPullTransaction, planAndCommit } from '../src/pull/merge-pull.ts';
 import { inBriefSlot, inDetailedFeedSlot, inSmallFeedSlot, inStreamingFeedSlot } from '../src/pull/pull-slots.ts';
 import { RecordPlanner } from '../src/pull/record-planner.ts';
@@ -29,7 +29,7 @@ import { failPull, startPull } from '../src/store/pull/pull-history.ts';
 import type { PullSubject } from '../src/store/pull/pull-transaction.ts';
 import { concludeFormerPulls } from '../src/store/status/pull-summary.ts';
 import { inSpan } from '../src/telemetry/spans.ts';
-import { crossStep } from '../src/telemetry/times.ts';
+import { crossStep, formatTime } from '../src/telemetry/times.ts';
 
 /** A feed of a few hundred postings; up to this size it is buffered in memory before planning starts. */
 const SMALL_FEED_BYTES = 256 * 1024;
@@ -65,7 +65,7 @@ async function pullOnce(setup: FeedSetup, context: PullContext): Promise<PullEnd
   const { db, log, signal } = context;
   const { feed, site } = setup;
   const pauses = (await readPausesOf(db, { feed, site })).filter(({ stopsPulls }) => stopsPulls);
-  if (pauses.length > 0) return { kind: 'paused', message: tellPauses(pauses) };
+  if (pauses.length > 0) return { kind: 'paused', message: tellPauses(pauses, formatTime) };
   const lock = await inBriefSlot(signal, () => lockFeed(db, feed));
   if (lock === undefined) return { kind: 'busy' };
   try {
@@ -74,7 +74,8 @@ async function pullOnce(setup: FeedSetup, context: PullContext): Promise<PullEnd
     crossStep('pull-started');
     try {
       // Stop reading when the lock is lost: another process may pull the feed by now.
-      const guarded = { ...context, signal: AbortSignal.any([signal, lock.lost]) };
+      const network = await sourceNetwork(setup, context);
+      const guarded = { ...context, network, signal: AbortSignal.any([signal, lock.lost]) };
       const end = await readAndMerge(setup, guarded, started, lock);
       log.info({ feed, pull, end: end.kind }, 'feed read');
       return end;
@@ -112,7 +113,7 @@ async function readAndMerge(
   { pull, state, refusal }: StartedPull,
   lock: FeedLock,
 ): Promise<PullEnd> {
-  const { db, signal } = context;
+  const { db, signal, network } = context;
   const { feed, site, source } = configured;
   if (refusal !== undefined) return fail(db, pull, refusal, 0);
   const limiter = source.details && rateLimiterFor(source.details.requestsPerSecond);
@@ -124,7 +125,8 @@ async function readAndMerge(
     (await anyExpiryDue(db, feed, setup.expireAfterDays)) ||
     (await anyDateDue(db, setup));
   const version = isDue ? undefined : state?.version;
-  const opened = await openFeed(source, { version, request: requestDigest(source, setup), signal, limiter, clock });
+  const request = requestDigest(source, setup);
+  const opened = await openFeed(source, { version, request, signal, limiter, clock, network });
   if (opened.kind === 'failed') return inBriefSlot(signal, () => fail(db, pull, opened.message, opened.bytes));
   const subject = {
     pull,

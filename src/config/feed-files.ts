@@ -11,13 +11,19 @@ import { isKnownEncoding } from '../feed/decode/charset.ts';
 import { isPrivateAddress } from '../feed/source/sources.ts';
 import { type FeedName, feedName } from '../posting/identifiers.ts';
 import { compileReader } from '../posting/reader.ts';
-import { addFoundVersion, addSavedVersion, readVersions, whileNobodySaves } from '../store/feed/feed-file-versions.ts';
+import {
+  addFoundVersion,
+  addressesFromHere,
+  addSavedVersion,
+  readVersions,
+  whileNobodySaves,
+} from '../store/feed/feed-file-versions.ts';
 import type { Database, Queryable } from '../store/postgres/database.ts';
 import { crossStep } from '../telemetry/times.ts';
 import { type Config, type FeedConfig, namedFeeds } from './config.ts';
 import { type Complaint, ConfigError, complaintLine } from './config-error.ts';
 import type { Environment } from './environment.ts';
-import { besideMain, type FeedDraft, fileIn, isWithin } from './include.ts';
+import { besideMain, type FeedDraft, fileIn, isAddress, isWithin } from './include.ts';
 import { loadConfig } from './load-config.ts';
 import { USUAL_INCLUDE } from './schema/config-schema.ts';
 import { isSecretCredential } from './schema/credentials-schema.ts';
@@ -155,6 +161,24 @@ export async function checkFeedFile(around: FeedFileContext, feed: string, text:
 export const saveFeedFile = (around: FeedFileContext, draft: SavedDraft): Promise<SavedFeedFile> =>
   save(around, draft, undefined);
 
+/** Keeps the present text of each feed that has a file of its own, if nobody has saved it from here. Returns those feeds. */
+export async function keepHandEdits(
+  { config, db }: FeedFileContext,
+  feeds: readonly FeedName[],
+): Promise<ReadonlySet<FeedName>> {
+  const edited = new Set<FeedName>();
+  for (const feed of feeds) {
+    const file = config.feedFiles.get(feed);
+    if (file === undefined) continue;
+    const isAdded = await whileNobodySaves(db, feed, async (tx) => {
+      const text = await presentText(file);
+      return text !== undefined && (await addFoundVersion(tx, feed, withoutSecrets(text)));
+    });
+    if (isAdded) edited.add(feed);
+  }
+  return edited;
+}
+
 /** Newest first. */
 export async function listFeedFileVersions(
   { config, db }: FeedFileContext,
@@ -194,6 +218,7 @@ async function save(
   const name = feedName(feed);
   const text = asSaved(written);
   const { file, reason, include } = await whereToSave(config, name);
+  const addresses = await addressesNotByHand(around, name, text);
   if (reason !== undefined) return { kind: 'to_commit', file, text, reason, include };
   /** What was found instead of what was seen; `undefined`: that is still there. */
   const changed = (present: string | undefined): SavedFeedFile | undefined => {
@@ -215,7 +240,8 @@ async function save(
     return await whileNobodySaves(db, name, async (tx): Promise<SavedFeedFile> => {
       const end = await replaceFile(file, text, changed);
       if (end !== undefined) return end;
-      return recordSaved(tx, { feed: name, actor, text, isNew: seen === undefined, restores, file }, checked.warnings);
+      const saved = { feed: name, actor, text, isNew: seen === undefined, restores, file, addresses };
+      return recordSaved(tx, saved, checked.warnings);
     });
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
@@ -233,6 +259,7 @@ async function recordSaved(
     readonly isNew: boolean;
     readonly restores: number | undefined;
     readonly file: string;
+    readonly addresses: readonly string[];
   },
   warnings: readonly string[],
 ): Promise<SavedFeedFile> {
@@ -633,15 +660,24 @@ async function configuredText(config: Config, feed: string): Promise<string | un
 // Addresses that a text from a page or the API names.
 
 const addressesAmong = (texts: readonly LoadedText[]): readonly LoadedText[] =>
-  texts.filter(({ value }) => /^[a-z][a-z0-9+.-]*:\/\//i.test(value));
+  texts.filter(({ value }) => isAddress(value));
 
-/** The addresses that the configuration does not name for the feed already: whoever wrote it could name any. */
-export async function newAddresses(
-  { config }: Pick<FeedFileContext, 'config'>,
-  feed: string,
+/**
+ * The addresses of a text that a page or the API has brought: now, or with a text that was saved before. Whoever wrote the configuration by
+ * hand could name any.
+ */
+export async function addressesNotByHand(
+  { config, db }: FeedFileContext,
+  feed: FeedName,
   text: string,
-): Promise<readonly LoadedText[]> {
-  return newAmong(config, feed, textsOfConfigured(text));
+): Promise<readonly string[]> {
+  const texts = textsOfConfigured(text);
+  const fromHere = config.feedFiles.has(feed) ? await addressesFromHere(db, feed) : new Set<string>();
+  const brought = new Set([
+    ...(await newAmong(config, feed, texts)).map(({ value }) => value),
+    ...addressesAmong(texts).flatMap(({ value }) => (fromHere.has(value) ? [value] : [])),
+  ]);
+  return [...brought];
 }
 
 async function newAmong(config: Config, feed: string, texts: readonly LoadedText[]): Promise<readonly LoadedText[]> {

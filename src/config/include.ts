@@ -19,6 +19,8 @@ export interface ReadFeedFiles {
   readonly include: Include | undefined;
   /** Absolute path of the file of each feed that has one, also of one that can't be used. */
   readonly feedFiles: ReadonlyMap<string, string>;
+  /** The addresses that each of these files names, as written. */
+  readonly fileAddresses: ReadonlyMap<string, readonly string[]>;
   /** `undefined`: no feed has a file of its own. */
   readonly sources: ReadonlyMap<string, FeedFileSource> | undefined;
   readonly complaints: readonly Complaint[];
@@ -63,11 +65,22 @@ export async function readFeedFiles(
   return {
     include,
     feedFiles: new Map(files.map(({ name, file }) => [name, file])),
+    fileAddresses: new Map(
+      [...sources].map(([name, own]) => [name, 'unreadable' in own ? [] : addressesIn(toData(own))]),
+    ),
     sources: include === undefined && draft === undefined ? undefined : sources,
     complaints,
     unreadable: new Set([...sources].flatMap(([name, own]) => ('unreadable' in own ? [`feeds.${name}`] : []))),
   };
 }
+
+/** Texts that begin with a scheme. */
+const addressesIn = (settings: unknown): readonly string[] => {
+  if (typeof settings === 'string') return isAddress(settings) ? [settings] : [];
+  return typeof settings === 'object' && settings !== null ? Object.values(settings).flatMap(addressesIn) : [];
+};
+
+export const isAddress = (text: string): boolean => /^[a-z][a-z0-9+.-]*:\/\//i.test(text);
 
 /** The path of a feed's file, whether or not it exists. */
 export const fileIn = ({ folder, ending }: Include, feed: string): string => join(folder, `${feed}${ending}`);

@@ -84,7 +84,12 @@ export async function loadConfig(options: LoadOptions): Promise<Config> {
     ],
     filling,
   );
-  const made = { ...parts, include: included.include, feedFiles: included.feedFiles };
+  const made = {
+    ...parts,
+    include: included.include,
+    feedFiles: included.feedFiles,
+    fileAddresses: included.fileAddresses,
+  };
   if (top.kind === 'settings' && complaints.length === 0) return makeConfig(absolutePath, top.settings, made);
   if (brokenFeeds !== 'leave_out' || sharesSettings(source)) throw new ConfigError(complaints);
 
@@ -150,6 +155,7 @@ function makeConfig(
     Pick<Config, 'absences' | 'include'> & {
       readonly absentQueue: Secret | undefined;
       readonly feedFiles: ReadonlyMap<string, string>;
+      readonly fileAddresses: ReadonlyMap<string, readonly string[]>;
     },
   brokenFeeds: Config['brokenFeeds'] = new Map(),
 ): Config {
@@ -182,6 +188,7 @@ function makeConfig(
     ownPresets,
     include,
     feedFiles: parts.feedFiles as Config['feedFiles'],
+    fileAddresses: parts.fileAddresses as Config['fileAddresses'],
   };
 }
 

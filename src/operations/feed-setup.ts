@@ -4,7 +4,7 @@ import { z } from 'zod';
 import { type FeedConfig, namedFeeds, type SiteConfig } from '../config/config.ts';
 import { complaintLine } from '../config/config-error.ts';
 import { editDraft, settingsOfDraft } from '../config/feed-draft.ts';
-import { checkFeedFile, newAddresses } from '../config/feed-files.ts';
+import { addressesNotByHand, checkFeedFile } from '../config/feed-files.ts';
 import { isWebAddress } from '../config/scheme-sources.ts';
 import { publicNetwork } from '../feed/source/sources.ts';
 import { deletesWithin } from '../plan/delete-guard.ts';
@@ -415,10 +415,10 @@ function withPlace(draft: string): string {
   return isPath ? editDraft(draft, { settings: { source: 'https://feeds.invalid/upload' } }) : draft;
 }
 
-/** Whether the source may be only at a public address: whoever wrote the present text could name any. */
+/** Whether the source may be only at a public address: whoever wrote the present text by hand could name any. */
 async function mustBePublic({ app }: OperationContext, feed: FeedName, draft: string): Promise<boolean> {
   if (app.config.web.privateSources) return false;
-  return (await newAddresses(app, feed, draft)).length > 0;
+  return (await addressesNotByHand(app, feed, draft)).length > 0;
 }
 
 type ReadTrial = Extract<FeedTrial['trial'], { kind: 'read' }>;

@@ -5,7 +5,7 @@ import type { TableLayout } from '../feed/format/format.ts';
 import type { FormatName } from '../feed/format/format-kinds.ts';
 import type { FeedProgress } from '../feed/read-documents.ts';
 import type { ReadingClock } from '../feed/reading-clock.ts';
-import type { Network, SecretMask } from '../feed/source/sources.ts';
+import { type Network, publicNetwork, type SecretMask } from '../feed/source/sources.ts';
 import type { PlaceRules } from '../plan/adopt/likeness.ts';
 import type { DeleteGuard } from '../plan/delete-guard.ts';
 import type { FeedPolicy } from '../plan/policy.ts';
@@ -13,6 +13,7 @@ import type { RekeyGuard } from '../plan/rekey.ts';
 import type { FieldMapping } from '../posting/field-mapping.ts';
 import type { FeedName, SiteName } from '../posting/identifiers.ts';
 import type { PostingReader } from '../posting/posting.ts';
+import { addressesFromHere } from '../store/feed/feed-file-versions.ts';
 import type { Database } from '../store/postgres/database.ts';
 
 /** How the records of a feed are read. */
@@ -64,6 +65,8 @@ export interface FeedSetup extends RecordRules {
   readonly minRecords: number | undefined;
   /** All configured feeds, including this one. */
   readonly configured: ReadonlySet<FeedName>;
+  /** Addresses that must be public if a page or the API has brought them: those of a file of its own. */
+  readonly checkedAddresses: readonly string[];
 }
 
 export interface PullContext {
@@ -75,6 +78,16 @@ export interface PullContext {
   readonly onDetails?: (done: number, all: number) => void;
   /** Called with the pull's number as soon as it has one. */
   readonly onPull?: (pull: number) => void;
-  /** Of a plan: by default the system's. */
+  /** By default {@link sourceNetwork} the feed. */
   readonly network?: Network | undefined;
+}
+
+/** Where the source of the feed may be: anywhere, unless a page or the API has brought one of its addresses. */
+export async function sourceNetwork(
+  { feed, checkedAddresses }: Pick<FeedSetup, 'feed' | 'checkedAddresses'>,
+  { db, network }: Pick<PullContext, 'db' | 'network'>,
+): Promise<Network | undefined> {
+  if (network !== undefined || checkedAddresses.length === 0) return network;
+  const brought = await addressesFromHere(db, feed);
+  return checkedAddresses.some((address) => brought.has(address)) ? publicNetwork : undefined;
 }

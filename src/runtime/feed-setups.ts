@@ -65,7 +65,11 @@ export const feedSetups = (config: Config, names: readonly string[]): readonly F
   chooseFeeds(config, names).setups;
 
 /** Returns a message if the mapping is invalid. */
-function setupOf(feed: FeedConfig, { sites }: Config, configured: ReadonlySet<FeedName>): FeedSetup | string {
+function setupOf(
+  feed: FeedConfig,
+  { sites, web, fileAddresses }: Config,
+  configured: ReadonlySet<FeedName>,
+): FeedSetup | string {
   try {
     const reader = compileReader(feed.mapping);
     return {
@@ -98,6 +102,7 @@ function setupOf(feed: FeedConfig, { sites }: Config, configured: ReadonlySet<Fe
       mask: credentialsMask(feed.source.from),
       minRecords: feed.minRecords,
       configured,
+      checkedAddresses: web.privateSources ? [] : (fileAddresses.get(feed.name) ?? []),
     };
   } catch (error) {
     return error instanceof ConfigError ? error.message : `feeds.${feed.name}.fields: ${(error as Error).message}`;

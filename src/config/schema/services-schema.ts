@@ -114,7 +114,7 @@ export const webSchema = z.strictObject({
     .boolean()
     .default(false)
     .describe(
-      'Whether feeds that are saved on pages or by the API may come from addresses that are not public, such as those of an internal network and of this machine. Feeds that are written by hand may.',
+      'Whether feeds that are saved on pages or by the API may come from addresses that are not public, such as those of an internal network and of this machine; checked when they are saved, and at each pull. Feeds that are written by hand may.',
     ),
   public_url: z
     .url({ protocol: /^https?$/, error: 'must be an address such as https://jobs.example.com/mirror' })

@@ -7,6 +7,7 @@ import {
   type DetailsConfig,
   type FetchedDetail,
   httpOf,
+  type Network,
   openDetailFetcher,
 } from '../../feed/source/sources.ts';
 import { MAX_TIMER_MS } from '../../flow/pause.ts';
@@ -59,6 +60,8 @@ export interface DetailsContext {
   /** See `PullContext`. */
   readonly onDetails?: (done: number, all: number) => void;
   readonly random?: () => number;
+  /** See `PullContext`. */
+  readonly network?: Network | undefined;
 }
 
 /** What was read before the list. */

@@ -11,7 +11,7 @@ import type { PullFindings } from '../../store/pull/pull-commit.ts';
 import { PullTransaction } from '../../store/pull/pull-transaction.ts';
 import { pullClock, setupAtTime } from '../dated-records.ts';
 import { type DetailedList, withDetailedList } from '../details/detailed-list.ts';
-import type { FeedSetup, PullContext } from '../feed-setup.ts';
+import { type FeedSetup, type PullContext, sourceNetwork } from '../feed-setup.ts';
 import { mergeWithoutCommit } from '../merge-pull.ts';
 import { RecordPlanner } from '../record-planner.ts';
 import { refuseFeed } from '../refuse-feed.ts';
@@ -46,10 +46,12 @@ type Inspect<End> = (dryRun: DryRun) => Promise<End>;
  */
 export async function inDryRun<End>(
   setup: FeedSetup,
-  context: PullContext,
+  asked: PullContext,
   inspect: Inspect<End>,
 ): Promise<End | FailedRun> {
-  const { db, signal, onProgress, network } = context;
+  const network = await sourceNetwork(setup, asked);
+  const context = { ...asked, network };
+  const { db, signal, onProgress } = context;
   const { source } = setup;
   const refusal = await whyNotPlan(setup, context);
   if (refusal !== undefined) return { kind: 'failed', message: refusal };
@@ -81,14 +83,16 @@ const OTHERS_REQUEST = 'a pull or another plan of this feed is running, which ma
 /** Calls `work` with the list, once it was read and its details were looked up or, if they may be, requested. */
 export async function withPlannedList<End>(
   setup: FeedSetup,
-  context: PullContext,
+  asked: PullContext,
   mayRequest: boolean,
   work: (list: DetailedList, reading: Read) => Promise<End>,
 ): Promise<End | FailedRun> {
   const { source } = setup;
+  const network = await sourceNetwork(setup, asked);
+  const context = { ...asked, network };
   const limiter = source.details && rateLimiterFor(source.details.requestsPerSecond);
   const clock = await pullClock(context.db, setup);
-  const opened = await openFeed(source, { signal: context.signal, limiter, clock, network: context.network });
+  const opened = await openFeed(source, { signal: context.signal, limiter, clock, network });
   if (opened.kind !== 'opened') return failedReading(opened);
   try {
     const refusal = mayRequest ? undefined : OTHERS_REQUEST;

@@ -24,6 +24,15 @@ export async function readVersions(db: Queryable, feed: FeedName): Promise<Store
   return rows.map(({ actor, ...row }) => ({ ...row, actor: actor ?? undefined }));
 }
 
+/** The addresses of the newest text saved from here that nobody has written by hand. */
+export async function addressesFromHere(db: Queryable, feed: FeedName): Promise<ReadonlySet<string>> {
+  const [row] = await db.query<{ addresses: string[] }>(
+    'select addresses from feed_file_version where feed = $1 and addresses is not null order by version desc limit 1',
+    [feed],
+  );
+  return new Set(row?.addresses);
+}
+
 /** Runs `work` while nobody else on this database saves the file of the feed. */
 export async function whileNobodySaves<Result>(
   db: Database,
@@ -36,13 +45,15 @@ export async function whileNobodySaves<Result>(
   });
 }
 
-/** Adds a text found in the file, unless the newest version has it. */
-export async function addFoundVersion(tx: Queryable, feed: FeedName, text: string): Promise<void> {
+/** Adds a text found in the file, unless the newest version has it. Returns whether it was added. */
+export async function addFoundVersion(tx: Queryable, feed: FeedName, text: string): Promise<boolean> {
   const [newest] = await tx.query<{ text: string }>(
     'select text from feed_file_version where feed = $1 order by version desc limit 1',
     [feed],
   );
-  if (newest?.text !== text) await addVersion(tx, feed, { actor: null, text });
+  if (newest?.text === text) return false;
+  await addVersion(tx, feed, { actor: null, text, addresses: null });
+  return true;
 }
 
 /** Adds a text that somebody saved. Returns its number. */
@@ -54,10 +65,12 @@ export async function addSavedVersion(
     readonly text: string;
     readonly isNew: boolean;
     readonly restores: number | undefined;
+    /** Those in it that nobody has written by hand. */
+    readonly addresses: readonly string[];
   },
 ): Promise<number> {
-  const { actor, text, isNew, restores } = saved;
-  const version = await addVersion(tx, feed, { actor, text });
+  const { actor, text, isNew, restores, addresses } = saved;
+  const version = await addVersion(tx, feed, { actor, text, addresses });
   const detail = { version, ...(isNew ? { new: true } : {}), ...(restores === undefined ? {} : { restores }) };
   await auditAction(tx, { actor, action: 'save feed file', feed, detail });
   return version;
@@ -66,12 +79,16 @@ export async function addSavedVersion(
 async function addVersion(
   tx: Queryable,
   feed: FeedName,
-  { actor, text }: { readonly actor: string | null; readonly text: string },
+  {
+    actor,
+    text,
+    addresses,
+  }: Pick<StoredVersion, 'text'> & { readonly actor: string | null; readonly addresses: readonly string[] | null },
 ): Promise<number> {
   const [row] = await tx.query<{ version: number }>(
-    `insert into feed_file_version (feed, version, actor, text)
-     select $1, coalesce(max(version), 0) + 1, $2, $3 from feed_file_version where feed = $1 returning version`,
-    [feed, actor, text],
+    `insert into feed_file_version (feed, version, actor, text, addresses)
+     select $1, coalesce(max(version), 0) + 1, $2, $3, $4 from feed_file_version where feed = $1 returning version`,
+    [feed, actor, text, addresses],
   );
   const version = row?.version ?? 0;
   await tx.query('delete from feed_file_version where feed = $1 and version <= $2', [feed, version - MOST_VERSIONS]);

@@ -1,6 +1,6 @@
 // Which redirects are safe: none to a private address (the address that is checked is the one that is connected to),
 // and none to another posting.
-import { lookup as systemLookup } from 'node:dns';
+import dns from 'node:dns';
 import { BlockList, isIP, isIPv6, type LookupFunction } from 'node:net';
 import { BrokenOff, type Network } from '../source.ts';
 
@@ -57,7 +57,10 @@ export function isPrivateAddress(address: string): boolean {
   return blocked.check(`${high >> 8}.${high & 255}.${low >> 8}.${low & 255}`, 'ipv4');
 }
 
-export const systemNetwork: Network = { lookup: systemLookup as LookupFunction, isPrivate: isPrivateAddress };
+export const systemNetwork: Network = {
+  lookup: ((...asked) => dns.lookup(...asked)) as LookupFunction,
+  isPrivate: isPrivateAddress,
+};
 
 /** For addresses that somebody names who may not reach what this machine can reach. */
 export const publicNetwork: Network = { ...systemNetwork, publicOnly: true };
