@@ -13,7 +13,7 @@ import { count, feedNameText, idNumber, text, time } from './scalars.ts';
 
 const LONGEST_NAME = 200;
 /** The moment of an action to the microsecond, and its place among those of the same moment. */
-const PLACE = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}\.\d{6}Z [abpm]\d{1,18}$/;
+const PLACE = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}\.\d{6}Z [abepm]\d{1,18}$/;
 
 const editsOutput = z
   .array(
@@ -30,7 +30,7 @@ export const activityOutput = z
   .strictObject({
     activity: count.describe('Its number: a later one is larger.'),
     at: time,
-    actor: z.string().describe('A user, a token, or who ran a command.'),
+    actor: z.string().describe('A user, a token, or who ran a command; `jobmirror`: nobody.'),
     action: z.string(),
     feed: z.string().nullable(),
     key: z.string().nullable(),
@@ -67,7 +67,7 @@ const actionTakenOutput = z
     kind: z
       .enum(ACTION_KINDS)
       .describe(
-        '`person`; `rule`: a rule that a person made; `pull`: one that deleted jobs; `alert`: a destination was told.',
+        '`person`; `rule`: a rule that a person made; `pull`: one that deleted jobs; `alert`: a destination was told; `program`: jobmirror by itself, such as a pause that ended by its time and changed files that were taken over.',
       ),
     actor: z.string().nullable().describe('A user, a token, or who ran a command; `null`: nobody.'),
     action: z.string(),
@@ -89,7 +89,7 @@ export const listActivities = listOperation({
   id: 'listActivities',
   path: '/activity/actions',
   summary:
-    'What was done, one row per action however many postings it reached, also by rules, pulls and alerts: the newest first',
+    'What was done, one row per action however many postings it reached, also by rules, pulls, alerts and the program itself: the newest first',
   scope: 'read',
   input: showActivity.input.omit({ of: true }),
   item: actionTakenOutput,
@@ -136,11 +136,15 @@ interface RecordedDetail {
   readonly facts: Recorded;
 }
 
+/** They tell entries apart. */
+const UNSHOWN: readonly string[] = ['automatic', 'digest'];
+
 function readDetail(detail: Recorded | null): RecordedDetail {
   const { edits, former, ...others } = detail ?? {};
   const undone = Array.isArray(edits) ? edits.filter((edit) => isUndone(edit, others.fields)) : [];
   const facts = Object.entries(others).filter(
-    ([name, value]) => value !== null && value !== '' && !(undone.length > 0 && name === 'fields'),
+    ([name, value]) =>
+      value !== null && value !== '' && !UNSHOWN.includes(name) && !(undone.length > 0 && name === 'fields'),
   );
   return {
     edits: [

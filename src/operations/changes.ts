@@ -4,7 +4,17 @@ import { excerpt } from '../posting/markup.ts';
 import { csvLine } from '../review/csv-line.ts';
 import { CHANGE_OPERATIONS, type SiteChange, siteChanges } from '../store/status/site-changes.ts';
 import { namedFeed, type OperationContext, OperationRefused, pageOperation } from './operation.ts';
-import { count, feedNameOutput, feedNameText, idNumber, keyOutput, momentOf, momentText, time } from './scalars.ts';
+import {
+  count,
+  feedNameOutput,
+  feedNameText,
+  idNumber,
+  keyOutput,
+  momentOf,
+  momentText,
+  time,
+  WHICH_ZONE,
+} from './scalars.ts';
 
 const CAUSES = ['pull', 'expired', 'undo', 'person', 'surplus', 'unknown'] as const;
 
@@ -36,7 +46,7 @@ export type ListedChange = z.output<typeof changeOutput>;
 const asked = z.strictObject({
   since: momentText
     .optional()
-    .describe('Only from then on: today, yesterday, a date, a time, or how long ago, such as 12h or 3d.'),
+    .describe(`Only from then on: today, yesterday, a date, a time, or how long ago, such as 12h or 3d. ${WHICH_ZONE}`),
   until: momentText.optional().describe('Only before that; a day is its first moment.'),
   operation: z.enum(CHANGE_OPERATIONS).optional().describe('Only these.'),
   feed: feedNameText.optional().describe('Only of this feed.'),

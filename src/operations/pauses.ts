@@ -12,20 +12,21 @@ import { databaseTime } from '../store/change/site-search.ts';
 import { readFeedState } from '../store/feed/feed-state.ts';
 import { countInFlight, endPauseOf, listPauses, pauseSubject } from '../store/locks/pauses.ts';
 import { readSiteState } from '../store/site/site-state.ts';
+import { formatTime } from '../telemetry/times.ts';
 import { namedFeed, namedSite, OperationRefused, operation } from './operation.ts';
 import {
   count,
+  endOf,
+  endText,
   feedNameOutput,
   feedNameText,
   idNumber,
-  isDay,
   nameText,
   noticeOutput,
   siteNameOutput,
-  spanMs,
-  spanText,
   text,
   time,
+  WHICH_ZONE,
 } from './scalars.ts';
 import { resumeSiteAnywhere } from './sites.ts';
 
@@ -55,26 +56,8 @@ export const shownPause = (pause: PersonsPause, write: WriteAction): ShownPause 
   by: pause.actor,
   reason: pause.reason ?? null,
   pulls: pause.stopsPulls,
-  message: noticeOf(write, tellPauses([pause])),
+  message: noticeOf(write, tellPauses([pause], formatTime)),
 });
-
-const LOCAL_TIME = /^\d{4}-\d\d-\d\d(?:[T ]\d\d:\d\d(?::\d\d)?)?$/;
-const ZONED_TIME = /^\d{4}-\d\d-\d\d[T ]\d\d:\d\d(?::\d\d(?:\.\d{1,3})?)?(?:Z|[+-]\d\d:\d\d)$/;
-
-/** When a pause ends: a time, in the zone of this machine unless it names one, or a duration from now on. */
-const untilText = text(40).refine(
-  (given) => untilOf(given, new Date()) !== undefined,
-  'must be a duration such as 2h or 3d, or a time such as 2026-12-24 18:00',
-);
-
-/** @param now by the clock of the database, which decides when a pause is over */
-function untilOf(given: string, now: Date): Date | undefined {
-  if (spanText.safeParse(given).success) return new Date(now.getTime() + spanMs(given));
-  if (!LOCAL_TIME.test(given) && !ZONED_TIME.test(given)) return undefined;
-  // A day alone would be read in another zone than a day with a time.
-  const at = new Date(given.length === 10 ? `${given}T00:00` : given.replace(' ', 'T'));
-  return Number.isNaN(at.getTime()) || !isDay(given.slice(0, 10)) ? undefined : at;
-}
 
 const SUBJECT = {
   feed: feedNameText.optional().describe('The feed that this is about.'),
@@ -84,9 +67,11 @@ const SUBJECT = {
 
 const WAY = {
   reason: text(1_000).optional().describe('Why, for those who see it.'),
-  until: untilText
+  until: endText
     .optional()
-    .describe('When it ends by itself: a duration from now on (`30min`, `2h`, `3d`) or a time (`2026-12-24 18:00`).'),
+    .describe(
+      `When it ends by itself: a duration from now on (\`30min\`, \`2h\`, \`3d\`) or a time (\`2026-12-24 18:00\`). ${WHICH_ZONE}`,
+    ),
   pulls: z
     .boolean()
     .optional()
@@ -112,7 +97,7 @@ export const pauseSending = operation({
     const { app, actor } = context;
     const subject = await subjectOf(app, named);
     const now = await databaseTime(app.db);
-    const until = written === undefined ? undefined : untilOf(written, now);
+    const until = written === undefined ? undefined : endOf(written, now);
     if (until !== undefined && until.getTime() <= now.getTime()) {
       throw new OperationRefused('invalid', `until ${written} is in the past: nothing was paused`);
     }
@@ -206,7 +191,7 @@ async function whatStillStops({ db, config }: App, subject: PauseSubject): Promi
     const advice = { words: 'once its cause is gone, run', action: { kind: 'resume_site', site: name } } as const;
     program.push(messageOf(`site ${name} is paused by the program`, [advice]));
   }
-  return [...[...left, ...parts].map((pause) => tellPauses([pause])), ...program];
+  return [...[...left, ...parts].map((pause) => tellPauses([pause], formatTime)), ...program];
 }
 
 const siteOf = async ({ db, config }: Pick<App, 'db' | 'config'>, feed: FeedName): Promise<SiteName | undefined> =>

@@ -54,6 +54,20 @@ export const momentText = z
     'must be today, yesterday, a date such as 2026-03-20, a time such as 2026-03-20T14:00, or how long ago, such as 12h or 3d',
   );
 
+/** For descriptions: one rule for all times that people write, which messages follow as well. */
+export const WHICH_ZONE =
+  'Days, and times without a zone such as `Z` or `+02:00`, are in the time zone of the machine that reads them, as times in messages are.';
+
+/** A moment to come: a time or a date as in {@link momentText}, or a duration from now on. */
+export const endText = text(40).refine(
+  (written) => endOf(written, new Date()) !== undefined,
+  'must be a duration such as 2h or 3d, or a time such as 2026-12-24 18:00',
+);
+
+/** `undefined`: the text names none. */
+export const endOf = (written: string, now: Date): Date | undefined =>
+  SPAN.test(written) ? new Date(now.getTime() + spanMs(written)) : momentOf(written, now);
+
 /** Days, and times without a zone, are those of the machine's time zone. A day is its first moment. `undefined`: the text names none. */
 export function momentOf(written: string, now = new Date()): Date | undefined {
   const daysAgo = NAMED_DAYS[written.toLowerCase()];
@@ -66,7 +80,7 @@ export function momentOf(written: string, now = new Date()): Date | undefined {
 }
 
 /** Whether there is such a day: `2027-02-30` is none. */
-export function isDay(written: string): boolean {
+function isDay(written: string): boolean {
   const day = new Date(`${written}T00:00Z`);
   return !Number.isNaN(day.getTime()) && day.toISOString().startsWith(written);
 }

@@ -34,14 +34,17 @@ export const pauseSubjectWords = ({ site, feed }: PauseSubject): string => {
   return site === undefined ? 'everything' : `site ${site}`;
 };
 
+/** Writes a time for people, as the rest of the program does: in the zone of the machine. */
+type WriteTime = (at: Date) => string;
+
 /** Without names and reasons, which not everybody may read. */
-export function pauseInBrief(pause: PersonsPause): string {
+export function pauseInBrief(pause: PersonsPause, timeWords: WriteTime): string {
   const until = pause.until === undefined ? '' : ` until ${timeWords(pause.until)}`;
   return `${pauseSubjectWords(pause)} is paused by a person${until}`;
 }
 
 /** With who did it and why. */
-export function pauseInFull(pause: PersonsPause): string {
+export function pauseInFull(pause: PersonsPause, timeWords: WriteTime): string {
   const until = pause.until === undefined ? '' : `, until ${timeWords(pause.until)}`;
   const pulls = pause.stopsPulls ? ', with its pulls' : '';
   const reason = pause.reason === undefined ? '' : `: ${pause.reason}`;
@@ -49,15 +52,8 @@ export function pauseInFull(pause: PersonsPause): string {
 }
 
 /** Several pauses, each with how it is ended. */
-export const tellPauses = (pauses: readonly PersonsPause[]): Message =>
+export const tellPauses = (pauses: readonly PersonsPause[], timeWords: WriteTime): Message =>
   messageOf(
-    pauses.map(pauseInFull).join('; '),
+    pauses.map((pause) => pauseInFull(pause, timeWords)).join('; '),
     pauses.map(({ site, feed }) => ({ words: 'to go on, run', action: { kind: 'end_pause', site, feed } as const })),
   );
-
-/** To the minute; seconds if it has some. */
-const timeWords = (at: Date): string =>
-  `${at
-    .toISOString()
-    .replace('T', ' ')
-    .replace(/(:00)?\.\d+Z$/, '')} UTC`;

@@ -9,6 +9,7 @@ import { databaseTime, openSearches } from '../store/change/site-search.ts';
 import { listPauses } from '../store/locks/pauses.ts';
 import { withRetry } from '../store/postgres/transient-error.ts';
 import { readSiteState, type SiteState } from '../store/site/site-state.ts';
+import { formatTime } from '../telemetry/times.ts';
 import type { App } from './app.ts';
 import type { Engine } from './engine.ts';
 
@@ -103,7 +104,9 @@ export async function awaitQuiet(
 /** Nothing more is sent for these feeds: either all is, or a person has paused some. */
 function endOf(site: SiteName, feeds: readonly FeedName[], pauses: readonly PersonsPause[]): WaitEnd {
   const own = pauses.filter((pause) => feeds.some((feed) => pausesOf([pause], { site, feed }).length > 0));
-  return own.length === 0 ? { kind: 'quiet' } : { kind: 'waiting', message: tellPauses(own), isPaused: true };
+  return own.length === 0
+    ? { kind: 'quiet' }
+    : { kind: 'waiting', message: tellPauses(own, formatTime), isPaused: true };
 }
 
 function whyWait(site: SiteName, state: SiteState, progress: Progress, standstillMs: number): Message | undefined {

@@ -18,6 +18,7 @@ import type { Database, Queryable } from '../store/postgres/database.ts';
 import { readInstallation } from '../store/postgres/migrate.ts';
 import { tokenDigest } from '../store/site/refused-token.ts';
 import { readSiteState, stateAt } from '../store/site/site-state.ts';
+import { formatTime } from '../telemetry/times.ts';
 import type { App } from './app.ts';
 
 /** Whatever reads with it proves nothing about the token. */
@@ -63,7 +64,7 @@ export async function whyClosed(
   const taken = await takeAddress(db, name, address);
   if (taken.kind === 'moved') return describeMove(name, taken.move);
   const pauses = await readPausesOf(db, { site: name });
-  if (pauses.length > 0) return reword(tellPauses(pauses), (why) => `${why}. Site ${name} was not asked`);
+  if (pauses.length > 0) return reword(tellPauses(pauses, formatTime), (why) => `${why}. Site ${name} was not asked`);
   const token = (await tokenDigests(db, config)).get(name);
   const { pausedSince, pauseCause } = stateAt(address, await readSiteState(db, name, token));
   if (pausedSince === undefined) return undefined;

@@ -10,8 +10,10 @@ import { startRounds } from '../flow/pause.ts';
 import type { SiteName } from '../posting/identifiers.ts';
 import {
   newestReload,
+  type RecordedReload,
   type ReloadingProcess,
   readReports,
+  recordReload,
   removeReport,
   type StoredReport,
   storeReport,
@@ -59,6 +61,32 @@ const EVERY_MS = 1_000;
 
 const NO_CHANGES: ConfigChanges = { added: [], changed: [], removed: [], sites: [], others: [] };
 
+interface Unstored {
+  readonly report: ReloadReport;
+  readonly answers: number | undefined;
+  /** `false`: what became of it belongs into the activity. A person who asks is there already. */
+  readonly isAsked: boolean;
+}
+
+/** What nobody asked for, in the activity. */
+async function recordedOf({ config, db }: App, report: ReloadReport): Promise<RecordedReload> {
+  const { kind, cause, changes, restart, problems } = report;
+  const { added, changed, removed, sites, others } = changes;
+  // Commands that only show how processes do load none of that.
+  const { keepHandEdits } = await import('../config/feed-files.ts');
+  const byHand = staysFormer(report) ? new Set() : await keepHandEdits({ config, db }, [...added, ...changed]);
+  const named = Object.entries(staysFormer(report) ? {} : { added, changed, removed });
+  const feeds = named.flatMap(([change, names]) => names.map((feed) => ({ feed, change, byHand: byHand.has(feed) })));
+  const detail = Object.fromEntries(
+    Object.entries({ sites, others, restart, problems }).filter(([, texts]) => texts.length > 0),
+  );
+  const digest = createHash('sha256')
+    .update(JSON.stringify([kind, cause, changes, problems, configDigests(config)]))
+    .digest('base64url');
+  const reason = cause === 'signal' ? 'SIGHUP' : 'files had changed';
+  return { reason, feeds, detail: staysFormer(report) ? { result: kind, ...detail } : detail, digest };
+}
+
 /** Begins with the configuration of `app`. */
 export async function startReloading(app: App, options: ReloadOptions): Promise<Reloading> {
   const { db } = app;
@@ -75,7 +103,7 @@ export async function startReloading(app: App, options: ReloadOptions): Promise<
   /** The files as they were a round ago. */
   let before: string | undefined;
   /** What became of the last one that was read, until it is stored. */
-  let unstored: { readonly report: ReloadReport; readonly answers: number | undefined } | undefined;
+  let unstored: Unstored | undefined;
 
   async function takeOver(cause: string): Promise<ReloadReport> {
     const report = { cause, changes: NO_CHANGES, restart: [], problems: [] };
@@ -115,12 +143,17 @@ export async function startReloading(app: App, options: ReloadOptions): Promise<
     stayed = staysFormer(report);
     if (isNothing && !isAsked) return;
     logReport(present, report);
-    unstored = { report, answers };
+    unstored = { report, answers, isAsked: isAsked && cause !== 'signal' };
   }
 
   async function storeWhatIsLeft(): Promise<void> {
     if (unstored === undefined) return;
-    await storeReport(db, self, unstored.report, unstored.answers);
+    const { report, answers, isAsked } = unstored;
+    await storeReport(db, self, report, answers);
+    if (!isAsked) {
+      const recorded = await recordedOf(present, report);
+      await db.transaction((tx) => recordReload(tx, self, recorded));
+    }
     unstored = undefined;
   }
 

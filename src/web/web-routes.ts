@@ -27,6 +27,7 @@ export function webRoutes(app: App, control: Control, { readClient, readVisitor,
     const client = readClient(incoming);
     c.set('client', client);
     c.set('pauses', () => listPauses(app.db.prepared));
+    c.set('aboutFeed', (feed) => ({ feed, site: app.config.feeds.get(feed)?.siteName }));
     c.set('visitor', () => readVisitor(incoming, client));
     await next();
   });

@@ -72,6 +72,9 @@ const feeds = async (): Promise<readonly string[]> =>
     configured ? [feed] : [],
   );
 
+const reloads = async () =>
+  (await api('GET', 'activity/actions')).body.items.filter(({ action }: { action: string }) => action === 'reload');
+
 /** Replaces a file at once, as an editor does. */
 async function write(file: string, text: string): Promise<void> {
   await writeFile(join(mirror.folder, 'next.tmp'), text);
@@ -105,6 +108,17 @@ it('takes a new feed over once its file is right, pulls it, and lets go of it wi
   ).toBe(true);
   expect(await feeds()).toEqual(['acme']);
   expect((await mirror.siteJobs()).size).toBeGreaterThanOrEqual(3);
+  // Each is a row of the activity, and the text written by hand is kept.
+  const byItself = { kind: 'program', actor: null, action: 'reload', count: 1 };
+  await vi.waitFor(async () =>
+    expect(await reloads()).toMatchObject([
+      { ...byItself, feed: 'beta', detail: { change: 'removed', reason: 'files had changed' } },
+      { ...byItself, feed: 'beta', detail: { change: 'added', by_hand: true } },
+      { ...byItself, feed: null, detail: { result: 'refused', problems: [expect.stringContaining('bord')] } },
+    ]),
+  );
+  const { out } = await runProgram(mirror, 'activity', 'beta');
+  expect(out).toMatch(/ - +reload +beta .*reason: files had changed/);
 });
 
 it('reloads on SIGHUP, by the API and by the command, and says what changed and what needs a restart', async () => {
@@ -136,8 +150,16 @@ it('takes over what is saved over the API, and shows what became of it', async (
   });
   expect(saved.body).toMatchObject({ result: 'saved' });
   expect(await reloaded('file')).toMatchObject({ added: ['gamma'] });
-  const { body } = await api('GET', 'reload');
-  expect(body.processes).toMatchObject([{ result: 'applied', added: ['gamma'], cause: 'file' }]);
+  await vi.waitFor(async () =>
+    expect((await api('GET', 'reload')).body.processes).toMatchObject([
+      { result: 'applied', added: ['gamma'], cause: 'file' },
+    ]),
+  );
+  await vi.waitFor(async () => {
+    const { items } = (await api('GET', 'activity/actions?feed=gamma')).body;
+    expect(items).toMatchObject([{ detail: { change: 'added' } }, { actor: 'token admin', action: 'save feed file' }]);
+    expect(items[0].detail).not.toHaveProperty('by_hand');
+  });
 });
 
 it('lets a pull end with the configuration that it began with', async () => {

@@ -2,7 +2,7 @@
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import type { SiteName } from '../../src/posting/identifiers.ts';
 import { pauseSite } from '../../src/store/site/site-state.ts';
-import { runProgram } from '../cli/run-program.ts';
+import { runProgram, spawnProgram } from '../cli/run-program.ts';
 import { feedXml, posting, postings } from '../support/indeed-feed.ts';
 import { type Mirror, openMirror } from '../support/mirror.ts';
 import { visitorOf } from './form-visitor.ts';
@@ -135,6 +135,52 @@ it('ends each pause by its own resume: that of a person first, then that of the 
     { ended: { site: 'board' }, still: [] },
   ]);
   expect((await runProgram(mirror, 'resume', 'board')).out).toBe('Site board was not paused.\n');
+});
+
+it('reads and shows the times of a pause in the zone of the machine', async () => {
+  const there = { ...mirror, env: { ...mirror.env, TZ: 'America/New_York' } };
+  const paused = await spawnProgram(there, 'pause', 'acme', '--until', '2999-12-24 18:00');
+  expect(paused.out).toContain(', until 2999-12-24 18:00:00 EST');
+  expect((await feedNow()).pauses).toMatchObject([{ until: '2999-12-24T23:00:00.000Z' }]);
+});
+
+it('tells in the activity that a pause ended by its time, once, also after what follows it', async () => {
+  const { db } = served.app;
+  const endNow = () => db.query(`update pause set until = now() - interval '1 minute'`);
+  const ends = async () =>
+    ((await served.api('GET', 'activity/actions')).body.items as { action: string }[]).filter(
+      ({ action }) => action === 'end pause',
+    );
+  const byItself = { kind: 'program', actor: null, feed: 'acme', detail: { reason: 'its time was over' } };
+  await runProgram(mirror, 'pause', 'acme', '--until', '2h');
+  expect(await ends()).toEqual([]);
+  await endNow();
+  expect(await ends()).toMatchObject([byItself]);
+  await runProgram(mirror, 'pause', 'acme', '--until', '2h');
+  expect(await ends()).toMatchObject([byItself]);
+  await endNow();
+  expect((await runProgram(mirror, 'resume', 'acme')).out).toContain('had not paused it');
+  expect(await ends()).toMatchObject([byItself, byItself]);
+  expect((await runProgram(mirror, 'activity', 'acme')).out).toMatch(/ - +end pause +acme .*reason: its time was over/);
+  const anna = await visitorOf(served, 'anna');
+  expect((await anna.get('/activity?feed=acme')).text.match(/its time was over/g)).toHaveLength(2);
+});
+
+it('shows a pause of a feed on the pages of its site, pulls, queues, postings and deletes; not on those of others', async () => {
+  await mirror.writeFeed(feedXml(postings(1)));
+  await mirror.sync();
+  await runProgram(mirror, 'pause', 'acme', '--reason', 'prices');
+  const anna = await visitorOf(served, 'anna');
+  const shows = async (path: string) => (await anna.get(path)).text.includes('Feed acme is paused by');
+  for (const path of ['/sites/board', '/pulls', '/pulls?feed=acme', '/pulls/1', '/queues', '/feed?feed=acme']) {
+    expect([path, await shows(path)]).toEqual([path, true]);
+  }
+  for (const path of ['/posting?feed=acme&key=p1', '/held?feed=acme', '/review/entries', '/pause?feed=acme']) {
+    expect([path, await shows(path)]).toEqual([path, true]);
+  }
+  for (const path of ['/configuration', '/changes']) expect([path, await shows(path)]).toEqual([path, false]);
+  expect((await anna.press(await anna.get('/sites/board'), 'Resume feed acme')).status).toBe(200);
+  expect(await shows('/pulls')).toBe(false);
 });
 
 it('reads nothing while the pulls are paused, and pulls again afterwards', async () => {

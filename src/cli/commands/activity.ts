@@ -43,9 +43,9 @@ const rowOf = (taken: ActionTaken): string[] => [
   oneLine(describeActivity(taken), 300),
 ];
 
-function whatOf({ key, pull, count, activity, bulk }: ActionTaken): string {
+function whatOf({ kind, key, pull, count, activity, bulk }: ActionTaken): string {
   if (key !== null) return oneLine(key, 40);
   if (pull !== null) return `${plural(count, 'job')}, pull ${pull}`;
   if (bulk !== null) return `${plural(count, 'posting')}, action ${bulk}`;
-  return activity !== null && count > 1 ? plural(count, 'posting') : '-';
+  return activity !== null && count > 1 ? plural(count, kind === 'program' ? 'feed' : 'posting') : '-';
 }

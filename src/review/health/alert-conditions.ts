@@ -8,6 +8,7 @@ import type { ChangeState } from '../../store/change/life-cycle.ts';
 import type { NewGroups } from '../../store/review/review-groups.ts';
 import type { ChangeGauge, Gauges } from '../../store/status/gauges.ts';
 import type { AlertKind } from '../../telemetry/alert-message.ts';
+import { formatTime } from '../../telemetry/times.ts';
 import { adviceOnHeld, canApprove, type HeldOffer } from '../held-offer.ts';
 import { groupTitle } from '../list-groups.ts';
 import type { HealthCondition } from './assess-health.ts';
@@ -109,8 +110,8 @@ function pausedByPerson(pause: PersonsPause, sites: readonly SiteName[]): AlertC
   return subjects.map((subject) => ({
     kind: 'paused',
     subject,
-    message: pauseInBrief(pause),
-    detail: pauseInFull(pause),
+    message: pauseInBrief(pause, formatTime),
+    detail: pauseInFull(pause, formatTime),
   }));
 }
 

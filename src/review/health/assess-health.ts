@@ -5,6 +5,7 @@ import { plural } from '../../plan/message.ts';
 import { type PersonsPause, pauseInBrief, pausesOf, tellPauses } from '../../plan/pause-words.ts';
 import type { FeedName, SiteName } from '../../posting/identifiers.ts';
 import { type PullHistory, RECENT_PULLS } from '../../store/pull/pull-history.ts';
+import { formatTime } from '../../telemetry/times.ts';
 
 /** What each condition means. */
 export const HEALTH_CONDITIONS = {
@@ -127,8 +128,8 @@ const pausedByPerson = (pause: PersonsPause): HealthCondition => ({
   kind: 'paused_by_person',
   ...(pause.site === undefined ? {} : { site: pause.site }),
   ...(pause.feed === undefined ? {} : { feed: pause.feed }),
-  message: pauseInBrief(pause),
-  detail: tellPauses([pause]),
+  message: pauseInBrief(pause, formatTime),
+  detail: tellPauses([pause], formatTime),
 });
 
 function notReloaded({ keptFormer = [] }: AssessOptions): HealthCondition[] {

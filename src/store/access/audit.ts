@@ -1,5 +1,6 @@
 // Records who did what in review, in the same transaction as the action.
 import type { FeedName, PostingKey } from '../../posting/identifiers.ts';
+import { endedDetail } from '../locks/pauses.ts';
 import { toJsonb } from '../postgres/copy-rows.ts';
 import type { Queryable } from '../postgres/database.ts';
 
@@ -129,7 +130,7 @@ export async function feedsToPullYet(db: Queryable, feeds: readonly FeedName[]):
 
 // Reads what was done, one row per action: of people, of their rules, of pulls that deleted something, and alerts.
 
-export const ACTION_KINDS = ['person', 'rule', 'pull', 'alert'] as const;
+export const ACTION_KINDS = ['person', 'rule', 'pull', 'alert', 'program'] as const;
 
 /** One action, on however many postings. */
 export interface RecordedAction {
@@ -165,6 +166,8 @@ export interface ActionFilter {
 
 /** Entries that are no part of an action on many; the index `audit_by_moment` has the same condition. */
 const ONE_BY_ONE = `coalesce(not a.detail ? 'bulk' or a.action like '% bulk', true)`;
+/** An entry of what nobody did. */
+const BY_ITSELF = `coalesce(a.detail ? 'automatic', false)`;
 /** Pulls begin in the order of their numbers, except for some that begin together. */
 const TOGETHER = 20;
 
@@ -182,8 +185,8 @@ export function recordedActions(
        select (select max(a.at) from audit a where ${own} and a.at < m.at), m.n + 1 from moments m
        where m.at is not null and m.n <= $1 + 1),
      alone as (
-       select case when max(a.detail->>'rule') is null then 'person' else 'rule' end as kind, 'a' || lpad(max(a.id)::text, 18, '0') as place,
-         a.at, a.actor, a.action, count(*) as count, case when count(distinct a.feed) = 1 then min(a.feed) end as feed,
+       select case when bool_or(${BY_ITSELF}) then 'program' when max(a.detail->>'rule') is null then 'person' else 'rule' end as kind, 'a' || lpad(max(a.id)::text, 18, '0') as place,
+         a.at, case when not bool_or(${BY_ITSELF}) then a.actor end as actor, a.action, count(*) as count, case when count(distinct a.feed) = 1 then min(a.feed) end as feed,
          case when count(*) = 1 then min(a.key) end as key,
          case when count(*) = 1 then (array_agg(a.detail))[1]
            when max(a.detail->>'reason') is not null then jsonb_build_object('reason', max(a.detail->>'reason')) end as detail,
@@ -216,7 +219,10 @@ export function recordedActions(
           jsonb_build_object('destination', s.destination, 'message', s.payload->'data'->'message', 'state', s.state), null, null, null
         from alert_message s where s.topic = 'alert' and $3::text is null and s.created_at <= $4::timestamptz
           and ($2::text is null or s.payload->'data'->>'feed' = $2)
-        order by s.created_at desc limit $1 + ${TOGETHER}))
+        order by s.created_at desc limit $1 + ${TOGETHER})
+       union all
+       select 'program', 'e' || lpad(e.id::text, 18, '0'), e.until, null, 'end pause', 1, e.feed, null, ${endedDetail('e')}, null, null, null
+       from pause e where e.until <= now() and $3::text is null and ($2::text is null or e.feed = $2))
      select kind, place, to_char(at at time zone 'utc', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') as moment, at, actor, action, count::bigint, feed, key,
        detail, activity, bulk, pull
      from found where (at, place) < ($4::timestamptz, $5) order by at desc, place desc limit $1`,

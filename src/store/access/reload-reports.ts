@@ -1,5 +1,6 @@
 // What people asked running processes to read again, and what became of it in each process.
-
+import type { FeedName } from '../../posting/identifiers.ts';
+import { lockKey } from '../locks/advisory-locks.ts';
 import { toJsonb } from '../postgres/copy-rows.ts';
 import type { Database, Queryable } from '../postgres/database.ts';
 import { auditAction } from './audit.ts';
@@ -36,6 +37,40 @@ export async function newestReload(
   const [row] = await db.query<{ id: number; actor: string }>('select id, actor from reload order by id desc limit 1');
   return row;
 }
+
+/** A change of files that a process has taken over, or refused, although nobody asked for that. */
+export interface RecordedReload {
+  readonly reason: string;
+  /** What each feed is now: `added`, `changed`, `removed`. */
+  readonly feeds: readonly { readonly feed: FeedName; readonly change: string; readonly byHand: boolean }[];
+  /** What explains it besides. */
+  readonly detail: object;
+  /** The same in each process that does the same. */
+  readonly digest: string;
+}
+
+/** Several processes that take the same change over are one action. */
+const TOGETHER = `interval '5 minutes'`;
+
+export async function recordReload(tx: Queryable, process: ReloadingProcess, reload: RecordedReload): Promise<void> {
+  const { reason, feeds, digest } = reload;
+  const name = `${process.command} (process ${process.pid} on ${process.host})`;
+  const common = { automatic: 'files', digest, reason, process: name, ...reload.detail };
+  await tx.query('select pg_advisory_xact_lock($1)', [lockKey('reload', 'recorded')]);
+  const entries = feeds.length === 0 ? [{ feed: null, detail: {} }] : feeds.map(entryOf);
+  await tx.query(
+    `insert into audit (actor, action, feed, detail)
+     select 'jobmirror', 'reload', feed, detail from unnest($1::text[], $2::jsonb[]) as e(feed, detail)
+     where not exists (select from audit a where a.at > now() - ${TOGETHER} and a.action = 'reload' and a.detail->>'digest' = $3
+       and a.detail->>'process' <> $4)`,
+    [entries.map(({ feed }) => feed), entries.map(({ detail }) => toJsonb({ ...common, ...detail })), digest, name],
+  );
+}
+
+const entryOf = ({ feed, change, byHand }: RecordedReload['feeds'][number]) => ({
+  feed,
+  detail: { change, ...(byHand ? { by_hand: true } : {}) },
+});
 
 /** Replaces the report of a process. */
 export async function storeReport<Report extends object>(

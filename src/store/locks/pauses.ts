@@ -19,6 +19,16 @@ export const isPaused = (feed: string, site: string): string =>
 export const mayBeSent = (feed: string, site: string): string =>
   `not ${isPaused(feed, site)} and not exists (select from send_gate for key share)`;
 
+/** SQL: what the activity says of a pause that has ended by its time. */
+export const endedDetail = (row: string): string =>
+  `jsonb_strip_nulls(jsonb_build_object('automatic', 'time', 'reason', 'its time was over', 'site', ${row}.site,
+     'all', case when ${row}.site is null and ${row}.feed is null then true end))`;
+
+/** Until then such a pause tells of itself: see `access/actions.ts`. */
+const recordEnded = (row: string): string =>
+  `insert into audit (at, actor, action, feed, detail)
+   select ${row}.until, 'jobmirror', 'end pause', ${row}.feed, ${endedDetail(row)} from ${row} where ${row}.until <= now()`;
+
 const GATE_WITHIN_MS = 15_000;
 
 interface PauseRow {
@@ -69,6 +79,10 @@ export async function pauseSubject(
   // All that sends waits behind this lock while it waits: for statements that decide, which are short unless their process stands still.
   await tx.query(`set local lock_timeout = '${GATE_WITHIN_MS}ms'`);
   await tx.query('lock table send_gate in exclusive mode');
+  await tx.query(
+    `with former as (select * from pause p where p.site is not distinct from $1 and p.feed is not distinct from $2) ${recordEnded('former')}`,
+    [site ?? null, feed ?? null],
+  );
   const [row] = await tx.query<PauseRow>(
     `insert into pause as p (site, feed, until, actor, reason, stops_pulls) values ($1, $2, $3, $4, $5, $6)
      on conflict (coalesce(site, ''), coalesce(feed, '')) do update set id = default, until = excluded.until, actor = excluded.actor,
@@ -83,8 +97,9 @@ export async function pauseSubject(
 /** Ends the pause of exactly this. @returns the pause; `undefined`: none was in force */
 export async function endPauseOf(tx: Queryable, { site, feed }: PauseSubject): Promise<PersonsPause | undefined> {
   const rows = await tx.query<PauseRow & { readonly inForce: boolean }>(
-    `delete from pause p where p.site is not distinct from $1 and p.feed is not distinct from $2
-     returning ${COLUMNS}, ${IN_FORCE} as "inForce"`,
+    `with former as (delete from pause p where p.site is not distinct from $1 and p.feed is not distinct from $2 returning p.*),
+     recorded as (${recordEnded('former')})
+     select ${COLUMNS}, ${IN_FORCE} as "inForce" from former p`,
     [site ?? null, feed ?? null],
   );
   const ended = rows.find(({ inForce }) => inForce);
@@ -95,7 +110,10 @@ export async function endPauseOf(tx: Queryable, { site, feed }: PauseSubject): P
 
 /** If both feeds are paused, leaves one pause, of `feed`, which lasts as long and stops as much as either. */
 export async function joinPauses(tx: Queryable, feed: FeedName, other: FeedName): Promise<void> {
-  await tx.query(`delete from pause p where p.feed in ($1, $2) and not ${IN_FORCE}`, [feed, other]);
+  await tx.query(
+    `with former as (delete from pause p where p.feed in ($1, $2) and not ${IN_FORCE} returning p.*) ${recordEnded('former')}`,
+    [feed, other],
+  );
   await tx.query(
     `update pause p set id = default, stops_pulls = p.stops_pulls or o.stops_pulls,
        until = case when p.until is not null and o.until is not null then greatest(p.until, o.until) end

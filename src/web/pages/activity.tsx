@@ -51,7 +51,7 @@ export function activityPages(context: PageContext): Hono<WebEnv> {
   return pages;
 }
 
-type Shown = Omit<ActionTaken, 'place' | 'kind'>;
+type Shown = Omit<ActionTaken, 'place' | 'kind'> & { readonly kind?: ActionTaken['kind'] };
 
 const alone = (entry: z.output<typeof activityOutput>): Shown => ({ ...entry, count: 1, bulk: null, pull: null });
 
@@ -110,7 +110,7 @@ const ActivityPage = ({ visit, items, feeds, selection, isFirst, older }: Activi
             </thead>
             <tbody>
               {items.map(
-                ({ at, actor: who, action, count, feed: ofFeed, key, edits, detail, activity, bulk, pull }) => (
+                ({ at, kind, actor: who, action, count, feed: ofFeed, key, edits, detail, activity, bulk, pull }) => (
                   <tr>
                     <td>
                       <When at={at} />
@@ -124,7 +124,8 @@ const ActivityPage = ({ visit, items, feeds, selection, isFirst, older }: Activi
                     </td>
                     <td>{action}</td>
                     <td>
-                      {key === null && <Reached prefix={prefix} {...{ count, activity, bulk, pull }} />}
+                      {key === null && <Reached prefix={prefix} {...{ kind, count, activity, bulk, pull }} />}
+                      {pull !== null && ofFeed !== null && ' of '}
                       {ofFeed !== null && key !== null && <a href={prefix + pageAddress.posting(ofFeed, key)}>{key}</a>}
                       {ofFeed !== null && (
                         <span class={key === null ? '' : 'detail'}>
@@ -155,7 +156,7 @@ const ActivityPage = ({ visit, items, feeds, selection, isFirst, older }: Activi
 };
 
 /** What an action on several postings leads to. */
-const Reached = ({ prefix, count, activity, bulk, pull }: { prefix: string } & Pick<Shown, Reach>) => {
+const Reached = ({ prefix, kind, count, activity, bulk, pull }: { prefix: string } & Pick<Shown, Reach>) => {
   const address =
     pull !== null
       ? pageAddress.pull(pull, { show: 'deleted' })
@@ -165,11 +166,11 @@ const Reached = ({ prefix, count, activity, bulk, pull }: { prefix: string } & P
           ? pageAddress.activity({ of: activity })
           : undefined;
   if (address === undefined) return null;
-  const what = pull === null ? plural(count, 'posting') : plural(count, 'job');
+  const what = plural(count, pull !== null ? 'job' : kind === 'program' ? 'feed' : 'posting');
   return <a href={prefix + address}>{pull === null ? what : `${what} by pull ${pull}`}</a>;
 };
 
-type Reach = 'count' | 'activity' | 'bulk' | 'pull';
+type Reach = 'kind' | 'count' | 'activity' | 'bulk' | 'pull';
 
 const MOST_FACTS = 12;
 const MOST_CHARACTERS = 200;

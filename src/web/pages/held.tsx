@@ -76,7 +76,7 @@ const Held = (props: HeldProps) => {
   const { visit, feed, count, deletes, inQuestion, barred } = props;
   const { prefix } = visit;
   return (
-    <Layout title={`Held deletes of feed ${feed}`} visit={visit} section="review">
+    <Layout title={`Held deletes of feed ${feed}`} visit={visit} section="review" about={visit.aboutFeed?.(feed)}>
       <p class="row">
         <a href={prefix + pageAddress.held()}>All feeds</a>
         <a href={prefix + pageAddress.entries({ feed, kind: 'held', discarded: 'true' })}>Jobs that were kept</a>

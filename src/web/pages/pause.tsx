@@ -4,6 +4,7 @@ import { namedFeed, namedSite, type OperationContext } from '../../operations/op
 import { endPersonsPause, pauseSending } from '../../operations/pauses.ts';
 import { type PauseSubject, pauseSubjectWords } from '../../plan/pause-words.ts';
 import { countInFlight, listPauses } from '../../store/locks/pauses.ts';
+import { formatTime } from '../../telemetry/times.ts';
 import { ProblemError } from '../problem.ts';
 import type { WebEnv } from '../web-env.ts';
 import { pageAddress } from './parts/addresses.ts';
@@ -50,9 +51,16 @@ async function subjectNamed(
   return site === undefined ? {} : { site: namedSite(app.config, site).name };
 }
 
-/** With its zone, as the form reads it: no earlier than the pause ends. */
-const endText = (until: Date | undefined): string | undefined =>
-  until && new Date(Math.ceil(until.getTime() / 1_000) * 1_000).toISOString().replace('T', ' ').replace('.000Z', 'Z');
+/** In the zone of the machine, as messages have it, and with it, as the form reads it: no earlier than the pause ends. */
+function endText(until: Date | undefined): string | undefined {
+  if (until === undefined) return undefined;
+  const end = new Date(Math.ceil(until.getTime() / 1_000) * 1_000);
+  const ahead = -end.getTimezoneOffset();
+  const zone = `${ahead < 0 ? '-' : '+'}${twoDigits(Math.abs(ahead) / 60)}:${twoDigits(Math.abs(ahead) % 60)}`;
+  return formatTime(end).replace(/ [^ ]*$/, zone);
+}
+
+const twoDigits = (n: number): string => String(Math.floor(n)).padStart(2, '0');
 
 interface PausePageProps {
   readonly visit: Visit;
@@ -93,7 +101,9 @@ const PausePage = ({ visit, subject, present, inFlight }: PausePageProps) => {
                 value={endText(present?.until)}
               />
             </label>{' '}
-            <span class="hint">such as 2h, 3d or 2026-12-24 18:00; empty: until somebody resumes it</span>
+            <span class="hint">
+              {`such as 2h, 3d or 2026-12-24 18:00, by the clock of the server (now ${formatTime(new Date())}); empty: until somebody resumes it`}
+            </span>
           </p>
           <p>
             <label>

@@ -28,7 +28,7 @@ export const PullPage = ({ visit, sums, show, changes, after, whyNotUndo, undone
   const { pull, effects, requests, fault } = sums;
   const isRunning = pull.status === 'running';
   return (
-    <Layout title={`Pull ${pull.id}`} visit={visit} section="pulls">
+    <Layout title={`Pull ${pull.id}`} visit={visit} section="pulls" about={pull}>
       <div id="pull" data-live={isRunning ? 'true' : undefined}>
         <p class="row">
           <PullStatusLabel pull={pull} />

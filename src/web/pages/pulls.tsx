@@ -93,7 +93,12 @@ const PullsPage = ({ visit, pulls, feed, older, isFirst }: PullsPageProps) => {
   const { prefix } = visit;
   const isRunning = pulls.some(({ status }) => status === 'running');
   return (
-    <Layout title={feed === undefined ? 'Pulls' : `Pulls of ${feed}`} visit={visit} section="pulls">
+    <Layout
+      title={feed === undefined ? 'Pulls' : `Pulls of ${feed}`}
+      visit={visit}
+      section="pulls"
+      about={feed === undefined ? 'all' : visit.aboutFeed?.(feed)}
+    >
       {feed !== undefined && (
         <p>
           <a href={prefix + pageAddress.feed(feed)}>The feed {feed}</a> ·{' '}

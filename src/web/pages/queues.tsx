@@ -35,7 +35,7 @@ const QueuesPage = ({ visit, sites, queues: { queue, workers, sites: counted, ba
   const { prefix } = visit;
   const countsOf = (site: SiteName) => counted?.find((each) => each.site === site);
   return (
-    <Layout title="Queues" visit={visit} section="queues">
+    <Layout title="Queues" visit={visit} section="queues" about="all">
       <div id="queues" data-live="true">
         <p>
           {

@@ -5,6 +5,7 @@ import { namedSite } from '../../operations/operation.ts';
 import { resumeConfiguredSite } from '../../operations/sites.ts';
 import { readSiteStatus, type SiteStatus, type Status } from '../../operations/status.ts';
 import { plural, textOf } from '../../plan/message.ts';
+import type { FeedName } from '../../posting/identifiers.ts';
 import { excerpt } from '../../posting/markup.ts';
 import { recentRequestsTo, type SentRequest } from '../../store/site/recent-requests.ts';
 import { formatSpan, msUntil } from '../../telemetry/times.ts';
@@ -32,7 +33,10 @@ export function sitePages(context: PageContext): Hono<WebEnv> {
       const site = (await readSiteStatus(app)).sites.find((each) => each.site === config.name);
       if (site === undefined) throw notFound(`there is no site ${config.name}`);
       const requests = await recentRequestsTo(app.db, config.name, SHOWN_REQUESTS);
-      return <SitePage visit={visit} site={site} config={config} requests={requests} />;
+      const feeds = [...app.config.feeds.values()].flatMap(({ name, siteName }) =>
+        siteName === config.name ? [name] : [],
+      );
+      return <SitePage visit={visit} site={site} config={config} feeds={feeds} requests={requests} />;
     }),
   );
   pages.post(
@@ -84,17 +88,24 @@ export interface SitePageProps {
   readonly visit: Visit;
   readonly site: SiteStatus;
   readonly config: SiteConfig;
+  /** Those that are mirrored to it. */
+  readonly feeds: readonly FeedName[];
   readonly requests: readonly SentRequest[];
 }
 
-const SitePage = ({ visit, site, config, requests }: SitePageProps) => {
+const SitePage = ({ visit, site, config, feeds, requests }: SitePageProps) => {
   const { orphans, moved, learnt_requests_per_second: learnt, waits_until: until, unreachable_streak: streak } = site;
   return (
     <Layout title={`Site ${site.site}`} visit={visit} section="sites">
       <p>
         <SiteStatusLabel site={site} />
       </p>
-      <PausedByPerson visit={visit} pauses={(visit.pauses ?? []).filter((pause) => pause.site === site.site)} />
+      <PausedByPerson
+        visit={visit}
+        pauses={(visit.pauses ?? []).filter(
+          ({ site: of, feed }) => of === site.site || (feed !== undefined && feeds.includes(feed)),
+        )}
+      />
       {moved !== null && <p class="notice bad">{moved.text}</p>}
       {moved === null && site.paused_since !== null && <Paused visit={visit} site={site} />}
       <dl class="facts">

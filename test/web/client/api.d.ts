@@ -1,4 +1,4 @@
-// The types of the API's client. SHA-256 of the document: 38e34a440e3ef8913afa59535bcf4bad305af595968e9a314c177e927d8e443c
+// The types of the API's client. SHA-256 of the document: 4684ad3b4f3ca68d344a33c1deca60ca1b56fcff73dd7536e580af0cc3e5239d
 // biome-ignore-all assist: generated
 // biome-ignore-all format: generated
 // biome-ignore-all lint: generated
@@ -1104,7 +1104,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * What was done, one row per action however many postings it reached, also by rules, pulls and alerts: the newest first
+         * What was done, one row per action however many postings it reached, also by rules, pulls, alerts and the program itself: the newest first
          * @description Needs the scope `read`.
          */
         get: operations["listActivities"];
@@ -10142,7 +10142,7 @@ export interface operations {
                     all?: boolean;
                     /** @description Why, for those who see it. */
                     reason?: string;
-                    /** @description When it ends by itself: a duration from now on (`30min`, `2h`, `3d`) or a time (`2026-12-24 18:00`). */
+                    /** @description When it ends by itself: a duration from now on (`30min`, `2h`, `3d`) or a time (`2026-12-24 18:00`). Days, and times without a zone such as `Z` or `+02:00`, are in the time zone of the machine that reads them, as times in messages are. */
                     until?: string;
                     /** @description Do not read the sources either. Otherwise pulls go on, and what they find waits to be sent. */
                     pulls?: boolean;
@@ -10418,7 +10418,7 @@ export interface operations {
     listChanges: {
         parameters: {
             query?: {
-                /** @description Only from then on: today, yesterday, a date, a time, or how long ago, such as 12h or 3d. */
+                /** @description Only from then on: today, yesterday, a date, a time, or how long ago, such as 12h or 3d. Days, and times without a zone such as `Z` or `+02:00`, are in the time zone of the machine that reads them, as times in messages are. */
                 since?: string;
                 /** @description Only before that; a day is its first moment. */
                 until?: string;
@@ -10560,10 +10560,10 @@ export interface operations {
                             /** Format: date-time */
                             at: string;
                             /**
-                             * @description `person`; `rule`: a rule that a person made; `pull`: one that deleted jobs; `alert`: a destination was told.
+                             * @description `person`; `rule`: a rule that a person made; `pull`: one that deleted jobs; `alert`: a destination was told; `program`: jobmirror by itself, such as a pause that ended by its time and changed files that were taken over.
                              * @enum {string}
                              */
-                            kind: "person" | "rule" | "pull" | "alert";
+                            kind: "person" | "rule" | "pull" | "alert" | "program";
                             /** @description A user, a token, or who ran a command; `null`: nobody. */
                             actor: string | null;
                             action: string;
@@ -10917,7 +10917,7 @@ export interface operations {
                             activity: number;
                             /** Format: date-time */
                             at: string;
-                            /** @description A user, a token, or who ran a command. */
+                            /** @description A user, a token, or who ran a command; `jobmirror`: nobody. */
                             actor: string;
                             action: string;
                             feed: string | null;

@@ -1,7 +1,9 @@
 // The HTML document around every page.
 import { raw } from 'hono/html';
 import type { Child } from 'hono/jsx';
-import { type PersonsPause, pauseInFull } from '../../../plan/pause-words.ts';
+import { type PauseSubject, type PersonsPause, pauseInFull, pausesOf } from '../../../plan/pause-words.ts';
+import type { FeedName } from '../../../posting/identifiers.ts';
+import { formatTime } from '../../../telemetry/times.ts';
 import type { Visitor } from '../../access/visitor.ts';
 import { pageAddress } from './addresses.ts';
 import { sentence } from './parts.tsx';
@@ -14,6 +16,8 @@ export interface Visit {
   readonly visitor: Visitor | undefined;
   /** What people have paused. Absent: the page to sign in on, and errors. */
   readonly pauses?: readonly PersonsPause[];
+  /** A feed with its site. */
+  readonly aboutFeed?: (feed: FeedName) => PauseSubject;
 }
 
 /** The pages that the navigation leads to. */
@@ -34,10 +38,12 @@ export interface LayoutProps {
   readonly title: string;
   readonly visit: Visit;
   readonly section?: NavigationName | undefined;
+  /** Whose pauses are shown besides that of everything: those of what the page is about, or each of a feed or site. */
+  readonly about?: PauseSubject | 'all' | undefined;
   readonly children: Child;
 }
 
-export const Layout = ({ title, visit, section, children }: LayoutProps) => {
+export const Layout = ({ title, visit, section, about, children }: LayoutProps) => {
   const { prefix, visitor } = visit;
   return (
     <>
@@ -74,10 +80,10 @@ export const Layout = ({ title, visit, section, children }: LayoutProps) => {
             )}
           </header>
           <main id="content" tabindex={-1}>
-            {visit.pauses?.filter(isOfAll).map((pause) => (
+            {shownPauses(visit, about).map((pause) => (
               <p class="notice warn">
-                {`${sentence(pauseInFull(pause))}. `}
-                <a href={prefix + pageAddress.pause({})}>Resume or change it</a>
+                {`${sentence(pauseInFull(pause, formatTime))}. `}
+                {mayReview(visit) && <a href={prefix + pageAddress.pause(pause)}>Resume or change it</a>}
               </p>
             ))}
             <h1>{title}</h1>
@@ -90,6 +96,11 @@ export const Layout = ({ title, visit, section, children }: LayoutProps) => {
 };
 
 const isOfAll = ({ site, feed }: PersonsPause): boolean => site === undefined && feed === undefined;
+function shownPauses({ pauses = [] }: Visit, about: LayoutProps['about']): readonly PersonsPause[] {
+  if (about === 'all') return pauses;
+  return about === undefined ? pauses.filter(isOfAll) : pausesOf(pauses, about);
+}
+
 const isAllPaused = ({ pauses = [] }: Visit): boolean => pauses.some(isOfAll);
 
 const Navigation = ({ prefix, section }: { prefix: string; section: NavigationName | undefined }) => (

@@ -157,7 +157,7 @@ async function pageVisit(c: Context<WebEnv>, visitor: Visitor): Promise<PageVisi
   const { prefix } = c.get('client');
   return {
     c,
-    visit: { prefix, visitor, pauses: await c.get('pauses')() },
+    visit: { prefix, visitor, pauses: await c.get('pauses')(), aboutFeed: c.get('aboutFeed') },
     actor: visitor.actor,
     query(name) {
       const values = c.req.queries(name) ?? [];

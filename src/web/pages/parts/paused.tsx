@@ -1,5 +1,6 @@
 // What people have paused, with the button to go on; and the link to the page that stops more.
 import { type PauseSubject, type PersonsPause, pauseInFull, pauseSubjectWords } from '../../../plan/pause-words.ts';
+import { formatTime } from '../../../telemetry/times.ts';
 import { pageAddress } from './addresses.ts';
 import { Csrf, mayReview, type Visit } from './layout.tsx';
 import { sentence } from './parts.tsx';
@@ -16,7 +17,7 @@ export const PausedByPerson = ({ visit, pauses }: { visit: Visit; pauses: readon
     {pauses.map((pause) => (
       <section class="next warn" aria-label={`${sentence(pauseSubjectWords(pause))} is paused`}>
         <p>
-          <span class="status warn">{sentence(pauseInFull(pause))}</span>
+          <span class="status warn">{sentence(pauseInFull(pause, formatTime))}</span>
         </p>
         {mayReview(visit) && (
           <form method="post" action={visit.prefix + pageAddress.endPause()}>

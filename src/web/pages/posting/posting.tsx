@@ -25,7 +25,12 @@ export const PostingOverview = (props: PostingProps) => {
   const { state, past } = paragraphsOf(story, { at: formatTime, span: formatSpan });
   const problems = change?.reason?.problems ?? [];
   return (
-    <Layout title={title === '' ? `Posting ${key}` : title} visit={visit} section={change ? 'review' : 'jobs'}>
+    <Layout
+      title={title === '' ? `Posting ${key}` : title}
+      visit={visit}
+      section={change ? 'review' : 'jobs'}
+      about={{ feed, site: change?.site ?? live?.site ?? visit.aboutFeed?.(feed).site }}
+    >
       <Neighbouring visit={visit} view={view} />
       {refused !== undefined && (
         <p role="alert" class="notice bad text" id="refused">
@@ -355,6 +360,7 @@ export const RecordPage = ({ visit, record, placed, refused, reason }: RecordPro
       title={`${record.kind === 'unreadable' ? 'Unreadable record' : 'Repeated key'}: ${terminalText(excerpt(record.key ?? 'no usable key'))}`}
       visit={visit}
       section="review"
+      about={visit.aboutFeed?.(record.feed)}
     >
       <Neighbouring visit={visit} view={placed} />
       {refused !== undefined && (

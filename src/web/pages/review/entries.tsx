@@ -1,5 +1,6 @@
 // The entries of one group or another selection, with what can be decided about all of them or about those that are checked.
 import { plural, textOf } from '../../../plan/message.ts';
+import type { FeedName } from '../../../posting/identifiers.ts';
 import { excerpt } from '../../../posting/markup.ts';
 import type { SelectionOffers } from '../../../review/bulk/selection-offers.ts';
 import { groupTitle, groupWords, type ListedGroup, LONGEST_NOTE, TREND_WORDS } from '../../../review/list-groups.ts';
@@ -46,7 +47,12 @@ export const Entries = (props: EntriesProps) => {
         : 'Entries that need a person';
   const { group: _, cursor: __, ...aside } = texts;
   return (
-    <Layout title={title} visit={visit} section="review">
+    <Layout
+      title={title}
+      visit={visit}
+      section="review"
+      about={texts.feed === undefined ? 'all' : visit.aboutFeed?.(texts.feed as FeedName)}
+    >
       <p>
         <a href={prefix + pageAddress.review(aside)}>All groups</a>
       </p>
