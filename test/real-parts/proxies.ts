@@ -1,12 +1,13 @@
 // Real proxies from Debian's packages, unpacked below a temporary folder, each started in front of one server.
-import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
+import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { chmodSync, existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { freePort } from '../support/free-port.ts';
+import { unpackPackages } from './packages.ts';
 
 const ROOT = join(tmpdir(), 'jobmirror-real-parts');
 
@@ -183,30 +184,14 @@ export type ProxyName = keyof typeof KINDS;
 export const PROXIES = Object.keys(KINDS) as readonly ProxyName[];
 export const modesOf = (name: ProxyName): readonly ProxyMode[] => KINDS[name].modes;
 
-/** Unpacks the packages and what they need, unless a former run did. Nothing is installed. Returns the version of each. */
+/** @returns the version of each. */
 export function preparePackages(): Readonly<Record<ProxyName, string>> {
-  const archives = join(ROOT, 'archives');
-  if (!existsSync(archives)) {
-    mkdirSync(join(archives, 'partial'), { recursive: true });
-    chmodSync(ROOT, 0o755);
-    execFileSync('chown', ['-R', '_apt', archives]);
-    const packages = PROXIES.map((name) => KINDS[name].package);
-    const places = ['-o', 'Debug::NoLocking=1', '-o', `Dir::Cache::archives=${archives}`];
-    execFileSync(
-      'apt-get',
-      ['install', '-qq', '-y', '--download-only', '--reinstall', '--no-install-recommends', ...places, ...packages],
-      { stdio: 'ignore' },
-    );
-    for (const name of archivesIn(archives)) execFileSync('dpkg-deb', ['--extract', join(archives, name), ROOT]);
-  }
-  const versionOf = (name: ProxyName): string => {
-    const file = archivesIn(archives).find((each) => each.startsWith(`${KINDS[name].package}_`)) ?? '';
-    return execFileSync('dpkg-deb', ['--field', join(archives, file), 'Version'], { encoding: 'utf8' }).trim();
-  };
-  return Object.fromEntries(PROXIES.map((name) => [name, versionOf(name)])) as Record<ProxyName, string>;
+  const versions = unpackPackages(
+    ROOT,
+    PROXIES.map((name) => KINDS[name].package),
+  );
+  return Object.fromEntries(PROXIES.map((name) => [name, versions[KINDS[name].package]])) as Record<ProxyName, string>;
 }
-
-const archivesIn = (folder: string): readonly string[] => readdirSync(folder).filter((name) => name.endsWith('.deb'));
 
 export interface RunningProxy {
   readonly url: string;
