@@ -196,3 +196,64 @@ describe('keys that a program has shortened', () => {
     expect(mistakes({ title: from('title') }, { key: ['id'], records: [{ ...RECORD, id }] })).toEqual([]);
   });
 });
+
+describe('what programs have lost of keys and values', () => {
+  const lost = (ids: readonly string[], more: RecordTree = {}): readonly string[] =>
+    mistakes(
+      { title: from('title') },
+      { key: ['id'], records: ids.map((id) => ({ ...(RECORD as object), ...(more as object), id })) },
+    );
+  const joined = 'so that different references may have become one; export the column as text';
+
+  it.each([
+    // As LibreOffice, Gnumeric, R, readr, in2csv, xlsx2csv, pandas and Java wrote them (docs/real-parts.md).
+    ['15 digits and zeros', ['12345678901234500', '12345678901234600', '22345678901234500'], 'to have rounded'],
+    ['16 digits and a zero', ['12345678901234570', '12345678901234580', '22345678901234560'], 'to have rounded'],
+    ['15 of 16 digits', ['1234567890123450', '1234567890123460', '9234567890123470'], 'to have rounded'],
+    ['numbers of a double', ['1234567890123456768', '1234567890123457024', '1234567890123457280'], 'to have rounded'],
+    ['an exponent among numbers', ['100000', '2e7', '1234567'], 'a number that a program shortened, such as "2e7"'],
+    ['an exponent of Java', ['1.0E7', 'a7'], 'a number that a program shortened, such as "1.0E7"'],
+    ['decimals', ['7.0', '100000.0'], 'a number with decimals, such as "7.0"'],
+    ['more decimals', ['12345678901234570.000000', '7.000000'], 'a number with decimals'],
+    ['dates', ['2001-10-01', '2001-01-02'], 'a date, such as "2001-10-01"'],
+    ['dates with a time', ['2026-10-01 00:00:00', '2026-10-02T00:00:00'], 'a date, such as "2026-10-01 00:00:00"'],
+    ['a date as it is shown', ['10-Jan', 'a7'], 'a date, such as "10-Jan"'],
+    ['an error', ['#N/A', 'a7'], 'the error of a formula, such as "#N/A"'],
+  ])('%s', (_, ids, what) => {
+    const [only, ...others] = lost(ids);
+    expect(only).toMatch(/^key: /);
+    expect(only).toContain(what);
+    expect(others).toEqual([]);
+  });
+
+  it.each([
+    ['numbers of 17 digits', ['12345678901234567', '12345678901234569', '12345678901234571']],
+    ['only two that end in a zero', ['12345678901234570', '12345678901234580']],
+    ['numbers of a time and a counter', ['1790847000000069632', '1790847004194373632', '1790847012582981632']],
+    ['hexadecimal digits', ['1e5', '2e7', '7a1']],
+    ['a single exponent', ['1e5']],
+    ['versions', ['1.0', '1.1']],
+    ['a date among others', ['2026-10-01', '2026-10-01-b']],
+    ['10-1', ['10-1', '3-4']],
+  ])('not %s', (_, ids) => {
+    expect(lost(ids)).toEqual([]);
+  });
+
+  it('says what became of references that were rounded', () => {
+    expect(lost(['12345678901234500', '12345678901234600', '22345678901234500'])).toEqual([
+      `key: the 3 records that were read have a number that a program seems to have rounded, such as "12345678901234500", ${joined}`,
+    ]);
+  });
+
+  it.each(['#NAME?', 'Err:508', '[object Object]'])('of a title: %s', (title) => {
+    const records = [{ ...RECORD, title }, RECORD];
+    expect(mistakes({ title: from('title') }, { records })).toEqual([
+      expect.stringMatching(/^fields\.title: 1 of the 2 records that were read has .*, such as "/),
+    ]);
+  });
+
+  it('not of a part of a key: a date tells postings of one title apart', () => {
+    const records = ['2026-10-01', '2026-10-02'].map((posted) => ({ ...RECORD, posted }));
+    expect(mistakes({ title: from('title') }, { key: ['title', 'posted'], records })).toEqual([]);
+  });
+});

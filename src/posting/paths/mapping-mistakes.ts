@@ -35,7 +35,7 @@ export function mappingMistakes(
   return [
     ...keyMistakes,
     ...statedKeyMistake(used, known),
-    ...shortenedKeyMistake(census),
+    ...lostMistakes(census),
     ...placeMistakes(spec, census, known, detail),
     ...Object.keys(spec.fields).flatMap((field) => mistakesOf(field)),
     ...dateMistakes(census, free, detail),
@@ -66,13 +66,17 @@ function statedKeyMistake(used: readonly CountedPath[], known: readonly string[]
   ];
 }
 
-/** What was lost cannot be told from the feed: several references have become one key. */
-function shortenedKeyMistake({ shortenedKeys: { count, example = '' }, records }: PathCensus): readonly string[] {
-  if (count === 0) return [];
-  return [
-    `key: ${count === records ? recordsRead(records) : `${count} of ${recordsRead(records)}`} ${count === 1 ? 'has' : 'have'} a number that a program shortened, such as "${excerpt(example, 60)}", so that different references may have become one; export the column as text`,
-  ];
-}
+/** What was lost cannot be told from the feed; several fields may be read from one path. */
+const lostMistakes = (census: PathCensus): readonly string[] => [
+  ...new Set(
+    census.lost().map(({ field, count, example, what, so }) => {
+      const setting = field === undefined ? 'key' : `fields.${field}`;
+      const all = recordsRead(census.records);
+      const who = count >= census.records ? all : `${count} of ${all}`;
+      return `${setting}: ${who} ${count === 1 ? 'has' : 'have'} ${what}, such as "${excerpt(example, 60)}", ${so}`;
+    }),
+  ),
+];
 
 /** A wrong path of `places` would be read as if each record had one place. */
 function placeMistakes(

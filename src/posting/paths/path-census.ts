@@ -4,6 +4,7 @@ import type { FieldMapping } from '../field-mapping.ts';
 import { EVERY_NAME } from '../id-and-name.ts';
 import { compilePlaces, type ReadPlaces } from '../places.ts';
 import type { RecordTree } from '../posting.ts';
+import { type LostTexts, TextForms } from './lost-texts.ts';
 import { type DateCondition, dateConditionsOf, type MappingPath, pathsOf } from './mapping-paths.ts';
 import { isTreeList, parseValuePath, textsAt, type ValuePath } from './value-path.ts';
 
@@ -32,9 +33,6 @@ export interface CountedDates extends DateCondition {
   example: string | undefined;
 }
 
-/** As spreadsheets, SheetJS and R write long numbers: `1.23457E+11`, `1.23456789012346E+016`, `1e+05`. */
-const SHORTENED_NUMBER = /^\d(?:\.\d+)?E\+\d+$/i;
-
 /** Takes samples of the records of one feed. */
 export class PathCensus {
   records = 0;
@@ -42,10 +40,9 @@ export class PathCensus {
   datedRecords = 0;
   /** Records with a place at the path of `places`. */
   placed = 0;
-  /** The records whose key is a number that a program has shortened before the feed was made, and the first such key. */
-  readonly shortenedKeys: { count: number; example?: string } = { count: 0 };
   readonly #paths: readonly MappingPath[];
   readonly #filled: number[];
+  readonly #forms: readonly TextForms[];
   readonly #existing = new Set<number>();
   /** Path in the records → the number of records with a text there. */
   readonly #found = new Map<string, number>();
@@ -63,14 +60,15 @@ export class PathCensus {
     this.#placesOf = spec.places && compilePlaces(spec.places);
     this.#paths = pathsOf(spec);
     this.#filled = this.#paths.map(() => 0);
+    this.#forms = this.#paths.map(() => new TextForms());
   }
 
   add(record: RecordTree): void {
     this.records++;
     if (this.#placesOf !== undefined && this.#placesOf(record).length > 0) this.placed++;
-    for (const [index, { parsed, field }] of this.#paths.entries()) {
+    for (const [index, { parsed }] of this.#paths.entries()) {
       const texts = textsAt(parsed, record);
-      if (field === undefined) this.#noteShortened(texts);
+      for (const text of texts.slice(0, MAX_ELEMENTS)) this.#forms[index]?.add(text);
       if (texts.length > 0) this.#existing.add(index);
       if (texts.some((text) => text.trim() !== '')) this.#filled[index] = (this.#filled[index] ?? 0) + 1;
     }
@@ -78,13 +76,6 @@ export class PathCensus {
       const count = this.#found.get(path);
       if (count !== undefined || this.#found.size < MAX_PATHS) this.#found.set(path, (count ?? 0) + 1);
     }
-  }
-
-  #noteShortened(keys: readonly string[]): void {
-    const example = keys.find((key) => SHORTENED_NUMBER.test(key.trim()));
-    if (example === undefined) return;
-    this.shortenedKeys.count++;
-    this.shortenedKeys.example ??= example.trim();
   }
 
   /** Counts the dates that conditions ask for, also in a record that they skip. */
@@ -112,6 +103,17 @@ export class PathCensus {
       records: this.#filled[index] ?? 0,
       exists: this.#existing.has(index),
     }));
+  }
+
+  /** What programs have lost before the feed was made, by the paths that show it. */
+  lost(): readonly (LostTexts & { readonly field: string | undefined })[] {
+    const isWhole = this.#paths.filter(({ field }) => field === undefined).length === 1;
+    return this.#paths.flatMap(({ field }, index) => {
+      const forms = this.#forms[index];
+      if (forms === undefined) return [];
+      const lost = [...forms.lostValues(), ...(field === undefined ? forms.lostKeys(isWhole) : [])];
+      return lost.map((one) => ({ ...one, field }));
+    });
   }
 
   /** The paths in the records that have a text, the most frequent first. */
