@@ -24,18 +24,28 @@ const ZONE_HOURS: ReadonlyMap<string, number> = new Map(
   }),
 );
 
-const ISO = /^(\d{4})-(\d{1,2})-(\d{1,2})(?:[Tt ]+(.+))?$/;
+/** With the slashes that Gnumeric and Asian programs write. */
+const ISO = /^(\d{4})([-/])(\d{1,2})\2(\d{1,2})(?:[Tt ]+(.+))?$/;
 /** ISO 8601, the basic format: "20261102T130000Z". */
 const ISO_BASIC = /^((?:19|20)\d{2})(\d{2})(\d{2})(?:[Tt](\d{2})(\d{2})(\d{2})?(Z|z|[+-]\d{2}(?::?\d{2})?)?)?$/;
 /** With the years of two digits of RFC 822. */
 const RFC_822 = /^(?:[A-Za-z]{3,9}(?:,\s*|\s+))?(\d{1,2})[ -]+([A-Za-z]{3,9})\.?,?[ -]+(\d{4}|\d{2})(?:\s+(.+))?$/;
-/** A comment at the end, as in RFC 5322: "(CET)". */
-const COMMENT = /\s*\([^()]*\)$/;
+/** As JavaScript writes a Date, and people in the U.S. a day: "Thu Oct 01 2026 09:30:00 GMT+0000", "October 1, 2026". */
+const MONTH_FIRST =
+  /^(?:[A-Z]{3,9}(?:,\s*|\s+))?(Jan(?:uary)?|Feb(?:ruary)?|Mar(?:ch)?|Apr(?:il)?|May|June?|July?|Aug(?:ust)?|Sept?(?:ember)?|Oct(?:ober)?|Nov(?:ember)?|Dec(?:ember)?)\.?\s+(\d{1,2}),?\s+(\d{4})(?:\s+(.+))?$/i;
+/** As Java writes a Date, and C a time: "Thu Oct 01 09:30:00 UTC 2026". */
+const YEAR_LAST = /^[A-Za-z]{3}\s+([A-Za-z]{3})\s+(\d{1,2})\s+(\d{2}:\d{2}:\d{2}(?:\s+[A-Z]{1,5})?)\s+(\d{4})$/;
+/** A comment at the end, as in RFC 5322: "(CET)"; after an offset, the name of its zone (RFC 9557): "-04:00[America/New_York]". */
+const COMMENT = /\s*\([^()]*\)$|(?<=[+-]\d{2}(?::?\d{2})?|Z)\[[\w/+-]+\]$/;
 /** The years of RFC 5322, section 4.3: from 50 on, those of two digits are of the last century. */
 const LAST_CENTURY = 50;
-const NUMERIC = /^(\d{1,2})([./-])(\d{1,2})\2(\d{4})(?:\s+(.+))?$/;
+const NUMERIC = /^(\d{1,2})([./-])(\d{1,2})\2(\d{4}|\d{2})(?:\s+(.+))?$/;
 const EPOCH_MS = /^\d{12,13}$/;
-const TIME = /^(\d{1,2}):(\d{2})(?::(\d{2})(?:[.,]\d+)?)?\s*(?:(AM|PM)\b)?\s*([A-Z]{1,5}|[+-]\d{2}(?::?\d{2})?)?$/i;
+const TIME =
+  /^(\d{1,2}):(\d{2})(?::(\d{2})(?:[.,]\d+)?)?\s*(?:(AM|PM)\b)?\s*([A-Z]{1,5}|(?:GMT|UTC)?[+-]\d{2}(?::?\d{2})?)?$/i;
+
+/** "Thu Oct 01 2026 09:30:00 GMT+1100 (Australian Eastern Daylight Time)" has 68. */
+const MOST_CHARACTERS = 80;
 
 /** A date as a feed has it. Times are milliseconds since 1970; `local` ones as if the clock were in UTC. */
 export type ReadDate =
@@ -43,16 +53,16 @@ export type ReadDate =
   | { readonly kind: 'local' | 'instant'; readonly ms: number };
 
 /**
- * Reads ISO 8601, RFC 822, `YYYY-MM-DD HH:MM:SS`, milliseconds since 1970 and, if the order is given, `4/8/2012` and
- * `31.12.2012`; `undefined` for anything else, including days that do not exist.
+ * Reads ISO 8601, RFC 822, `YYYY-MM-DD HH:MM:SS`, what JavaScript and Java write, milliseconds since 1970 and, if the order is given,
+ * `4/8/2012` and `31.12.2012`; `undefined` for anything else, including days that do not exist.
  */
 export function readDate(written: string, order?: NumericOrder): ReadDate | undefined {
   // No date is longer than this, and the patterns below may be slow on pages of spaces.
-  if (written.length > 64) return undefined;
+  if (written.length > MOST_CHARACTERS) return undefined;
   const text = written.replace(COMMENT, '');
   if (EPOCH_MS.test(text)) return atTime('instant', Number(text));
   const iso = ISO.exec(text);
-  if (iso !== null) return assemble(Number(iso[1]), Number(iso[2]), Number(iso[3]), iso[4]);
+  if (iso !== null) return assemble(Number(iso[1]), Number(iso[3]), Number(iso[4]), iso[5]);
   const basic = ISO_BASIC.exec(text);
   if (basic !== null) {
     const [, year, month, day, hour, minute, second = '00', zone = ''] = basic;
@@ -61,15 +71,20 @@ export function readDate(written: string, order?: NumericOrder): ReadDate | unde
   }
   const rfc = RFC_822.exec(text);
   if (rfc !== null) {
-    const month = MONTHS.indexOf((rfc[2] ?? '').slice(0, 3).toLowerCase()) + 1;
-    return assemble(fullYear(rfc[3] ?? ''), month, Number(rfc[1]), rfc[4]);
+    return assemble(fullYear(rfc[3] ?? ''), monthOf(rfc[2]), Number(rfc[1]), rfc[4]);
   }
+  const named = MONTH_FIRST.exec(text);
+  if (named !== null) return assemble(Number(named[3]), monthOf(named[1]), Number(named[2]), named[4]);
+  const last = YEAR_LAST.exec(text);
+  if (last !== null) return assemble(Number(last[4]), monthOf(last[1]), Number(last[2]), last[3]);
   const numeric = NUMERIC.exec(text);
   if (numeric === null || order === undefined) return undefined;
   const [first, second] = [Number(numeric[1]), Number(numeric[3])];
   const [month, day] = order === 'month first' ? [first, second] : [second, first];
-  return assemble(Number(numeric[4]), month, day, numeric[5]);
+  return assemble(fullYear(numeric[4] ?? ''), month, day, numeric[5]);
 }
+
+const monthOf = (name = ''): number => MONTHS.indexOf(name.slice(0, 3).toLowerCase()) + 1;
 
 function fullYear(year: string): number {
   if (year.length === 4) return Number(year);
@@ -116,7 +131,7 @@ function assemble(year: number, month: number, day: number, time: string | undef
 }
 
 function zoneMinutes(zone: string): number | undefined {
-  const numeric = /^([+-])(\d{2})(?::?(\d{2}))?$/.exec(zone);
+  const numeric = /^(?:GMT|UTC)?([+-])(\d{2})(?::?(\d{2}))?$/.exec(zone);
   if (numeric !== null) return (numeric[1] === '-' ? -1 : 1) * (Number(numeric[2]) * 60 + Number(numeric[3] ?? 0));
   const hours = ZONE_HOURS.get(zone);
   return hours === undefined ? undefined : hours * 60;

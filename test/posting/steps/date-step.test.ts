@@ -25,6 +25,18 @@ test.each<[settings: Partial<DateStep>, text: string, result: string]>([
   [{ zone: NEW_YORK }, '2026-11-01 01:30', '2026-11-01T05:30:00Z'],
   [{ zone: NEW_YORK }, '2026-11-01 02:30', '2026-11-01T07:30:00Z'],
   [{ to: NEW_YORK }, '1762003800000', '2025-11-01T09:30:00-04:00'],
+  // As programs write them without being told a form (docs/real-parts.md).
+  [{}, 'Thu Oct 01 2026 09:30:00 GMT+0000 (Coordinated Universal Time)', '2026-10-01T09:30:00Z'],
+  [{}, 'Thu Oct 01 2026 09:30:00 GMT+1000 (Australian Eastern Standard Time)', '2026-09-30T23:30:00Z'],
+  [{}, 'Thu Oct 01 09:30:00 EDT 2026', '2026-10-01T13:30:00Z'],
+  [{}, '2026-10-01T09:30-04:00[America/New_York]', '2026-10-01T13:30:00Z'],
+  [{}, '2026-10-01T09:30Z[UTC]', '2026-10-01T09:30:00Z'],
+  [{}, '2026/10/01', '2026-10-01'],
+  [{ zone: NEW_YORK }, '2026/10/02 09:30:00', '2026-10-02T13:30:00Z'],
+  [{}, '2026-10-01 13:30:00+00', '2026-10-01T13:30:00Z'],
+  [{}, 'October 1, 2026', '2026-10-01'],
+  [{}, 'Thursday, Oct. 1, 2026 9:30 PM', '2026-10-01T21:30:00'],
+  [{ order: 'month first' }, '10/1/26', '2026-10-01'],
 ])('%j: %s', (settings, text, result) => {
   const step = compileDate({ kind: 'date', time: true, ...settings });
   expect(step.apply(text, readState)).toEqual({ kind: 'value', value: result });
@@ -33,6 +45,10 @@ test.each<[settings: Partial<DateStep>, text: string, result: string]>([
 
 test.each([
   [{}, '4/8/2012', 'is not a recognised date; dates such as 4/8/2012 need an order'],
+  [{}, '10/1/26', 'is not a recognised date; dates such as 4/8/2012 need an order'],
+  [{}, 'Marketing 12, 2026', 'is not a recognised date; dates such as 4/8/2012 need an order'],
+  [{}, '2026/10-01', 'is not a recognised date; dates such as 4/8/2012 need an order'],
+  [{}, '2026-10-01T09:30[America/New_York]', 'is not a recognised date; dates such as 4/8/2012 need an order'],
   [{ order: 'day first' as const }, '4/31/2012', 'is not a recognised date; check its order of day and month'],
 ])('refuses with %j: %s', (settings, text, message) => {
   const step = compileDate({ kind: 'date', time: true, ...settings });
