@@ -85,8 +85,9 @@ export function jsonLists(value: unknown): readonly RecordList[] {
 
 function collect(value: unknown, names: readonly string[], lists: (RecordList & { readonly score: number })[]): void {
   if (names.length > MAX_DEPTH) return;
-  if (Array.isArray(value)) {
-    const objects = value.filter(isJsonObject);
+  const list = Array.isArray(value) ? value : numberedList(value);
+  if (list !== undefined) {
+    const objects = list.filter(isJsonObject);
     if (objects.length === 0) return;
     const keys = new Set(objects.slice(0, 20).flatMap((object) => Object.keys(object)));
     const isNamed = RECORD_NAMES.test(names.at(-1) ?? '');
@@ -100,6 +101,14 @@ function collect(value: unknown, names: readonly string[], lists: (RecordList & 
   for (const [name, child] of Object.entries(value)) {
     if (!/[\s./@[\]]/.test(name) && name !== '') collect(child, [...names, name], lists);
   }
+}
+
+/** The members of an object that PHP made of a list: its names are indexes, as the splitter of JSON reads them. */
+function numberedList(value: unknown): readonly unknown[] | undefined {
+  if (!isJsonObject(value)) return undefined;
+  const entries = Object.entries(value);
+  const isList = entries.length > 0 && entries.every(([name, each]) => /^\d{1,20}$/.test(name) && isJsonObject(each));
+  return isList ? entries.map(([, each]) => each) : undefined;
 }
 
 export const isJsonObject = (value: unknown): value is Readonly<Record<string, unknown>> =>

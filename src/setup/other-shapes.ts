@@ -55,6 +55,7 @@ function keyedObject(value: unknown, names: readonly string[]): string | undefin
   const entries = Object.entries(value);
   const objects = entries.filter(([, child]) => isJsonObject(child));
   const areNumbered = objects.every(([name]) => /\d/.test(name));
+  if (areIndexes(entries.map(([name]) => name))) return undefined;
   if (objects.length > 1 && objects.length === entries.length && areAlike(objects, areNumbered ? 2 : 3)) {
     const shown = objects.slice(0, 2).map(([name]) => JSON.stringify(name));
     const filter = `${names.map((name) => `.${quoted(name)}`).join('') || '.'} | to_entries | map(.value + {id: .key})`;
@@ -66,6 +67,10 @@ function keyedObject(value: unknown, names: readonly string[]): string | undefin
   }
   return undefined;
 }
+
+/** What is left of the indexes of a list, from which PHP has removed elements; identifiers are larger. */
+const areIndexes = (names: readonly string[]): boolean =>
+  names.length > 0 && names.every((name) => /^\d{1,9}$/.test(name) && Number(name) < 10 * names.length + 10);
 
 /**
  * The first ones share most of their names. @param fewest names that they have at least: the sections of a single posting have

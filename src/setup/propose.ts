@@ -1,4 +1,5 @@
 // Proposes how a feed is read, from the beginning of its document: a preset, or a format of its own.
+import { isDeepStrictEqual } from 'node:util';
 import type { FeedConfig } from '../config/config.ts';
 import { foreignCities, stateTable, usCities } from '../config/load-us-states.ts';
 import { type Preset, readPreset } from '../config/presets.ts';
@@ -285,11 +286,16 @@ async function proposeOwn(request: ProposalRequest, type: Exclude<DocumentType, 
   }
   const [best] = tried.toSorted((a, b) => worthOf(b.mapping) - worthOf(a.mapping));
   const other = request.records === undefined ? namedJson(document) : undefined;
-  if (other !== undefined && (best === undefined || !('title' in best.mapping.fields))) return unusable(other);
+  if (other !== undefined && (best === undefined || !('title' in best.mapping.fields) || !hasOwnKey(best.mapping)))
+    return unusable(other);
   if (best === undefined) return unusable(refusal ?? (await withoutRecords(request, type)));
   const pages = proposePages(document, best.sample.records, addressOf(request.address));
   return { kind: 'proposal', proposal: ownProposal(best, pages), yield: ownYield(best) };
 }
+
+/** Objects that are named by their IDs have them as their keys, unless they contain them. */
+const hasOwnKey = ({ key, fields }: ProposedMapping): boolean =>
+  typeof key === 'string' && !isDeepStrictEqual(fields['contact-web-address'], { from: key, as: 'url' });
 
 const unusable = (message: string): Extract<ProposalResult, { kind: 'refused' }> => ({ kind: 'refused', message });
 

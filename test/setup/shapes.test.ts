@@ -167,9 +167,21 @@ describe('JSON', () => {
       JSON.stringify({ jobs: { a1: JOBS[0], a2: JOBS[1] } }),
       /they are the values of jobs, named by their IDs \("a1", "a2", …\);.*jq '\.jobs \| to_entries/,
     ],
-    ['members of the document', JSON.stringify({ 401: JOBS[0], 402: JOBS[1] }), /they are the values of the document/],
+    [
+      'members of the document',
+      JSON.stringify({ 401: { ...JOBS[0], id: undefined }, 402: { ...JOBS[1], id: undefined } }),
+      /they are the values of the document/,
+    ],
   ])('in %s is named for what it is', async (_what, content, message) => {
     expect(await refusal(content)).toMatch(message);
+  });
+
+  it.each([
+    ['the document', (list: object) => list],
+    ['an object', (list: object) => ({ total: 2, jobs: list })],
+  ])('in %s that PHP made of a list without all its indexes', async (_where, within) => {
+    const expected = [expect.objectContaining({ key: '1', ...NURSE }), expect.objectContaining({ key: '2', ...COOK })];
+    expect(await postings(JSON.stringify(within({ 1: JOBS[0], 3: JOBS[1] })))).toEqual(expected);
   });
 
   it('as the sections of one posting are no records', async () => {

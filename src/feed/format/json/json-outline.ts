@@ -13,6 +13,8 @@ const MAX_ERROR_DEPTH = 8;
 /** An open object or list outside the records. */
 interface Container {
   readonly isObject: boolean;
+  /** Its members are the records, whatever their names. */
+  readonly isNumbered: boolean;
   /** How many names of the records path lead here; -1: the path leads elsewhere. */
   readonly level: number;
   /** Names from the root, joined with `/`. */
@@ -72,7 +74,7 @@ export class JsonOutline {
   takeName(name: string): void {
     this.#name = name;
     const inner = this.#open.at(-1);
-    if (inner === undefined) return;
+    if (inner === undefined || inner.isNumbered) return;
     if (inner.names.length < MAX_NAMED) inner.names.push(name);
     if (inner.level < 0 || name !== this.#recordPath[inner.level]) return;
     if (inner.found)
@@ -80,9 +82,21 @@ export class JsonOutline {
     inner.found = true;
   }
 
+  /** Whether an object that begins here is where the list of records is expected. */
+  get isAtList(): boolean {
+    const outer = this.#open.at(-1);
+    return (outer === undefined || outer.isObject) && this.#placeIn(outer).level === this.#recordPath.length;
+  }
+
+  /** Enters an object whose members are the records. */
+  beginNumbered(): void {
+    this.#open.push({ ...this.#placeIn(this.#open.at(-1)), isObject: true, isNumbered: true, names: [], found: true });
+  }
+
   /** Decides what the value that begins with this byte is, and enters it if it contains records or a total. */
   beginValue(first: '{' | '[' | 'scalar'): Place {
     const outer = this.#open.at(-1);
+    if (outer?.isNumbered === true) return 'record';
     const { level, path } = this.#placeIn(outer);
     const last = this.#recordPath.length;
     // An element of the list, or the only posting where a list has just one.
@@ -102,7 +116,7 @@ export class JsonOutline {
     if (level < 0 && !holdsTotal && !holdsError) return 'skipped';
     if (this.#open.length >= MAX_OPEN)
       this.refuse(`lists and objects are nested deeper than ${MAX_OPEN} outside the records`);
-    this.#open.push({ isObject: first === '{', level, path, names: [], found: false });
+    this.#open.push({ isObject: first === '{', isNumbered: false, level, path, names: [], found: false });
     return 'entered';
   }
 

@@ -206,6 +206,14 @@ export class JsonSplitter implements Splitter {
     if (byte === CLOSE_OBJECT || byte === CLOSE_LIST || byte === COMMA || byte === COLON) {
       return this.#malformed('a value is expected');
     }
+    if (byte === OPEN_OBJECT && this.#outline.isAtList) {
+      const begins = beginsNumbered(bytes, this.#at);
+      if (begins === 'more') return false;
+      if (begins === 'numbered') {
+        this.#outline.beginNumbered();
+        return this.#move('first name');
+      }
+    }
     const first = byte === OPEN_OBJECT ? '{' : byte === OPEN_LIST ? '[' : 'scalar';
     if (first === 'scalar' && this.#outline.depth === 0) {
       const other = refusalOf('JSON', this.#opening);
@@ -374,6 +382,17 @@ export class JsonSplitter implements Splitter {
     );
     return false;
   }
+}
+
+/**
+ * Whether the object that begins at `at` is a list: PHP makes an object of a list that lacks an index, as array_filter leaves it:
+ * `{"1": {…}, "3": {…}}`. No posting has such a member.
+ */
+function beginsNumbered(bytes: Buffer, at: number): 'numbered' | 'other' | 'more' {
+  const text = bytes.toString('latin1', at, at + MAX_TOKEN_BYTES);
+  if (/^\{\s*"\d{1,20}"\s*:\s*\{/.test(text)) return 'numbered';
+  const mayBe = text.length < MAX_TOKEN_BYTES && /^\{\s*(?:"\d{0,20}(?:"\s*(?::\s*)?)?)?$/.test(text);
+  return mayBe ? 'more' : 'other';
 }
 
 const isSpace = (byte: number | undefined): boolean =>
