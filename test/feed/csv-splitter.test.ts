@@ -51,6 +51,43 @@ describe('the header', () => {
     expect(rows[0]).toMatchObject({ id: '1' });
   });
 
+  it.each([
+    ['quoted otherwise', '"id","title",city\n'],
+    ['in another case', 'ID, Title ,CITY\n'],
+    ['by another line end', 'id,title,city\r\n'],
+  ])('may be repeated, %s', (_, again) => {
+    expect(read(`id,title,city\n1,a,b\n${again}2,c,d\n`, { keyPaths: ['id'] })).toMatchObject({
+      ...whole,
+      rows: [
+        { id: '1', title: 'a', city: 'b' },
+        { id: '2', title: 'c', city: 'd' },
+      ],
+    });
+  });
+
+  it('may be followed by another one with the columns of the key, as Miller writes it', () => {
+    const text = 'id,title,city\n1,a,b\n\ntitle,id\nc,2\nid,title,city,pay\n3,d,e,5\n"4",f,g,6\n';
+    expect(read(text, { keyPaths: ['id'] })).toMatchObject({
+      ...whole,
+      rows: [
+        { id: '1', title: 'a', city: 'b' },
+        { title: 'c', id: '2' },
+        { id: '3', title: 'd', city: 'e', pay: '5' },
+        { id: '4', title: 'f', city: 'g', pay: '6' },
+      ],
+    });
+  });
+
+  it.each([
+    ['its first cell is a name', 'id,a,b\n'],
+    ['half of its cells are names', 'title,id,a,b\n'],
+    ['it lacks a column of the key', 'city,title,pay\n'],
+  ])('is not repeated by a row of which only %s', (_, row) => {
+    const text = `id,title,city\n1,a,b\n${row}`;
+    const { rows } = read(text, { keyPaths: ['id'], allowMissingCells: true });
+    expect(rows).toHaveLength(2);
+  });
+
   it('may come after a line that names the delimiter for Excel, and after rows to skip', () => {
     expect(read('sep=;\nid;a,b\n1;2\n')).toMatchObject({ ...whole, rows: [{ id: '1', 'a,b': '2' }] });
     expect(read('Report;;\n"of ""today""";;\n;;\nid;a;b\n1;2;3\n', { skipRows: 3 })).toMatchObject({

@@ -19,6 +19,7 @@ export class CsvSplitter implements Splitter {
   readonly #scanner: RowScanner;
   readonly #shortfalls = new Shortfalls();
   readonly #start: TableStart;
+  readonly #keyPaths: readonly string[];
   #table: Table | undefined;
   #rows: TableRows | undefined;
   #rowStart = 0;
@@ -33,6 +34,7 @@ export class CsvSplitter implements Splitter {
     this.#records = new RecordHandOver(sink, maxRecordBytes);
     this.#scanner = new RowScanner({ lenient });
     this.#start = new TableStart(table);
+    this.#keyPaths = table.keyPaths;
   }
 
   get records(): number {
@@ -90,6 +92,8 @@ export class CsvSplitter implements Splitter {
     if (this.#rows === undefined) this.#takeStart(bytes, end);
     else if (this.#records.isOversized) this.#handOver(bytes, end);
     else if (!this.#rows.isSkipped(bytes, this.#rowStart, end)) {
+      const names = this.#rows.namesIn(bytes, this.#rowStart, end);
+      if (names !== undefined) return void this.#takeHeader(names, bytes.subarray(this.#rowStart, end));
       const error = this.#rows.statedError(bytes, this.#rowStart, end);
       if (error === undefined) this.#handOver(bytes, end);
       else this.#shortfalls.note(error);
@@ -105,8 +109,16 @@ export class CsvSplitter implements Splitter {
     if (step.kind !== 'table') return;
     this.#table = step.table;
     this.#scanner.delimiter = step.table.delimiter.charCodeAt(0);
-    this.#rows = new TableRows(step.table, step.isRecord ? undefined : row);
+    this.#rows = new TableRows(step.table, step.isRecord ? undefined : row, this.#keyPaths);
     if (step.isRecord) this.#handOver(bytes, end);
+  }
+
+  /** What follows has these columns. */
+  #takeHeader(names: readonly string[], row: Buffer): void {
+    if (names === this.#table?.names) return;
+    const next = this.#rows?.withNames(names, row);
+    this.#table = next?.table;
+    this.#rows = next?.rows;
   }
 
   #handOver(bytes: Buffer, end: number): void {

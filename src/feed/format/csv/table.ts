@@ -127,9 +127,19 @@ export class TableRows {
   readonly #delimiter: number;
   /** The header row as it is in the document. */
   readonly #headerRow: Buffer | undefined;
+  readonly #names: ReadonlySet<string>;
+  /** By byte: whether a name of a column begins with it. */
+  readonly #isInitial = new Uint8Array(256);
+  readonly #keyPaths: readonly string[];
 
-  constructor(table: Table, headerRow: Buffer | undefined) {
+  /** @param keyPaths what a header has. @param former names of columns in headers before. */
+  constructor(table: Table, headerRow: Buffer | undefined, keyPaths: readonly string[], former: Iterable<string> = []) {
     this.#table = table;
+    this.#names = new Set([...former, ...table.names.map(folded)]);
+    this.#keyPaths = keyPaths;
+    for (const name of this.#names) {
+      for (const form of [name, name.toUpperCase()]) this.#isInitial[Buffer.from(form)[0] ?? 0] = 1;
+    }
     this.#delimiter = table.delimiter.charCodeAt(0);
     this.#headerRow = headerRow === undefined ? undefined : Buffer.from(headerRow);
     this.prefix = Buffer.from(headerText(table.names, table.delimiter));
@@ -141,6 +151,34 @@ export class TableRows {
     if (end - start === header?.length && bytes.compare(header, 0, header.length, start, end) === 0) return true;
     for (let at = start; at < end; at++) if (!this.#isEmpty(bytes[at] as number)) return false;
     return true;
+  }
+
+  /**
+   * The names in a row that is another header, as in tables that were put together from several: it has the columns of the key, and most
+   * of its cells are names of this header. The same names in another spelling are those of this one.
+   */
+  namesIn(bytes: Buffer, start: number, end: number): readonly string[] | undefined {
+    const first = bytes[bytes[start] === QUOTE ? start + 1 : start] as number;
+    if (this.#headerRow === undefined || this.#isInitial[first] === 0 || end - start > MAX_HEADER_BYTES)
+      return undefined;
+    const row = parseRow(bytes.toString('utf8', start, end), this.#table.delimiter);
+    if (row.kind === 'fault' || !this.#names.has(folded(row.cells[0] ?? ''))) return undefined;
+    const names = namesOf(row.cells);
+    const known = names.filter((name) => this.#names.has(folded(name)));
+    if (known.length < 2 || known.length * 2 <= names.length) return undefined;
+    if (
+      names.length === this.#table.names.length &&
+      names.every((name, at) => folded(name) === folded(this.#table.names[at] ?? ''))
+    )
+      return this.#table.names;
+    const tree = treeOf(names, names);
+    return this.#keyPaths.every((path) => textsAt(parseValuePath(path), tree).length > 0) ? names : undefined;
+  }
+
+  /** For what follows a row with these names. */
+  withNames(names: readonly string[], row: Buffer): { readonly table: Table; readonly rows: TableRows } {
+    const table = { ...this.#table, names };
+    return { table, rows: new TableRows(table, row, this.#keyPaths, this.#names) };
   }
 
   /** The error that the row states in place of a record. Its first cell is no ID then, but begins a sentence. */
@@ -170,6 +208,8 @@ export class TableRows {
     return byte === this.#delimiter || byte === SPACE || byte === TAB || byte === QUOTE || byte === CR;
   }
 }
+
+const folded = (name: string): string => name.trim().toLowerCase();
 
 const isLetter = (byte: number): boolean => (byte | 0x20) >= 0x61 && (byte | 0x20) <= 0x7a;
 
