@@ -166,10 +166,13 @@ function brokenOff(error: unknown, signal: AbortSignal): BrokenOff {
 
 // Adds up how the documents of a feed ended, and concludes what was read and whether it is complete.
 
-const WEAK =
-  'its end is proven only weakly: it shows no end of its own, and the response has no length that comes from the source itself, so a proxy or a ' +
-  'cache may have sent a part of it; a job is deleted only once its posting is missing from two answers that cannot be the same cached one ' +
-  '(another ETag, Last-Modified or Age, or an hour between them)';
+const WEAK = 'its end is proven only weakly: it shows no end of its own, and';
+const RELAYED =
+  'the response has no length that comes from the source itself, so a proxy or a cache may have sent a part of it; a job is deleted only once ' +
+  'its posting is missing from two answers that cannot be the same cached one (another ETag, Last-Modified or Age, or an hour between them)';
+const PIPED =
+  'the program before the pipe closes it in the same way if it fails; a job is deleted only once its posting is missing from two pulls with an ' +
+  'hour between them; to delete at once, save the feed in a file first, and pull only if that succeeded';
 
 /** More shortfalls are only counted. */
 const MAX_SHORTFALLS = 50;
@@ -187,7 +190,7 @@ class DocumentEnds {
   #advice: string | undefined;
   /** Of the documents that a proxy may have cut. */
   readonly #marks: AnswerMark[] = [];
-  #weak: string | undefined;
+  #weak: Shortfall | undefined;
 
   /** Notes the end of a document. @param broken why its bytes broke off, if they did. */
   add(
@@ -205,7 +208,7 @@ class DocumentEnds {
         : this.#declaredTotal + end.declaredTotal;
     this.#advice ??= end.advice;
     if (relayed !== undefined && end.isOpen === true) {
-      this.#weak ??= document;
+      this.#weak ??= { document, reason: `${WEAK} ${relayed === 'piped' ? PIPED : RELAYED}` };
       this.#marks.push(mark ?? {});
     }
     for (const reason of [broken, end.refusal]) if (reason !== undefined) this.#refuse({ document, reason });
@@ -237,7 +240,7 @@ class DocumentEnds {
       declaredTotal: this.#declaredTotal,
       ...(this.#weak === undefined || shortfalls.length > 0
         ? {}
-        : { weak: { reason: this.#textOf({ document: this.#weak, reason: WEAK }), marks: this.#marks } }),
+        : { weak: { reason: this.#textOf(this.#weak), marks: this.#marks } }),
       ...(this.#pages.length === 0 ? {} : { pages: this.#pages }),
       ...(this.#records > 0 || this.#advice === undefined ? {} : { advice: this.#advice }),
     };

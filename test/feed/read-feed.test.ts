@@ -228,6 +228,21 @@ describe('standard input', () => {
     expect(reading).toMatchObject({ kind: 'read', records: 1, shortfalls: [] });
   });
 
+  it.each([
+    ['a table', 'csv', 'id,title\n1,Nurse\n', /the program before the pipe closes it in the same way if it fails/],
+    ['JSON Lines', 'jsonl', '{"id":1}\n', /an hour between them; to delete at once, save the feed in a file first/],
+    ['a list that shows its end', 'json', '[{"id":1}]', undefined],
+  ] as const)('proves the end of %s only weakly, unless it shows it', async (_, format, content, reason) => {
+    const { reading } = await read(
+      { location: '-', format, recordPath: '' },
+      { stdin: Readable.from([Buffer.from(content)]) },
+    );
+    expect(reading).toMatchObject({ kind: 'read', records: 1, shortfalls: [] });
+    const { weak } = reading as { readonly weak?: { readonly reason: string } };
+    if (reason === undefined) expect(weak).toBeUndefined();
+    else expect(weak?.reason).toMatch(reason);
+  });
+
   it('that fails is incomplete', async () => {
     const stdin = Readable.from(
       (function* () {

@@ -98,10 +98,10 @@ export interface SourceDocument {
    */
   readonly isEndProven?: boolean;
   /**
-   * A proxy or a cache on the way may have ended it in the middle: its end is then proven only weakly, unless its content shows it.
-   * `encoded`: so may gzip that the transport has added.
+   * A proxy or a cache on the way, or the program before a pipe (`piped`), may have ended it in the middle: its end is then proven only
+   * weakly, unless its content shows it. `encoded`: so may gzip that the transport has added.
    */
-  readonly relayed?: 'plain' | 'encoded';
+  readonly relayed?: 'plain' | 'encoded' | 'piped';
   /** Of a document that is relayed. */
   readonly mark?: AnswerMark;
   /** Character encoding according to the transport. */

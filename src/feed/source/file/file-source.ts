@@ -1,5 +1,6 @@
 // Opens a local file, the files of a folder, or standard input as a source, and verifies that files did not change
 // while they were read.
+import { fstatSync } from 'node:fs';
 import { type FileHandle, lstat, open, readdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Readable } from 'node:stream';
@@ -188,7 +189,14 @@ export interface StdinConfig {
 export const stdinSource: SourceKind<StdinConfig> = {
   isRemote: false,
   isRepeatable: false,
-  open: async (_config, { stdin = process.stdin }) => oneDocument({ name: 'standard input', chunks: readInput(stdin) }),
+  open: async (_config, { stdin = process.stdin }) => {
+    const isFile = stdin === process.stdin && fstatSync(0).isFile();
+    return oneDocument({
+      name: 'standard input',
+      chunks: readInput(stdin),
+      ...(isFile ? {} : { relayed: 'piped' }),
+    });
+  },
   request: ({ kind }) => ({ kind }),
   placeOf: () => '-',
   secretsOf: () => [],
