@@ -373,8 +373,8 @@ export async function sendMessages(
   while (!signal.aborted) {
     const message = await claim(db, name, topic);
     if (message === undefined) break;
-    const { id, payload, attempt } = message;
-    const end = await deliverAlert(openChannel(channel), { id, payload: scrub(payload) }, cutOff);
+    const { id, payload, attempt, left } = message;
+    const end = await deliverAlert(openChannel(channel, left ?? undefined), { id, payload: scrub(payload) }, cutOff);
     if (end.kind === 'delivered') {
       await noteDelivered(db, id);
       if (end.note !== undefined)
@@ -385,7 +385,7 @@ export async function sendMessages(
     const failsAlone = topic === 'posting' && end.isRefused === true;
     const planned = failsAlone || end.isFinal === true ? undefined : RETRY_AFTER_MS[attempt - 1];
     const waitMs = planned && Math.min(LONGEST_WAIT_MS, Math.max(planned, end.retryAfterMs ?? 0));
-    await noteFailed(db, message, end.reason, waitMs);
+    await noteFailed(db, message, end.reason, waitMs, end.left);
     failed++;
     const fields = { destination: name, message: id, attempt, reason: end.reason };
     if (waitMs === undefined) log.error(fields, 'alert not delivered, it is listed as dead');
@@ -401,8 +401,8 @@ export function scrubPayload(config: Config): (payload: unknown) => AlertMessage
   return (payload) => JSON.parse(scrub(JSON.stringify(payload)));
 }
 
-/** Reveals the secrets of a destination; they are used at once. */
-export function openChannel(channel: AlertDestination['channel']): Channel {
+/** Reveals the secrets of a destination; they are used at once. @param left of its recipients, those that have not got the mail yet. */
+export function openChannel(channel: AlertDestination['channel'], left?: readonly string[]): Channel {
   switch (channel.kind) {
     case 'webhook':
       return { kind: 'webhook', url: channel.url.reveal(), secret: channel.secret.reveal() };
@@ -410,7 +410,8 @@ export function openChannel(channel: AlertDestination['channel']): Channel {
       return { kind: 'slack', url: channel.url.reveal() };
     case 'email': {
       const smtp = channel.smtp.reveal();
-      return { ...channel, smtp, isLocal: isLoopback(new URL(smtp).hostname) };
+      const to = left === undefined ? channel.to : channel.to.filter((each) => left.includes(each));
+      return { ...channel, to, smtp, isLocal: isLoopback(new URL(smtp).hostname) };
     }
     default:
       return channel satisfies never;

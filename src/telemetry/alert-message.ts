@@ -68,6 +68,8 @@ export type Delivery =
       readonly isFinal?: boolean;
       /** The destination works, but refuses this message: others may be accepted. */
       readonly isRefused?: boolean;
+      /** The recipients of a mail that have not got it yet, if others have. */
+      readonly left?: readonly string[];
     };
 
 /** The message as lines of text, for people. */

@@ -30,9 +30,17 @@ export async function deliverAlert(channel: Channel, message: AlertMessage, cutO
 
 /** Messages of errors may quote addresses with their secrets, so only codes are shown, where there are any. */
 function reasonOf(error: unknown): string {
-  const { code, name, cause } = error as { code?: unknown; name?: unknown; cause?: { code?: unknown } };
+  const { code, name, cause, responseCode } = error as {
+    code?: unknown;
+    name?: unknown;
+    cause?: { code?: unknown };
+    /** Of a mail server. */
+    responseCode?: unknown;
+  };
   const shown = [code, cause?.code, name].find((text) => typeof text === 'string' && text !== '');
-  return shown === 'TimeoutError' ? 'no answer in time' : `not sent: ${String(shown ?? 'unknown error')}`;
+  if (shown === 'TimeoutError') return 'no answer in time';
+  const answer = typeof responseCode === 'number' ? `, the server answered ${responseCode}` : '';
+  return `not sent: ${String(shown ?? 'unknown error')}${answer}`;
 }
 
 // Posts messages to HTTP endpoints: signed as the Standard Webhooks specification asks, or as Slack and its likes take them.
@@ -123,6 +131,17 @@ interface MailChannel {
   readonly to: readonly string[];
 }
 
+/** Sent again to all, those that have it would get it twice. A server that lists unknown senders grey refuses a recipient for some minutes. */
+function endOfMail(refusals: readonly unknown[], count: number): Delivery {
+  if (refusals.length === 0) return { kind: 'delivered' };
+  const note = `the server refused ${refusals.length} of ${count} recipients`;
+  const left = refusals.flatMap((error) => {
+    const { responseCode = 0, recipient } = error as { responseCode?: number; recipient?: string };
+    return responseCode >= 400 && responseCode < 500 && recipient !== undefined ? [recipient] : [];
+  });
+  return left.length === 0 ? { kind: 'delivered', note } : { kind: 'failed', reason: `${note} for now`, left };
+}
+
 const linkLine = ({ data }: AlertMessage['payload']): string =>
   'link' in data && data.link !== undefined ? `${data.link}\n` : '';
 
@@ -134,6 +153,8 @@ export async function sendMail(
     cutOff,
   }: { readonly deadlineMs?: number; readonly cutOff?: AbortSignal | undefined } = {},
 ): Promise<Delivery> {
+  // Those that had not got it yet are no recipients any more.
+  if (to.length === 0) return { kind: 'delivered' };
   const deadline = AbortSignal.timeout(deadlineMs);
   const signal = cutOff === undefined ? deadline : AbortSignal.any([deadline, cutOff]);
   const { hostname, port, protocol, username, password } = new URL(smtp);
@@ -147,6 +168,8 @@ export async function sendMail(
     connectionTimeout: TIMEOUT_MS,
     greetingTimeout: TIMEOUT_MS,
     socketTimeout: TIMEOUT_MS,
+    // Servers as Debian installs them offer STARTTLS with a certificate that they made themselves. Nobody else is on the way.
+    ...(isLocal ? { tls: { rejectUnauthorized: false } } : {}),
     // Nothing in a message names a file or an address to load.
     disableFileAccess: true,
     disableUrlAccess: true,
@@ -154,7 +177,7 @@ export async function sendMail(
   try {
     const text = textOfAlert(payload);
     const [subject = ''] = text.split('\n');
-    const { rejected } = await transport.sendMail({
+    const { rejectedErrors = [] } = await transport.sendMail({
       from,
       to: [...to],
       // Each attempt has the same ID, so that mail programs show one message.
@@ -165,9 +188,7 @@ export async function sendMail(
       headers: { 'Auto-Submitted': 'auto-generated' },
       signal,
     });
-    if (rejected.length === 0) return { kind: 'delivered' };
-    // Sent again, the others would get it twice.
-    return { kind: 'delivered', note: `the server refused ${rejected.length} of ${to.length} recipients` };
+    return endOfMail(rejectedErrors, to.length);
   } catch (error) {
     if (deadline.aborted) return { kind: 'failed', reason: 'no answer in time' };
     throw error;

@@ -149,6 +149,20 @@ it('a late failure leaves the message to the process that has taken it over', as
   expect((await claimMessage(db, 'ops', 'alert'))?.attempt).toBe(3);
 });
 
+it('a message keeps the recipients that have not got it, over attempts that reach nobody', async () => {
+  await change([paused], []);
+  const claim = async () => {
+    const message = await claimMessage(db, 'ops', 'alert');
+    if (message === undefined) throw new Error('nothing is due');
+    return message;
+  };
+  const first = await claim();
+  expect(first.left).toBeNull();
+  await noteFailed(db, first, 'refused 1 of 2 recipients for now', 0, ['new@example.com']);
+  await noteFailed(db, await claim(), 'no answer in time', 0);
+  expect((await claim()).left).toEqual(['new@example.com']);
+});
+
 it('a late failure does not undo a delivery', async () => {
   await change([paused], []);
   const message = await claimMessage(db, 'ops', 'alert');

@@ -16,6 +16,8 @@ export interface ClaimedMessage {
   readonly attempt: number;
   /** Identifies the attempt. */
   readonly claim: string;
+  /** The recipients of a mail that have not got it yet; null: all. */
+  readonly left: readonly string[] | null;
 }
 
 /** Longer than any attempt takes (`src/telemetry/deliver.ts`): after it, the process that claimed a message counts as dead. */
@@ -41,7 +43,7 @@ async function claimWhere(
      update alert_message set attempts = attempts + 1, not_before = lease.until, claimed_until = lease.until from lease
      where seq = (select seq from alert_message where destination = $1 and topic = $2 and state = 'pending' and ${due}
        order by not_before, seq limit 1 for update skip locked)
-     returning id, payload, attempts as attempt, claimed_until::text as claim`,
+     returning id, payload, attempts as attempt, claimed_until::text as claim, recipients_left as left`,
     [destination, topic],
   );
   return row;
@@ -59,18 +61,21 @@ export async function noteDelivered(db: Queryable, id: string): Promise<void> {
 /**
  * Ends an attempt that failed, unless another process has taken the message over or delivered it meanwhile.
  * @param retryAfterMs `undefined`: it is not sent again.
+ * @param left the recipients that have not got it yet, if others have.
  */
 export async function noteFailed(
   db: Queryable,
   { id, claim }: Pick<ClaimedMessage, 'id' | 'claim'>,
   reason: string,
   retryAfterMs: number | undefined,
+  left?: readonly string[],
 ): Promise<void> {
   await db.query(
     `update alert_message set last_error = $2, state = case when $3::float8 is null then 'dead' else 'pending' end,
-       not_before = now() + make_interval(secs => coalesce($3::float8, 0)), claimed_until = null
+       not_before = now() + make_interval(secs => coalesce($3::float8, 0)), claimed_until = null,
+       recipients_left = coalesce($5, recipients_left)
      where id = $1 and state = 'pending' and claimed_until = $4::timestamptz`,
-    [id, reason, retryAfterMs === undefined ? null : retryAfterMs / 1000, claim],
+    [id, reason, retryAfterMs === undefined ? null : retryAfterMs / 1000, claim, left ?? null],
   );
 }
 

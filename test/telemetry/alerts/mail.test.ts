@@ -122,8 +122,20 @@ it('no text of a feed adds a header', async () => {
 });
 
 it.each([
-  ['a wrong password', () => 'smtp://jim:wrong-password@127.0.0.1', ['ops@example.com'], {}, /^not sent: EAUTH$/],
-  ['a refused recipient', () => 'smtp://127.0.0.1', ['gone@example.com'], {}, /^not sent: EENVELOPE$/],
+  [
+    'a wrong password',
+    () => 'smtp://jim:wrong-password@127.0.0.1',
+    ['ops@example.com'],
+    {},
+    /^not sent: EAUTH, the server answered 535$/,
+  ],
+  [
+    'a refused recipient',
+    () => 'smtp://127.0.0.1',
+    ['gone@example.com'],
+    {},
+    /^not sent: EENVELOPE, the server answered 550$/,
+  ],
 ])('says why it was not sent: %s', async (_name, smtp, to, options, reason) => {
   const { port } = await startServer(options);
   const end = await deliverAlert(mailTo(`${smtp()}:${port}`, ...to), message);
@@ -138,6 +150,48 @@ it('a mail that some recipients get is not sent again, but says who did not', as
     note: 'the server refused 1 of 2 recipients',
   });
   expect(mails[0]?.to).toEqual(['ops@example.com']);
+});
+
+it('a mail that some recipients get later is sent again, to those only', async () => {
+  const later = Object.assign(new Error('listed grey'), { responseCode: 450 });
+  const gone = new Error('no such user');
+  const answers: Readonly<Record<string, Error>> = { 'new@example.com': later, 'gone@example.com': gone };
+  const { port, mails } = await startServer({
+    onRcptTo: ({ address }, _session, done) => done(answers[address] ?? null),
+  });
+  const channel = mailTo(`smtp://127.0.0.1:${port}`, 'new@example.com', 'ops@example.com', 'gone@example.com');
+  expect(await deliverAlert(channel, message)).toEqual({
+    kind: 'failed',
+    reason: 'the server refused 2 of 3 recipients for now',
+    left: ['new@example.com'],
+  });
+  expect(mails.map(({ to }) => to)).toEqual([['ops@example.com']]);
+});
+
+it('of a message that others have, only the recipients are asked that are still configured', async () => {
+  const { port, mails } = await startServer();
+  const channel = {
+    kind: 'email',
+    smtp: new Secret(`smtp://127.0.0.1:${port}`),
+    from: 'jobmirror@example.com',
+  } as const;
+  const to = ['ops@example.com', 'new@example.com'];
+  expect(await deliverAlert(openChannel({ ...channel, to }, ['new@example.com']), message)).toEqual({
+    kind: 'delivered',
+  });
+  expect(await deliverAlert(openChannel({ ...channel, to }, ['left@example.com']), message)).toEqual({
+    kind: 'delivered',
+  });
+  expect(mails.map((mail) => mail.to)).toEqual([['new@example.com']]);
+});
+
+it('a server on this machine may have a certificate of its own, another one must not', async () => {
+  const { port, mails } = await startServer({ disabledCommands: [] });
+  const channel = mailTo(`smtp://127.0.0.1:${port}`, 'ops@example.com');
+  expect(await deliverAlert({ ...channel, isLocal: false }, message)).toMatchObject({ kind: 'failed' });
+  expect(mails).toEqual([]);
+  expect(await deliverAlert(channel, message)).toEqual({ kind: 'delivered' });
+  expect(mails).toHaveLength(1);
 });
 
 it('a server that answers slowly and for ever is left at the deadline', async () => {
