@@ -304,7 +304,8 @@ function frame(kind: string, content: string): Buffer {
 function table(name: string, columns: string[], rows: string): Buffer[] {
   const sha256 = createHash('sha256').update(rows).digest('hex');
   const end = { rows: rows.split('\n').length - 1, bytes: Buffer.byteLength(rows), sha256 };
-  return [frame('T', JSON.stringify({ name, columns })), frame('D', rows), frame('E', JSON.stringify(end))];
+  const data = rows === '' ? [] : [frame('D', rows)];
+  return [frame('T', JSON.stringify({ name, columns })), ...data, frame('E', JSON.stringify(end))];
 }
 
 /** A column that the former schema does not have, as a migration adds it. */
@@ -343,7 +344,7 @@ async function withoutNewerTables(frames: Buffer): Promise<{ readonly rest: Buff
     if (kind === 'T') {
       const read = JSON.parse(frames.subarray(at + 5, end).toString()) as { name: string; columns: string[] };
       isNewer = newer.has(read.name);
-      altered = read.columns.some((column) => added.has(`${read.name}.${column}`)) ? read : undefined;
+      altered = !isNewer && read.columns.some((column) => added.has(`${read.name}.${column}`)) ? read : undefined;
       rows = '';
     }
     if (kind === 'T' && isNewer) removed++;

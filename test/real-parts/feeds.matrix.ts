@@ -78,12 +78,10 @@ const go = (code: string): Writer => ({
   script: `cat >program.go <<'PROGRAM'
 package main
 
-import (
-	"encoding/json"
-	"encoding/xml"
-	"fmt"
-	"os"
-)
+import "encoding/json"
+import "encoding/xml"
+import "fmt"
+import "os"
 
 type Job struct {
 	XMLName     xml.Name \`json:"-" xml:"job"\`
