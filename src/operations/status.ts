@@ -1,17 +1,9 @@
 // The status of sites and feeds: read once, and described once for the command line, the API and the pages.
 import { z } from 'zod';
 import { describeMove } from '../apply/confirm-address.ts';
-import { type Config, type FeedConfig, namedFeeds } from '../config/config.ts';
+import type { Config, FeedConfig } from '../config/config.ts';
 import { shareReading } from '../flow/share-reading.ts';
-import {
-  actionsOf,
-  type Message,
-  messageOf,
-  type Notice,
-  noticeOf,
-  plural,
-  type WriteAction,
-} from '../plan/message.ts';
+import { actionsOf, type Message, type Notice, noticeOf, type WriteAction } from '../plan/message.ts';
 import { type PersonsPause, pausesOf } from '../plan/pause-words.ts';
 import { type FeedName, siteName } from '../posting/identifiers.ts';
 import { escalates } from '../review/health/alert-conditions.ts';
@@ -24,6 +16,7 @@ import {
 } from '../review/health/assess-health.ts';
 import { adviceOnHeld, readHeldOffers } from '../review/held-offer.ts';
 import type { App } from '../runtime/app.ts';
+import { describeLeft } from '../runtime/feed-setups.ts';
 import { tokenDigests } from '../runtime/open-site-client.ts';
 import { feedFacts, siteFacts } from '../runtime/read-health.ts';
 import { describeDifferences, differencesOf, keptFormer } from '../runtime/reload.ts';
@@ -33,7 +26,6 @@ import { restoredNotes } from '../store/backup/restore-backup.ts';
 import { readSchedules, type ScheduleState } from '../store/feed/feed-schedule.ts';
 import { stoppedFeeds } from '../store/feed/feed-state.ts';
 import { lastVerifies } from '../store/feed/feed-verify.ts';
-import { type UnconfiguredFeed, unconfiguredFeeds } from '../store/feed/unconfigured-feeds.ts';
 import { listPauses } from '../store/locks/pauses.ts';
 import { countWorkers, type LiveProcess, liveProcesses, tokenPart } from '../store/locks/processes.ts';
 import { type PullHistory, readPullHistories } from '../store/pull/pull-history.ts';
@@ -569,21 +561,6 @@ const isLeft = ({ configured, served, overview }: Pick<ReadFeed, 'configured' | 
 
 const whatIsLeft = (overview: FeedOverview): Message | undefined =>
   overview.live + unsentOf(overview) === 0 ? undefined : describeLeft({ ...overview, unsent: unsentOf(overview) });
-
-/** One message for each feed that is no longer in the configuration and has unsent changes. */
-export async function leftBehind({ db, config }: Pick<App, 'db' | 'config'>): Promise<Message[]> {
-  const left = await unconfiguredFeeds(db, namedFeeds(config));
-  return left.filter(({ unsent }) => unsent > 0).map(describeLeft);
-}
-
-export function describeLeft({ feed, live, unsent }: Pick<UnconfiguredFeed, 'feed' | 'live' | 'unsent'>): Message {
-  const jobs = `${plural(live, 'job')} ${live === 1 ? 'stays as it is' : 'stay as they are'}`;
-  const changes = unsent === 0 ? '' : `, and ${plural(unsent, 'change')} ${unsent === 1 ? 'is' : 'are'} not sent`;
-  return messageOf(`feed ${feed} is no longer in the configuration: ${jobs}${changes}`, [
-    { words: 'If it was renamed', action: { kind: 'rename_feed', feed, to: null } },
-    { words: 'If it was removed on purpose', action: { kind: 'retire_feed', feed } },
-  ]);
-}
 
 /** What to know of jobs that were made since the backup that the database was restored from: of feeds whose sites can be read. */
 export const notesOnRestore = ({ db, config }: Pick<App, 'db' | 'config'>): Promise<ReadonlyMap<FeedName, Message>> =>

@@ -5,12 +5,15 @@ import { type Complaint, ConfigError, complaintLine } from '../config/config-err
 import { placesOf } from '../config/load-us-states.ts';
 import { detailReading } from '../feed/detail-record.ts';
 import { credentialsMask, kindOf } from '../feed/source/sources.ts';
+import { type Message, messageOf, plural } from '../plan/message.ts';
 import { updatesJobs } from '../plan/policy.ts';
 import { interpretationOf } from '../posting/fingerprint.ts';
 import type { FeedName } from '../posting/identifiers.ts';
 import { compileReader } from '../posting/reader.ts';
 import type { FeedSetup } from '../pull/feed-setup.ts';
 import { addressOf } from '../site/http/base-address.ts';
+import { type UnconfiguredFeed, unconfiguredFeeds } from '../store/feed/unconfigured-feeds.ts';
+import type { App } from './app.ts';
 import { UserError } from './stop-signal.ts';
 
 /** The feeds a command works on. A broken one does not stop the others. */
@@ -107,4 +110,19 @@ function setupOf(
   } catch (error) {
     return error instanceof ConfigError ? error.message : `feeds.${feed.name}.fields: ${(error as Error).message}`;
   }
+}
+
+/** One message for each feed that is no longer in the configuration and has unsent changes. */
+export async function leftBehind({ db, config }: Pick<App, 'db' | 'config'>): Promise<Message[]> {
+  const left = await unconfiguredFeeds(db, namedFeeds(config));
+  return left.filter(({ unsent }) => unsent > 0).map(describeLeft);
+}
+
+export function describeLeft({ feed, live, unsent }: Pick<UnconfiguredFeed, 'feed' | 'live' | 'unsent'>): Message {
+  const jobs = `${plural(live, 'job')} ${live === 1 ? 'stays as it is' : 'stay as they are'}`;
+  const changes = unsent === 0 ? '' : `, and ${plural(unsent, 'change')} ${unsent === 1 ? 'is' : 'are'} not sent`;
+  return messageOf(`feed ${feed} is no longer in the configuration: ${jobs}${changes}`, [
+    { words: 'If it was renamed', action: { kind: 'rename_feed', feed, to: null } },
+    { words: 'If it was removed on purpose', action: { kind: 'retire_feed', feed } },
+  ]);
 }

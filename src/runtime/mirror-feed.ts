@@ -3,11 +3,11 @@ import { type PullEnd, pullFeed } from '../../jobs/pull-feed.ts';
 import { pause } from '../flow/pause.ts';
 import { pausesOf } from '../plan/pause-words.ts';
 import type { FeedSetup } from '../pull/feed-setup.ts';
-import { applyRules } from '../review/rules.ts';
 import { addressOf } from '../site/http/base-address.ts';
 import { countUnsent, hasWork } from '../store/backlog/backlog.ts';
 import { listPauses } from '../store/locks/pauses.ts';
 import { withRetry } from '../store/postgres/transient-error.ts';
+import { rulesInForce } from '../store/review/rules.ts';
 import { readSiteState } from '../store/site/site-state.ts';
 import { formatBytes, formatSeconds, type ProgressLine, throttled } from '../telemetry/print.ts';
 import { type App, noticeOtherPlace } from './app.ts';
@@ -68,7 +68,8 @@ export async function sendAndConclude(
 
 /** Returns whether rules decided new entries of the feed. */
 async function decideByRules(app: App, { feed }: FeedSetup, { signal }: MirrorOptions): Promise<boolean> {
-  if (signal.aborted) return false;
+  if (signal.aborted || (await rulesInForce(app.db)).length === 0) return false;
+  const { applyRules } = await import('../review/rules.ts');
   return (await applyRules(app.db, app.config, [feed], signal)).length > 0;
 }
 

@@ -1,22 +1,24 @@
 // Marks what the process does as spans of OpenTelemetry. Without an SDK, which `start-tracing.ts` loads on request, this costs nothing.
-import { type Attributes, SpanStatusCode, trace } from '@opentelemetry/api';
+import type * as OpenTelemetry from '@opentelemetry/api';
 
 /** The name under which our own spans are found. */
 const TRACER = 'jobmirror';
 
-let isOn = false;
+/** Loaded only if spans are exported. */
+let api: typeof OpenTelemetry | undefined;
 
 /** Whether spans are exported. */
-export const isTracing = (): boolean => isOn;
+export const isTracing = (): boolean => api !== undefined;
 
 /** Called once, by `start-tracing.ts`. */
-export function markTracing(): void {
-  isOn = true;
+export function markTracing(loaded: typeof OpenTelemetry): void {
+  api = loaded;
 }
 
 /** Runs it within a span, which also holds the spans of its queries and requests. The span states a failure, without its message. */
-export async function inSpan<T>(name: string, attributes: Attributes, run: () => Promise<T>): Promise<T> {
-  if (!isOn) return run();
+export async function inSpan<T>(name: string, attributes: OpenTelemetry.Attributes, run: () => Promise<T>): Promise<T> {
+  if (api === undefined) return run();
+  const { SpanStatusCode, trace } = api;
   return trace.getTracer(TRACER).startActiveSpan(name, { attributes }, async (span) => {
     try {
       return await run();

@@ -2,6 +2,7 @@
 // wrap `pg` before it is used.
 import { createRequire } from 'node:module';
 import { setTimeout } from 'node:timers/promises';
+import * as api from '@opentelemetry/api';
 import { OTLPTraceExporter } from '@opentelemetry/exporter-trace-otlp-http';
 import { registerInstrumentations } from '@opentelemetry/instrumentation';
 import { PgInstrumentation } from '@opentelemetry/instrumentation-pg';
@@ -41,7 +42,7 @@ export function startTracing(): () => Promise<void> {
   });
   // Modules of packages are wrapped when they are required; an import finds the same objects afterwards.
   createRequire(import.meta.url)('pg');
-  markTracing();
+  markTracing(api);
   return async () => {
     const ended = provider.shutdown().catch(() => undefined);
     const waiting = new AbortController();

@@ -2,13 +2,12 @@
 // configuration over.
 import { Command } from 'commander';
 import type { Config } from '../../config/config.ts';
-import { leftBehind } from '../../operations/status.ts';
 import { tell } from '../../plan/message.ts';
 import type { FeedName } from '../../posting/identifiers.ts';
 import type { FeedSetup } from '../../pull/feed-setup.ts';
 import { type App, expectSecrets, leavingOutAbsent, openAppFor, readConfig } from '../../runtime/app.ts';
 import { type Engine, startEngine } from '../../runtime/engine.ts';
-import { chooseFeeds, feedSetups } from '../../runtime/feed-setups.ts';
+import { chooseFeeds, feedSetups, leftBehind } from '../../runtime/feed-setups.ts';
 import { hasNoFeedYet, startReloading } from '../../runtime/reload.ts';
 import { startRetention } from '../../runtime/retention.ts';
 import { startAlerts } from '../../runtime/run-alerts.ts';

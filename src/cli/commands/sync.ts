@@ -2,13 +2,12 @@
 import { Command } from 'commander';
 import type { Config } from '../../config/config.ts';
 import { pullReportOutput, reportedPull } from '../../operations/pulls.ts';
-import { leftBehind } from '../../operations/status.ts';
 import type { FeedSetup } from '../../pull/feed-setup.ts';
-import { type HeldOffer, readHeldOffers } from '../../review/held-offer.ts';
+import type { HeldOffer } from '../../review/held-offer.ts';
 import { type App, leavingOutAbsent, openAppFor, readConfig } from '../../runtime/app.ts';
 import { exitStatusOf, failedReport, type PullReport } from '../../runtime/conclude-pull.ts';
 import type { Engine } from '../../runtime/engine.ts';
-import { chooseFeeds } from '../../runtime/feed-setups.ts';
+import { chooseFeeds, leftBehind } from '../../runtime/feed-setups.ts';
 import { mirrorFeed } from '../../runtime/mirror-feed.ts';
 import { removeOldRowsBriefly } from '../../runtime/retention.ts';
 import { ExitStatus, STOP_WITHIN_MS, stopSignal, UserError, worstStatus } from '../../runtime/stop-signal.ts';
@@ -105,8 +104,8 @@ async function syncAll(
     return await eachFeed(setups, async (setup) => {
       const report = await syncFeed(app, sending, setup, signal, progress);
       progress.clear();
-      const offers = report.held === 0 ? undefined : await readHeldOffers(app.db, app.config);
-      await print(report, options, offers?.get(report.feed)).catch(unlessUnread);
+      const offer = report.held === 0 ? undefined : await heldOfferOf(app, report);
+      await print(report, options, offer).catch(unlessUnread);
       return exitStatusOf(report);
     });
   } finally {
@@ -172,6 +171,11 @@ async function syncFeed(
     if (pull !== null) await giveUpPull(app.db, pull, message).catch(() => undefined);
     return failedReport(setup.feed, pull, message, performance.now() - startedAt);
   }
+}
+
+async function heldOfferOf({ db, config }: App, { feed }: PullReport): Promise<HeldOffer | undefined> {
+  const { readHeldOffers } = await import('../../review/held-offer.ts');
+  return (await readHeldOffers(db, config)).get(feed);
 }
 
 async function print(report: PullReport, { json, config }: SyncOptions, heldOffer?: HeldOffer): Promise<void> {
