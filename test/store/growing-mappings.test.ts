@@ -1,4 +1,5 @@
-// The planner learns that the mappings have grown while a first pull is sent: plans that were made before read all jobs of a feed.
+// Tables that grow with the jobs: the planner learns that mappings have grown while a first pull is sent, as plans that were made
+// before read all jobs of a feed; and the fields of jobs are compressed.
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
 import { siteJobId } from '../../src/posting/identifiers.ts';
 import { outcomeRecorder } from '../../src/store/change/record-outcomes.ts';
@@ -55,4 +56,16 @@ it('analyzes mappings once they have doubled, and not before', async () => {
   expect(await known()).toBe(700);
   await recordCreated(2);
   await vi.waitFor(async () => expect(await known()).toBe(1500), { timeout: 10_000 });
+});
+
+it.each(['document', 'former_document'])('compresses the long fields of %s', async (table) => {
+  const words = Array.from({ length: 600 }, (_, at) => `word${at % 97}`).join(' ');
+  const row = table === 'document' ? `('acme', 'k', $1)` : `('acme', 'k', 1, true, $1)`;
+  const columns = table === 'document' ? 'feed, key, fields' : 'feed, key, pull, whole, fields';
+  await db.query(`insert into ${table} (${columns}) values ${row}`, [JSON.stringify({ description: words })]);
+  const [stored] = await db.query<{ inRow: number; text: number }>(
+    `select pg_column_size(t.*) as "inRow", octet_length(fields::text) as text from ${table} t`,
+  );
+  expect(stored?.text).toBeGreaterThan(3_000);
+  expect(stored?.inRow).toBeLessThan(1_500);
 });
