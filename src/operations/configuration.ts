@@ -43,7 +43,7 @@ const processOutput = z.strictObject({
 
 const reloadOutput = z
   .strictObject({
-    processes: z.array(processOutput).describe('Processes that run `start`; `work` needs a restart.'),
+    processes: z.array(processOutput).describe('Processes that run `start` or `work`.'),
     waiting: names.describe('Processes that have not answered yet.'),
   })
   .meta({ title: 'Reload' });

@@ -10,6 +10,7 @@ import {
 } from '../plan/desired-change.ts';
 import { noticeOf, tell, type WriteAction } from '../plan/message.ts';
 import { type FeedName, type PostingKey, postingKey } from '../posting/identifiers.ts';
+import { excerpt } from '../posting/markup.ts';
 import type { Fields } from '../posting/posting.ts';
 import { findPosting } from '../review/describe-history.ts';
 import { editsVersion, undoEdits } from '../review/edit-posting.ts';
@@ -21,6 +22,7 @@ import { auditAction } from '../store/access/audit.ts';
 import { editsOfPosting } from '../store/change/edit.ts';
 import { CHANGE_STATES } from '../store/change/life-cycle.ts';
 import type { OpenChangeRow } from '../store/change/open-change.ts';
+import { postingsLike } from '../store/mapping/find-jobs.ts';
 import type { LiveJob, PostingStory } from '../store/review/posting-history.ts';
 import { type LineState, POSTING_STATES } from '../store/status/report-lines.ts';
 import { renewOfFeed } from './feeds.ts';
@@ -160,16 +162,36 @@ export const showPosting = operation({
   path: '/feeds/{feed}/postings/{key}',
   summary: 'Everything about one posting: its state, its job on the site, and why',
   scope: 'read',
-  input: z.strictObject(ofPosting),
+  input: z.strictObject({
+    ...ofPosting,
+    like: z
+      .boolean()
+      .optional()
+      .describe(
+        'The key may also be a part of the key or of the title, if exactly one posting of the feed has it; if several have, the problem has these `postings`.',
+      ),
+  }),
   output: postingOutput,
-  async run({ feed: name, key: written }, { app }) {
+  async run({ feed: name, key: written, like = false }, { app }) {
     const feed = await namedFeed(app, name);
     const key = postingKey(written.trim());
-    const found = await findPosting(app.db, feed, key);
+    const found = (await findPosting(app.db, feed, key)) ?? (like ? await findAlike(app, feed, key) : undefined);
     if (found === undefined) throw unknownPosting(feed, key);
     return postingOf(found, app, await readHere(app.db, app.config));
   },
 });
+
+/** @throws {OperationRefused} if several postings have this as a part of their key or title */
+async function findAlike({ db }: OperationContext['app'], feed: FeedName, written: string) {
+  const [only, ...others] = written === '' ? [] : await postingsLike(db, written, feed, MOST_ALIKE + 1);
+  if (only === undefined) return undefined;
+  if (others.length === 0) return findPosting(db, feed, only.key);
+  const postings = [only, ...others].slice(0, MOST_ALIKE).map(({ key, title }) => ({ key, title }));
+  const which = `several postings of feed ${feed} have ${excerpt(written, 60)} as a part of their key or title`;
+  throw new OperationRefused('conflict', `${which}: name one of them by its key`, { postings });
+}
+
+export const MOST_ALIKE = 20;
 
 export const unknownPosting = (feed: FeedName, key: PostingKey): OperationRefused =>
   new OperationRefused('unknown', `no posting ${key} is recorded for feed ${feed}; keys must match exactly`);

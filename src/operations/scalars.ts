@@ -272,3 +272,44 @@ export function whyNoEdit(edit: Refused['edit']): OperationRefused['now'] {
     preview: { tried, ready, still_rejected: rejected, left_alone: leftAlone, reasons, meant },
   };
 }
+
+/** What is wrong with a value, as a predicate: the messages of our schemas are, those of the library are not. */
+export function faultInWords(issue: z.core.$ZodIssue | undefined): string {
+  if (issue === undefined) return 'is wrong';
+  if (!/^(?:Invalid|Too|Unrecognized) /.test(issue.message)) return issue.message;
+  switch (issue.code) {
+    case 'invalid_value':
+      return `must be ${issue.values.length > 1 ? 'one of ' : ''}${issue.values.map(String).join(', ')}`;
+    case 'invalid_type':
+      return / received undefined$/.test(issue.message)
+        ? 'is missing'
+        : `must be ${KINDS[issue.expected] ?? issue.expected}`;
+    case 'too_small':
+      return atMostOrLeast(issue.origin, `at least ${issue.minimum}`);
+    case 'too_big':
+      return atMostOrLeast(issue.origin, `at most ${issue.maximum}`);
+    case 'invalid_union': {
+      const { options = [] } = issue as { readonly options?: readonly unknown[] };
+      return options.length === 0
+        ? 'has none of the possible forms'
+        : `must be one of ${options.map(String).join(', ')}`;
+    }
+    default:
+      return 'is malformed';
+  }
+}
+
+const KINDS: Readonly<Record<string, string>> = {
+  string: 'a text',
+  number: 'a number',
+  int: 'a whole number',
+  boolean: 'true or false',
+  array: 'a list',
+  object: 'an object',
+  record: 'an object',
+};
+
+function atMostOrLeast(origin: string, bound: string): string {
+  if (origin === 'string') return `must have ${bound} characters`;
+  return origin === 'array' || origin === 'set' ? `must have ${bound} entries` : `must be ${bound}`;
+}

@@ -40,6 +40,7 @@ export interface ReloadReport {
 }
 
 interface ReloadOptions {
+  readonly command: 'start' | 'work';
   /** Path of the configuration file, as the command was given it. */
   readonly path: string | undefined;
   /** The groups of settings whose secrets the process needs. */
@@ -65,7 +66,7 @@ interface Unstored {
   readonly report: ReloadReport;
   readonly answers: number | undefined;
   /** `false`: what became of it belongs into the activity. A person who asks is there already. */
-  readonly isAsked: boolean;
+  readonly isTold: boolean;
 }
 
 /** What nobody asked for, in the activity. */
@@ -90,7 +91,12 @@ async function recordedOf({ config, db }: App, report: ReloadReport): Promise<Re
 /** Begins with the configuration of `app`. */
 export async function startReloading(app: App, options: ReloadOptions): Promise<Reloading> {
   const { db } = app;
-  const self: ReloadingProcess = { host: hostname(), pid: process.pid, startedAt: new Date(), command: 'start' };
+  const self: ReloadingProcess = {
+    host: hostname(),
+    pid: process.pid,
+    startedAt: new Date(),
+    command: options.command,
+  };
   let present = app;
   let answered = (await newestReload(db))?.id;
   let hangUps = 0;
@@ -115,7 +121,7 @@ export async function startReloading(app: App, options: ReloadOptions): Promise<
       if (!(error instanceof ConfigError)) throw error;
       return { ...report, kind: 'refused', problems: error.complaints.map(complaintLine) };
     }
-    const { config, restart } = keepingFixed(present.config, next);
+    const { config, restart } = keepingFixed(present.config, next, options);
     const changes = changedParts(present.config, config);
     if (Object.values(changes).every((parts) => parts.length === 0)) {
       return { ...report, kind: 'unchanged', restart };
@@ -143,14 +149,16 @@ export async function startReloading(app: App, options: ReloadOptions): Promise<
     stayed = staysFormer(report);
     if (isNothing && !isAsked) return;
     logReport(present, report);
-    unstored = { report, answers, isAsked: isAsked && cause !== 'signal' };
+    // Workers that follow are no action of their own.
+    const isTold = options.command === 'work' || (isAsked && cause !== 'signal');
+    unstored = { report, answers, isTold };
   }
 
   async function storeWhatIsLeft(): Promise<void> {
     if (unstored === undefined) return;
-    const { report, answers, isAsked } = unstored;
+    const { report, answers, isTold } = unstored;
     await storeReport(db, self, report, answers);
-    if (!isAsked) {
+    if (!isTold) {
       const recorded = await recordedOf(present, report);
       await db.transaction((tx) => recordReload(tx, self, recorded));
     }
@@ -202,8 +210,10 @@ export async function startReloading(app: App, options: ReloadOptions): Promise<
 }
 
 /** @throws {ConfigError | UserError} if it is wrong; feeds that were wrong before stay left out */
-async function readAgain(present: Config, { path, secrets }: ReloadOptions): Promise<Config> {
-  const next = leavingOutAbsent(await readConfig({ ...(path === undefined ? {} : { config: path }) }));
+async function readAgain(present: Config, { command, path, secrets }: ReloadOptions): Promise<Config> {
+  const written = await readConfig({ ...(path === undefined ? {} : { config: path }) });
+  // Workers send what others pull, and need no secret of a source.
+  const next = command === 'work' ? written : leavingOutAbsent(written);
   expectSecrets(next, secrets);
   const wasBroken = new Set(brokenIn(present).map(({ feed }) => feed));
   const complaints = [...next.brokenFeeds].flatMap(([feed, broken]) => (wasBroken.has(feed) ? [] : broken.complaints));
@@ -220,7 +230,11 @@ export const hasNoFeedYet = ({ include, feeds, brokenFeeds }: Config): boolean =
   include !== undefined && feeds.size + brokenFeeds.size === 0;
 
 /** The next configuration with the settings that a running process cannot change. */
-function keepingFixed(present: Config, next: Config): { readonly config: Config; readonly restart: readonly string[] } {
+function keepingFixed(
+  present: Config,
+  next: Config,
+  { command }: ReloadOptions,
+): { readonly config: Config; readonly restart: readonly string[] } {
   const { database, queue, dataDir, listen } = present;
   const { trustedProxies } = present.web;
   const urlOf = (server: Config['database'] | Config['queue']) => ('url' in server ? server.url.reveal() : server.kind);
@@ -228,6 +242,8 @@ function keepingFixed(present: Config, next: Config): { readonly config: Config;
     ['database: the process is connected to it', urlOf(database) !== urlOf(next.database)],
     ['queue: the process is connected to it', urlOf(queue) !== urlOf(next.queue)],
     ['data_dir: the database runs there', database.kind === 'embedded' && dataDir !== next.dataDir],
+  ];
+  const served: typeof fixed = [
     [
       'listen: the process listens at the former address',
       listen.host !== next.listen.host || listen.port !== next.listen.port,
@@ -239,7 +255,9 @@ function keepingFixed(present: Config, next: Config): { readonly config: Config;
   ];
   return {
     config: { ...next, database, queue, dataDir, listen, web: { ...next.web, trustedProxies } },
-    restart: fixed.flatMap(([setting, differs]) => (differs ? [setting] : [])),
+    restart: (command === 'work' ? fixed : [...fixed, ...served]).flatMap(([setting, differs]) =>
+      differs ? [setting] : [],
+    ),
   };
 }
 
@@ -288,7 +306,7 @@ export interface Reloaded {
 /** Running processes that take changes over, with what became of the last one. */
 export async function reloadedProcesses(db: Queryable): Promise<readonly Reloaded[]> {
   const reports = await readReports<ReloadReport>(db);
-  const live = (await liveProcesses(db)).filter(({ command }) => command === 'start');
+  const live = (await liveProcesses(db)).filter(({ command }) => command === 'start' || command === 'work');
   const taking = reports.filter(({ report, isRecent }) => report.kind === 'begun' && isRecent);
   // A process that takes a configuration over may have a former and a new life for a moment, or none.
   const processes = new Map([...live, ...taking].map((process) => [`${process.host} ${process.pid}`, process]));

@@ -162,6 +162,43 @@ it('takes over what is saved over the API, and shows what became of it', async (
   });
 });
 
+it('workers beside it take it over as well, and keep the former one as long as it is wrong', async () => {
+  const work = startProgram(['work', '--config', mirror.configPath], { cwd: mirror.folder, env: mirror.env });
+  try {
+    await vi.waitFor(() => expect(work.errors()).toContain('"msg":"working"'), { timeout: 60_000, interval: 100 });
+    const now = async () =>
+      (await api('GET', 'reload')).body.processes.map(
+        ({ command, result, added, pid }: { command: string; result: string; added: string[]; pid: number }) => ({
+          command,
+          result,
+          added,
+          own: pid === work.process.pid,
+        }),
+      );
+    await write('feeds/beta.yaml', BETA);
+    const taken = { result: 'applied', added: ['beta'] };
+    await vi.waitFor(
+      async () =>
+        expect(await now()).toEqual(
+          expect.arrayContaining([
+            { ...taken, command: 'start', own: false },
+            { ...taken, command: 'work', own: true },
+          ]),
+        ),
+      { timeout: 60_000, interval: 100 },
+    );
+    // One row, although two processes took it over.
+    await vi.waitFor(async () => expect(await reloads()).toMatchObject([{ feed: 'beta' }]));
+    await write('feeds/beta.yaml', 'torn: [');
+    const { status, out } = await runProgram(mirror, 'reload');
+    expect([status, out]).toEqual([1, expect.stringMatching(/^work \(process .*keeps the former/m)]);
+    expect(work.process.exitCode).toBe(null);
+  } finally {
+    work.process.kill('SIGTERM');
+    expect((await work.ended).status).toBe(0);
+  }
+});
+
 it('lets a pull end with the configuration that it began with', async () => {
   const asked: ServerResponse[] = [];
   const source = createServer((_request, response) => {

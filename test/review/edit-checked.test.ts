@@ -11,7 +11,7 @@ import { listBulk } from '../../src/store/review/bulk-actions.ts';
 import { runProgram } from '../cli/run-program.ts';
 import { feedXml, posting } from '../support/indeed-feed.ts';
 import { type Mirror, openMirror } from '../support/mirror.ts';
-import { visitorOf } from '../web/form-visitor.ts';
+import { boxesOf, visitorOf } from '../web/form-visitor.ts';
 import { type Served, serve } from '../web/served.ts';
 
 const FIELD = 'location-state';
@@ -184,6 +184,40 @@ it.each([
   // New entries of another feed may come into the group later.
   await medium.alsoNew(group);
   expect(await app.db.query('select feed from review_rule')).toEqual([{ feed: 'munich' }]);
+});
+
+it('entries that are chosen one by one are of one feed as well, unless all feeds are meant', async () => {
+  const rows = await app.db.query<{ id: number }>('select id from change order by feed, key');
+  const ids = rows.map(({ id }) => id);
+  const refused = await runProgram(
+    mirror,
+    'review',
+    'edit',
+    ...ids.map(String),
+    '--set',
+    `${FIELD}=Texas`,
+    '--no-send',
+  );
+  expect([refused.status, refused.errors]).toEqual([1, expect.stringMatching(/2 feeds.*--all-feeds/s)]);
+  const body = { action: 'edit', filter: { ids }, expected: 3, edit: { set: { [FIELD]: 'Texas' } } };
+  const api = await served.api('POST', 'review/actions', body);
+  expect([api.status, api.body.feeds]).toEqual([
+    422,
+    [
+      { feed: 'acme', count: 2 },
+      { feed: 'munich', count: 1 },
+    ],
+  ]);
+  const anna = await visitorOf(served, 'anna');
+  const [{ id: group = '' } = {}] = await listGroups(app.db, {}, { groups: 1, values: 1 });
+  const page = await anna.get(`/review/entries?group=${group}`);
+  const entry = boxesOf(page);
+  const mixed = await anna.press(page, /^Set for/, { value: 'Texas', entry });
+  expect([mixed.status, mixed.text]).toEqual([422, expect.stringContaining('2 feeds')]);
+  expect(await listBulk(app.db, 1)).toEqual([]);
+  expect((await anna.press(page, /^Set for/, { value: 'Texas', entry, edit_feed: '*' })).status).toBe(200);
+  await finish();
+  expect(await values()).toEqual(['a ready Texas', 'b ready Texas', 'm ready Texas']);
 });
 
 it('the commands that a group of several feeds shows are each of one feed', async () => {

@@ -34,6 +34,7 @@ it.each(['begun', 'applied'])('goes on if the report %s cannot be stored at firs
   const reloading = await startReloading(
     { ...app, db: { ...app.db, query } },
     {
+      command: 'start',
       path: mirror.configPath,
       secrets: [],
       hangUps: () => 0,

@@ -61,6 +61,34 @@ describe('reads', () => {
     });
   });
 
+  it('a posting by a part of its key or title, if asked, and only if one posting has it', async () => {
+    expect((await get('feeds/acme/postings/od')).status).toBe(404);
+    expect(fits('showPosting', await get('feeds/acme/postings/OD?like=true'))).toMatchObject({ key: 'odd' });
+    expect(fits('showPosting', await get('feeds/acme/postings/p1?like=true'))).toMatchObject({ key: 'p1' });
+    const several = await get('feeds/acme/postings/nurse?like=true');
+    expect([several.status, several.body.postings]).toEqual([
+      409,
+      ['odd', 'p1', 'p2', 'p3'].map((key) => ({ key, title: `Nurse ${key}` })),
+    ]);
+    expect((await get('feeds/acme/postings/nobody?like=true')).status).toBe(404);
+  });
+
+  it('says of a wrong value what it must be, in words', async () => {
+    const said = async (answer: Promise<Answer>) => {
+      const { status, body } = await answer;
+      return [status, body.errors.map(({ message }: { message: string }) => message).join('; ')];
+    };
+    const choice = 'must be one of create, update, delete';
+    expect(await said(get('changes?operation=x'))).toEqual([400, choice]);
+    const pause = (body: object) => said(served.api('POST', 'pause', body));
+    expect(await pause({ feed: 1 })).toEqual([400, 'must be a text']);
+    expect(await pause({ all: 'yes' })).toEqual([400, 'must be true or false']);
+    expect(await said(served.api('POST', 'review/actions', { action: 'x' }))).toEqual([
+      400,
+      expect.stringMatching(/^must be one of edit, retry, /),
+    ]);
+  });
+
   it('postings page by page in the order of their keys, by state, key or job ID', async () => {
     const keys: string[] = [];
     let cursor = '';

@@ -3,7 +3,16 @@ import { Command, InvalidArgumentError, Option } from 'commander';
 import { z } from 'zod';
 import { idleControl } from '../../operations/control.ts';
 import type { ListOperation, ListPage, OperationContext, SingleOperation } from '../../operations/operation.ts';
-import { choicesOf, elementOf, fromText, isFlag, isList, isOptional, membersOf } from '../../operations/scalars.ts';
+import {
+  choicesOf,
+  elementOf,
+  faultInWords,
+  fromText,
+  isFlag,
+  isList,
+  isOptional,
+  membersOf,
+} from '../../operations/scalars.ts';
 import type { App } from '../../runtime/app.ts';
 import { type ExitStatus, UserError } from '../../runtime/stop-signal.ts';
 import { printJson, printLine, printLines } from '../../telemetry/print.ts';
@@ -255,7 +264,7 @@ export function inputOf<Input extends z.ZodType>(
   });
   const read = input.safeParse(Object.fromEntries(members));
   if (read.success) return read.data;
-  throw new UserError(read.error.issues.map(({ path, message }) => `${path.join('.')} ${message}`).join('; '));
+  throw new UserError(read.error.issues.map((issue) => `${issue.path.join('.')} ${faultInWords(issue)}`).join('; '));
 }
 
 /** Runs an operation within a command that does more than that. */
@@ -275,12 +284,6 @@ export const askedHere = (app: App, { as }: GivenOptions, signal?: AbortSignal):
 });
 
 const configOf = ({ config }: GivenOptions): string | undefined => (typeof config === 'string' ? config : undefined);
-
-/** Zod's own message about a choice is no predicate; those of our schemas are. */
-function faultInWords(issue: z.core.$ZodIssue | undefined): string {
-  if (issue?.code !== 'invalid_value' || issue.message.startsWith('must ')) return issue?.message ?? 'is wrong';
-  return `must be one of ${issue.values.map(String).join(', ')}`;
-}
 
 /** Says of a wrong text what it must be. */
 function readerOf(schema: z.ZodType): (text: string) => unknown {

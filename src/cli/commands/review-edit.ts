@@ -217,7 +217,7 @@ function hinted(error: unknown): never {
       ? 'To edit nevertheless, add --anyway.'
       : now.feeds === undefined
         ? undefined
-        : 'To edit those of one feed, add its name; those of all feeds, add --all-feeds.';
+        : 'To edit those of one feed, name only these or the feed; to edit those of all feeds, add --all-feeds.';
   if (hint === undefined) throw error;
   throw new OperationRefused(
     kind,

@@ -101,6 +101,7 @@ async function runUntilStopped(app: App, setups: readonly FeedSetup[], stopping:
     parts = await begin(app, setups);
     let present = { app, setups };
     const reloading = await startReloading(app, {
+      command: 'start',
       path,
       secrets: SECRETS,
       hangUps: stopping.hangUps,

@@ -1,7 +1,7 @@
 // `jobmirror why`: explains why one posting is, or is not, on the site as it is.
 import { Command } from 'commander';
 import { z } from 'zod';
-import { postingOf, postingOutput } from '../../operations/postings.ts';
+import { MOST_ALIKE, postingOf, postingOutput } from '../../operations/postings.ts';
 import { type FeedName, postingKey } from '../../posting/identifiers.ts';
 import { describeHistory, type FoundPosting, lookUpPosting } from '../../review/describe-history.ts';
 import { readHere } from '../../review/health/configured-policy.ts';
@@ -43,20 +43,18 @@ export function whyCommand(): Command {
   );
 }
 
-const MOST_LISTED = 20;
-
 /** The posting with this key; if there is none, the only one that has it as a part of its key or title. */
 async function lookUp({ db }: App, feed: FeedName, written: string, write: WriteCommand): Promise<FoundPosting> {
   const exact = await lookUpPosting(db, feed, postingKey(written));
   if (isKnown(exact) || written === '') return exact;
-  const alike = await postingsLike(db, written, feed, MOST_LISTED + 1);
+  const alike = await postingsLike(db, written, feed, MOST_ALIKE + 1);
   const [only, ...others] = alike;
   if (only === undefined) return exact;
   if (others.length > 0) {
     const lines = alike
-      .slice(0, MOST_LISTED)
+      .slice(0, MOST_ALIKE)
       .map(({ key, title }) => `  ${oneLine(key, 100)}${title === null ? '' : `  ${oneLine(title, 80)}`}`);
-    const more = alike.length > MOST_LISTED ? ['  and more'] : [];
+    const more = alike.length > MOST_ALIKE ? ['  and more'] : [];
     const which = `several postings of feed ${feed} have ${oneLine(written, 60)} as a part of their key or title`;
     throw new UserError(
       [`${which}:`, ...lines, ...more, `Name one of them: ${write(['why', feed, only.key])}`].join('\n'),

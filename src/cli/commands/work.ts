@@ -1,39 +1,103 @@
-// `jobmirror work`: runs workers only, to add machines to a `start` or `sync` elsewhere.
+// `jobmirror work`: runs workers only, to add machines to a `start` or `sync` elsewhere; takes changes of the configuration over.
 import { Command } from 'commander';
-import { expectSecrets, openAppFor, readConfig } from '../../runtime/app.ts';
+import { type App, expectSecrets, openAppFor, readConfig } from '../../runtime/app.ts';
 import { startBulkRunner } from '../../runtime/bulk-runner.ts';
 import { startEngine } from '../../runtime/engine.ts';
+import { startReloading } from '../../runtime/reload.ts';
 import { startRetention } from '../../runtime/retention.ts';
-import { STOP_WITHIN_MS, stopSignal, unlessStopped } from '../../runtime/stop-signal.ts';
+import { STOP_WITHIN_MS, type StopSignal, stopSignal, unlessStopped } from '../../runtime/stop-signal.ts';
+import { withRetry } from '../../store/postgres/transient-error.ts';
 import { commandWriter } from '../adapter/command-line.ts';
 import { actionWriter } from '../adapter/write-action.ts';
+
+const SECRETS = ['sites', 'queue'] as const;
+/** An answer of a site is recorded within this time. */
+const RECORDED_WITHIN_MS = 2_000;
 
 export function workCommand(): Command {
   return new Command('work')
     .option('--config <file>', 'configuration file (default: jobmirror.yaml)')
     .action(async (options: { config?: string }) => {
       const config = await readConfig(options);
-      expectSecrets(config, ['sites', 'queue']);
-      const stopping = stopSignal();
+      expectSecrets(config, SECRETS);
+      const stopping = stopSignal(undefined, { reloads: true });
       const writer = actionWriter(commandWriter(options.config));
       const opening = openAppFor(config, { waitSignal: stopping.signal, json: true, writeAction: writer });
       const app = await unlessStopped(stopping, opening);
       if (app === undefined) return stopping.release();
       try {
-        if (stopping.signal.aborted) return;
-        const engine = await startEngine(app, undefined, 'work');
-        app.log.info({ sites: [...engine.siteContexts.keys()] }, 'working');
-        const bulk = startBulkRunner(
-          app,
-          () => engine.wake(),
-          (site) => engine.siteContexts.get(site),
-        );
-        const retention = startRetention(app);
-        await stopping.stopped;
-        await Promise.all([engine.stop(STOP_WITHIN_MS), bulk.stop(STOP_WITHIN_MS), retention.stop()]);
+        if (!stopping.signal.aborted) await workUntilStopped(app, stopping, options.config);
       } finally {
         await app.close();
         stopping.release();
       }
     });
+}
+
+async function workUntilStopped(app: App, stopping: StopSignal, path: string | undefined): Promise<void> {
+  let present = app;
+  let working: Working | undefined = await startWorking(app);
+  // A reload waits longer than a stop may take.
+  const cutOff = new AbortController();
+  const onStop = () => void setTimeout(() => cutOff.abort(), STOP_WITHIN_MS).unref();
+  stopping.signal.addEventListener('abort', onStop, { once: true });
+  let failed = (_error: unknown): void => undefined;
+  const failing = new Promise<never>((_resolve, reject) => {
+    failed = reject;
+  });
+  // Awaited only once everything has started.
+  failing.catch(() => undefined);
+  const goOn = async (using: App): Promise<void> => {
+    if (!stopping.signal.aborted) working = await startWorking(using);
+    present = using;
+  };
+  let reloading: Awaited<ReturnType<typeof startReloading>> | undefined;
+  try {
+    reloading = await startReloading(app, {
+      command: 'work',
+      path,
+      secrets: SECRETS,
+      hangUps: stopping.hangUps,
+      async replace(next) {
+        const longestMs = Math.max(0, ...[...present.config.sites.values()].map(({ options }) => options.timeoutMs));
+        const former = present;
+        await working?.stop(longestMs + RECORDED_WITHIN_MS, cutOff.signal);
+        working = undefined;
+        try {
+          await goOn(next);
+        } catch (error) {
+          // It worked a moment ago. A process that can't go on as before ends, so that its supervisor restarts it.
+          const onRetry = (err: unknown) =>
+            app.log.warn({ err }, 'the former configuration could not be begun with again, will retry');
+          await withRetry(() => goOn(former), stopping.signal, { worthAgain: () => true, onRetry }).catch(failed);
+          throw error;
+        }
+      },
+    });
+    app.log.info({ sites: [...app.config.sites.keys()] }, 'working');
+    await Promise.race([stopping.stopped, failing]);
+  } finally {
+    await reloading?.endReplacing();
+    await Promise.all([reloading?.stop(), working?.stop(STOP_WITHIN_MS)]);
+  }
+}
+
+/** What runs with one configuration. */
+interface Working {
+  stop(graceMs: number, cutOff?: AbortSignal): Promise<void>;
+}
+
+async function startWorking(app: App): Promise<Working> {
+  const engine = await startEngine(app, undefined, 'work');
+  const bulk = startBulkRunner(
+    app,
+    () => engine.wake(),
+    (site) => engine.siteContexts.get(site),
+  );
+  const retention = startRetention(app);
+  return {
+    async stop(graceMs, cutOff) {
+      await Promise.all([engine.stop(graceMs, cutOff), bulk.stop(graceMs), retention.stop()]);
+    },
+  };
 }

@@ -40,7 +40,7 @@ export interface BulkRequest {
   readonly seen?: Seen | undefined;
   /** Of an edit: does nothing if some of its entries would still be rejected. */
   readonly onlyIfValid?: boolean | undefined;
-  /** Of an edit: does nothing if its entries, unless they are named one by one, are of several feeds. */
+  /** Of an edit: does nothing if its entries are of several feeds. */
   readonly onlyOneFeed?: boolean | undefined;
   /** Makes a rule of it for entries that come later: they are in the selected group, and in the selected feed if one is. */
   readonly alsoNew?: boolean | undefined;
@@ -94,12 +94,12 @@ export async function startBulk(db: Database, config: Config, request: BulkReque
 async function expectGoodEdit(
   tx: Queryable,
   config: Config,
-  { action, detail: { query, edit }, onlyIfValid, onlyOneFeed }: BulkRequest,
+  { action, detail: { edit }, onlyIfValid, onlyOneFeed }: BulkRequest,
   bulk: number,
   selected: readonly SelectedCount[],
 ): Promise<void> {
   if (action !== 'edit' || edit === undefined) return;
-  const several = onlyOneFeed === true && query.ids === undefined ? severalFeeds(selected) : undefined;
+  const several = onlyOneFeed === true ? severalFeeds(selected) : undefined;
   if (several !== undefined) throw new RefusedError(whyOneFeed(several), undefined, several);
   if (onlyIfValid !== true) return;
   // The entries of other feeds are tried by nobody: the processes that are configured with them edit them.

@@ -5,6 +5,7 @@ import type { HonoRequest } from 'hono';
 import type { z } from 'zod';
 import type { Scope } from '../../config/build/web-config.ts';
 import type { OperationContext } from '../../operations/operation.ts';
+import { faultInWords } from '../../operations/scalars.ts';
 import { claimRequest, releaseRequest, renewClaim, storeAnswer } from '../../store/access/repeated-requests.ts';
 import type { Database } from '../../store/postgres/database.ts';
 import { badRequest, type Fault, ProblemError, receiveBody } from '../problem.ts';
@@ -73,11 +74,7 @@ export function faultsOf(issue: z.core.$ZodIssue, where: string): Fault[] {
   if (issue.code === 'invalid_key') {
     return issue.issues.map(({ message }) => ({ where: at, message }));
   }
-  const message =
-    issue.message.startsWith('Invalid input: expected') && issue.message.endsWith('received undefined')
-      ? 'is missing'
-      : issue.message;
-  return [{ where: at, message }];
+  return [{ where: at, message: faultInWords(issue) }];
 }
 
 // Answers a repeated request with the same Idempotency-Key from the first one's answer.

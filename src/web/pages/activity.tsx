@@ -12,6 +12,7 @@ import { Layout, type Visit } from './parts/layout.tsx';
 import { askedBy, type PageContext, readInput, showPage } from './parts/page.tsx';
 import { When } from './parts/parts.tsx';
 import { expectValue } from './parts/read-form.ts';
+import { Folded } from './review/filter-form.tsx';
 
 const SHOWN = 50;
 
@@ -74,22 +75,24 @@ const ActivityPage = ({ visit, items, feeds, selection, isFirst, older }: Activi
   const { feed, actor, of } = selection;
   return (
     <Layout title="Activity" visit={visit} section="activity">
-      <form class="row" method="get" action={prefix + pageAddress.activity()}>
-        <div>
-          <label for="feed">Feed</label>
-          <select id="feed" name="feed">
-            <option value="">all</option>
-            {[...new Set([...feeds, ...(feed === undefined ? [] : [feed])])].map((name) => (
-              <option selected={name === feed}>{name}</option>
-            ))}
-          </select>
-        </div>
-        <div>
-          <label for="actor">Who</label>
-          <input id="actor" name="actor" value={actor ?? ''} />
-        </div>
-        <button type="submit">Show</button>
-      </form>
+      <Folded chosen={[feed, actor].flatMap((text) => text ?? [])}>
+        <form class="row" method="get" action={prefix + pageAddress.activity()}>
+          <div>
+            <label for="feed">Feed</label>
+            <select id="feed" name="feed">
+              <option value="">all</option>
+              {[...new Set([...feeds, ...(feed === undefined ? [] : [feed])])].map((name) => (
+                <option selected={name === feed}>{name}</option>
+              ))}
+            </select>
+          </div>
+          <div>
+            <label for="actor">Who</label>
+            <input id="actor" name="actor" value={actor ?? ''} />
+          </div>
+          <button type="submit">Show</button>
+        </form>
+      </Folded>
       {items.length === 0 ? (
         <p>
           {feed === undefined && actor === undefined && of === undefined && isFirst
@@ -98,7 +101,7 @@ const ActivityPage = ({ visit, items, feeds, selection, isFirst, older }: Activi
         </p>
       ) : (
         <section class="scroll" tabindex={0} aria-label="Actions, newest first">
-          <table>
+          <table class="stacked">
             <thead>
               <tr>
                 <th scope="col">When</th>
@@ -112,18 +115,18 @@ const ActivityPage = ({ visit, items, feeds, selection, isFirst, older }: Activi
               {items.map(
                 ({ at, kind, actor: who, action, count, feed: ofFeed, key, edits, detail, activity, bulk, pull }) => (
                   <tr>
-                    <td>
+                    <td data-column="When">
                       <When at={at} />
                     </td>
-                    <td>
+                    <td data-column="Who">
                       {who === null ? (
                         <span class="quiet">jobmirror</span>
                       ) : (
                         <a href={prefix + pageAddress.activity({ actor: who })}>{who}</a>
                       )}
                     </td>
-                    <td>{action}</td>
-                    <td>
+                    <td data-column="What">{action}</td>
+                    <td data-column="To what">
                       {key === null && <Reached prefix={prefix} {...{ kind, count, activity, bulk, pull }} />}
                       {pull !== null && ofFeed !== null && ' of '}
                       {ofFeed !== null && key !== null && <a href={prefix + pageAddress.posting(ofFeed, key)}>{key}</a>}
@@ -133,7 +136,7 @@ const ActivityPage = ({ visit, items, feeds, selection, isFirst, older }: Activi
                         </span>
                       )}
                     </td>
-                    <td>
+                    <td data-column="Before and after">
                       <Detail edits={edits} facts={detail} />
                     </td>
                   </tr>

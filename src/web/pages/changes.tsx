@@ -9,6 +9,7 @@ import { Layout, type Visit } from './parts/layout.tsx';
 import { askedBy, type PageContext, readInput, showPage } from './parts/page.tsx';
 import { When } from './parts/parts.tsx';
 import { expectValue } from './parts/read-form.ts';
+import { Folded } from './review/filter-form.tsx';
 
 const SHOWN = 50;
 
@@ -60,38 +61,40 @@ const ChangesPage = ({ visit, items, keptSince, feeds, selection, older }: Chang
   const { since, until, operation, feed } = filter;
   return (
     <Layout title="Changes" visit={visit} section="changes">
-      <form class="row" method="get" action={prefix + pageAddress.changes()}>
-        <div>
-          <label for="since">Since</label>
-          <input id="since" name="since" value={since ?? ''} aria-describedby="times" />
-        </div>
-        <div>
-          <label for="until">Before</label>
-          <input id="until" name="until" value={until ?? ''} aria-describedby="times" />
-        </div>
-        <div>
-          <label for="operation">Operation</label>
-          <select id="operation" name="operation">
-            <option value="">all</option>
-            {OPERATIONS.map((name) => (
-              <option selected={name === operation}>{name}</option>
-            ))}
-          </select>
-        </div>
-        <div>
-          <label for="feed">Feed</label>
-          <select id="feed" name="feed">
-            <option value="">all</option>
-            {[...new Set([...feeds, ...(feed === undefined ? [] : [feed])])].map((name) => (
-              <option selected={name === feed}>{name}</option>
-            ))}
-          </select>
-        </div>
-        <button type="submit">Show</button>
-      </form>
-      <p id="times" class="hint">
-        Times: today, yesterday, 12h or 3d ago, 2026-03-20, 2026-03-20T14:00.
-      </p>
+      <Folded chosen={[since, until, operation, feed].flatMap((text) => text ?? [])}>
+        <form class="row" method="get" action={prefix + pageAddress.changes()}>
+          <div>
+            <label for="since">Since</label>
+            <input id="since" name="since" value={since ?? ''} aria-describedby="times" />
+          </div>
+          <div>
+            <label for="until">Before</label>
+            <input id="until" name="until" value={until ?? ''} aria-describedby="times" />
+          </div>
+          <div>
+            <label for="operation">Operation</label>
+            <select id="operation" name="operation">
+              <option value="">all</option>
+              {OPERATIONS.map((name) => (
+                <option selected={name === operation}>{name}</option>
+              ))}
+            </select>
+          </div>
+          <div>
+            <label for="feed">Feed</label>
+            <select id="feed" name="feed">
+              <option value="">all</option>
+              {[...new Set([...feeds, ...(feed === undefined ? [] : [feed])])].map((name) => (
+                <option selected={name === feed}>{name}</option>
+              ))}
+            </select>
+          </div>
+          <button type="submit">Show</button>
+        </form>
+        <p id="times" class="hint">
+          Times, by the clock of the server: today, yesterday, 12h or 3d ago, 2026-03-20, 2026-03-20T14:00.
+        </p>
+      </Folded>
       {items.length === 0 ? <p>Nothing like that was done on the sites.</p> : <Table prefix={prefix} items={items} />}
       <p class="row">
         {before !== undefined && <a href={prefix + pageAddress.changes(filter)}>Newest</a>}

@@ -143,7 +143,7 @@ interface ListProps {
 
 const List = ({ visit, jobs, heading, syncable = [] }: ListProps) => (
   <section class="scroll" tabindex={0} aria-labelledby={heading}>
-    <table aria-labelledby={heading}>
+    <table class="stacked" aria-labelledby={heading}>
       <thead>
         <tr>
           <th scope="col">Posting</th>
@@ -158,13 +158,13 @@ const List = ({ visit, jobs, heading, syncable = [] }: ListProps) => (
       <tbody>
         {jobs.map(({ feed, key, site, siteJobId, url, title, state }) => (
           <tr>
-            <th scope="row">
+            <th scope="row" data-column="Posting">
               <a href={visit.prefix + pageAddress.posting(feed, key)}>{excerpt(key)}</a>
             </th>
-            <td>{title === null ? <span class="quiet">not known</span> : excerpt(title)}</td>
-            <td>{feed}</td>
-            <td>{site}</td>
-            <td>
+            <td data-column="Title">{title === null ? <span class="quiet">not known</span> : excerpt(title)}</td>
+            <td data-column="Feed">{feed}</td>
+            <td data-column="Site">{site}</td>
+            <td data-column="Job">
               {siteJobId !== null && url !== null && /^https?:\/\//i.test(url) ? (
                 <a href={url} rel="noreferrer">
                   {siteJobId}
@@ -173,9 +173,11 @@ const List = ({ visit, jobs, heading, syncable = [] }: ListProps) => (
                 (siteJobId ?? <span class="quiet">none</span>)
               )}
             </td>
-            <td>{state === null ? 'as in the feed' : STATES[state]}</td>
+            <td data-column="State">{state === null ? 'as in the feed' : STATES[state]}</td>
             {syncable.length > 0 && mayPull(visit) && (
-              <td>{syncable.includes(feed) && <SyncNow visit={visit} feed={feed} posting={key} />}</td>
+              <td data-column="Sync">
+                {syncable.includes(feed) && <SyncNow visit={visit} feed={feed} posting={key} />}
+              </td>
             )}
           </tr>
         ))}

@@ -178,7 +178,7 @@ export const PullTable = ({ prefix, pulls, label, withFeed = false }: PullTableP
               <td class="number inline" data-column="Took">
                 {pull.duration_ms === null ? '–' : took(pull.duration_ms)}
               </td>
-              <td class="notes-of-pull">{excerpt(notesOfPull(pull), 120)}</td>
+              <td class="notes-of-pull">{shortened(notesOfPull(pull))}</td>
             </tr>
           ))}
         </tbody>
@@ -186,6 +186,14 @@ export const PullTable = ({ prefix, pulls, label, withFeed = false }: PullTableP
     </section>
   );
 };
+
+/** The page of the pull has all of it. */
+const MOST_NOTES = 120;
+
+function shortened(notes: string): string {
+  if (notes.length <= MOST_NOTES) return excerpt(notes, MOST_NOTES);
+  return `${excerpt(notes, MOST_NOTES).replace(/[\s;,:]*\S*$/, '')} …`;
+}
 
 const headOf = (name: string): string => `${name.charAt(0).toUpperCase()}${name.slice(1)}`;
 

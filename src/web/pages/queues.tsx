@@ -85,7 +85,7 @@ const QueuesPage = ({ visit, sites, queues: { queue, workers, sites: counted, ba
           <p>Nothing waits to be sent.</p>
         ) : (
           <section class="scroll" tabindex={0} aria-labelledby="backlog">
-            <table>
+            <table class="stacked">
               <thead>
                 <tr>
                   <th scope="col">Feed</th>
@@ -100,15 +100,17 @@ const QueuesPage = ({ visit, sites, queues: { queue, workers, sites: counted, ba
               <tbody>
                 {backlog.map(({ feed, site, state, changes, oldest_age_seconds: age }) => (
                   <tr>
-                    <th scope="row">
+                    <th scope="row" data-column="Feed">
                       <a href={prefix + pageAddress.feed(feed)}>{feed}</a>
                     </th>
-                    <td>
+                    <td data-column="Site">
                       <a href={prefix + pageAddress.site(site)}>{site}</a>
                     </td>
-                    <td>{state === 'ready' ? 'to be sent' : 'in flight'}</td>
-                    <td class="number">{changes}</td>
-                    <td>{formatSpan(age * 1000)}</td>
+                    <td data-column="State">{state === 'ready' ? 'to be sent' : 'in flight'}</td>
+                    <td class="number" data-column="Changes">
+                      {changes}
+                    </td>
+                    <td data-column="Oldest">{formatSpan(age * 1000)}</td>
                   </tr>
                 ))}
               </tbody>

@@ -204,7 +204,7 @@ const Requests = ({ prefix, requests }: { prefix: string; requests: readonly Sen
   if (requests.length === 0) return <p>Nothing was sent to it lately.</p>;
   return (
     <section class="scroll" tabindex={0} aria-label="Requests, newest first">
-      <table>
+      <table class="stacked">
         <thead>
           <tr>
             <th scope="col">At</th>
@@ -223,21 +223,25 @@ const Requests = ({ prefix, requests }: { prefix: string; requests: readonly Sen
         <tbody>
           {requests.map(({ at, feed, key, operation, status, outcome, durationMs }) => (
             <tr>
-              <td>
+              <td data-column="At">
                 <When at={at} />
               </td>
-              <td>
+              <td data-column="Feed">
                 <a href={prefix + pageAddress.feed(feed)}>{feed}</a>
               </td>
-              <td>
+              <td data-column="Posting">
                 <a href={prefix + pageAddress.posting(feed, key)}>{key}</a>
               </td>
-              <td>{operation}</td>
-              <td class="number">{status ?? '–'}</td>
-              <td>
+              <td data-column="Request">{operation}</td>
+              <td class="number" data-column="Status">
+                {status ?? '–'}
+              </td>
+              <td data-column="Outcome">
                 <span class={`status ${GOOD.has(outcome) ? 'good' : 'warn'}`}>{outcome.replaceAll('_', ' ')}</span>
               </td>
-              <td class="number">{durationMs} ms</td>
+              <td class="number" data-column="Took">
+                {durationMs} ms
+              </td>
             </tr>
           ))}
         </tbody>

@@ -1,4 +1,4 @@
-// The types of the API's client. SHA-256 of the document: 4684ad3b4f3ca68d344a33c1deca60ca1b56fcff73dd7536e580af0cc3e5239d
+// The types of the API's client. SHA-256 of the document: f1cf0052ea9bd8064dfad082eaa3cc45a18aae41a11b855196d65b10a696f46b
 // biome-ignore-all assist: generated
 // biome-ignore-all format: generated
 // biome-ignore-all lint: generated
@@ -5379,7 +5379,10 @@ export interface operations {
     };
     showPosting: {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description The key may also be a part of the key or of the title, if exactly one posting of the feed has it; if several have, the problem has these `postings`. */
+                like?: "true" | "false";
+            };
             header?: never;
             path: {
                 feed: string;
@@ -10665,7 +10668,7 @@ export interface operations {
                 };
                 content: {
                     "application/json": {
-                        /** @description Processes that run `start`; `work` needs a restart. */
+                        /** @description Processes that run `start` or `work`. */
                         processes: {
                             command: string;
                             host: string;
@@ -10769,7 +10772,7 @@ export interface operations {
                 };
                 content: {
                     "application/json": {
-                        /** @description Processes that run `start`; `work` needs a restart. */
+                        /** @description Processes that run `start` or `work`. */
                         processes: {
                             command: string;
                             host: string;

@@ -86,6 +86,28 @@ describe.skipIf(!chromium.available)(`Feeds and pulls${chromium.note}`, () => {
     expect(await changes.getByRole('row').count()).toBe(3);
     expect(await changes.locator('del').first().textContent()).toBe('Nurse p1');
     expect(await changes.locator('ins').first().textContent()).toBe(title);
+    // Long notes end with a sign of that, and a wide screen has all columns.
+    await served.app.db.query(`update pull set shortfalls = jsonb_build_array($1::text) where id = $2`, [
+      'the source is cut, '.repeat(12),
+      pull,
+    ]);
+    await page.setViewportSize({ width: 1280, height: 800 });
+    await go('/pulls');
+    const table = page.getByRole('region', { name: 'Pulls, newest first' });
+    expect(await table.locator('.notes-of-pull').first().textContent()).toMatch(/^the source is cut, .* …$/);
+    const beyond = `(() => { const part = document.querySelector('.scroll'); return part.scrollWidth - part.clientWidth; })()`;
+    expect(await page.evaluate(beyond)).toBeLessThanOrEqual(0);
+    // Filters are folded on a phone, and open on a wide screen.
+    for (const path of ['/changes', '/activity']) {
+      await page.setViewportSize({ width: 1280, height: 800 });
+      await go(path);
+      const show = page.getByRole('button', { name: 'Show' });
+      expect([path, await show.isVisible()]).toEqual([path, true]);
+      await page.setViewportSize(viewport);
+      expect([path, await show.isVisible()]).toEqual([path, false]);
+      await page.getByText('Filter', { exact: true }).click();
+      expect([path, await show.isVisible()]).toEqual([path, true]);
+    }
     expect(errors).toEqual([]);
     await context.close();
   });

@@ -4,7 +4,7 @@ import { z } from 'zod';
 import type { Scope } from '../../../config/build/web-config.ts';
 import type { Control } from '../../../operations/control.ts';
 import { type OperationContext, OperationRefused, type SingleOperation } from '../../../operations/operation.ts';
-import { fromText, isList, membersOf } from '../../../operations/scalars.ts';
+import { faultInWords, fromText, isList, membersOf } from '../../../operations/scalars.ts';
 import type { App } from '../../../runtime/app.ts';
 import { expectOwnPage, type Visitor } from '../../access/visitor.ts';
 import { ProblemError } from '../../problem.ts';
@@ -128,7 +128,7 @@ export function readInput<Input extends z.ZodType>(
   // What was read of one of several forms is not read again: it may have become something else.
   const checked = read.success && input instanceof z.ZodObject ? input.safeParse(read.data) : read;
   if (checked.success) return checked.data as z.output<Input>;
-  const faults = checked.error.issues.map(({ path, message }) => ({ where: path.join('.'), message }));
+  const faults = checked.error.issues.map((issue) => ({ where: issue.path.join('.'), message: faultInWords(issue) }));
   const detail = faults.map(({ where, message }) => `${where} ${message}`).join('; ');
   throw new ProblemError({ status: 400, detail, faults });
 }
@@ -140,7 +140,7 @@ function formNamed(input: z.ZodType, textIn: (name: string, list: boolean) => un
   const named = textIn(discriminator, false);
   const form = input.options.find((each) => membersOf(each as z.ZodType)[discriminator]?.safeParse(named).success);
   if (form !== undefined) return form as z.ZodType;
-  const message = input.safeParse({ [discriminator]: named }).error?.issues[0]?.message ?? 'is wrong';
+  const message = faultInWords(input.safeParse({ [discriminator]: named }).error?.issues[0]);
   throw new ProblemError({
     status: 400,
     detail: `${discriminator} ${message}`,

@@ -15,7 +15,7 @@ import { Csrf, Layout, mayReview, type Visit } from '../parts/layout.tsx';
 import { askedBy, type PageContext, type PageVisit } from '../parts/page.tsx';
 import { sentence, Told } from '../parts/parts.tsx';
 import type { Form } from '../parts/read-form.ts';
-import type { Typed } from './decision-form.tsx';
+import { EVERY_FEED, type Typed } from './decision-form.tsx';
 import { Entries } from './entries.tsx';
 import {
   boundToChosen,
@@ -76,9 +76,8 @@ export async function decide(context: PageContext, sent: Sent) {
   });
 }
 
-/** Entries that were chosen one by one may be of any feeds. */
 function boundEdit(form: Form, chosen: ReturnType<typeof readChosen>, typed: Typed, filter: ActInput['filter']) {
-  if (chosen.length > 0) return boundToChosen(chosen);
+  if (chosen.length > 0) return { ...boundToChosen(chosen), all_feeds: typed.feed === EVERY_FEED };
   const { feed, ...bound } = { feed: undefined, ...readEditOfFeed(form, typed) };
   return { ...bound, filter: feed === undefined ? filter : { ...filter, feed } };
 }

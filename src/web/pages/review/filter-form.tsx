@@ -1,4 +1,5 @@
 // The form that narrows what a page of review shows: it asks for the same page again, so it also works in a bookmark.
+import type { Child } from 'hono/jsx';
 import { ENTRY_KINDS } from '../../../store/backlog/entry-kind.ts';
 import type { ReviewSelection } from '../parts/addresses.ts';
 
@@ -14,21 +15,25 @@ const AGES = ['1h', '12h', '1d', '3d', '7d', '30d'];
 
 /** Folded where the form would push the entries off the first screen: see `details.filters` in the styles. */
 export const FilterForm = (props: FilterFormProps) => (
-  <details class="filters">
-    <summary>{summaryOf(props.texts)}</summary>
+  <Folded chosen={chosenOf(props.texts)}>
     <Fields {...props} />
+  </Folded>
+);
+
+/** The form of a filter, with what was chosen as the line that is left of it while it is folded. */
+export const Folded = ({ chosen, children }: { chosen: readonly string[]; children: Child }) => (
+  <details class="filters">
+    <summary>{chosen.length === 0 ? 'Filter' : `Filter: ${chosen.join(', ')}`}</summary>
+    {children}
   </details>
 );
 
 const SHOWN = ['feed', 'site', 'kind', 'older_than', 'newer_than', 'q'] as const;
 
-function summaryOf(texts: ReviewSelection): string {
-  const chosen = [
-    ...SHOWN.flatMap((name) => texts[name]?.replaceAll('_', ' ') || []),
-    ...(texts.discarded === 'true' ? ['discarded'] : []),
-  ];
-  return chosen.length === 0 ? 'Filter' : `Filter: ${chosen.join(', ')}`;
-}
+const chosenOf = (texts: ReviewSelection): readonly string[] => [
+  ...SHOWN.flatMap((name) => texts[name]?.replaceAll('_', ' ') || []),
+  ...(texts.discarded === 'true' ? ['discarded'] : []),
+];
 
 const Fields = ({ address, texts, feeds, sites }: FilterFormProps) => (
   <form method="get" action={address} class="row filter" aria-label="Filter">

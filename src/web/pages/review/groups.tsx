@@ -149,7 +149,7 @@ export const Rules = ({ visit, rules }: { visit: Visit; rules: readonly z.output
         <p>There are no rules. An action on a group can make one for its new entries.</p>
       ) : (
         <section class="scroll" tabindex={0} aria-label="Rules, those in force first">
-          <table>
+          <table class="stacked">
             <caption class="hint">Those in force first, then the newest</caption>
             <thead>
               <tr>
@@ -173,23 +173,27 @@ export const Rules = ({ visit, rules }: { visit: Visit; rules: readonly z.output
             <tbody>
               {rules.map((rule) => (
                 <tr>
-                  <th scope="row" class="number">
+                  <th scope="row" class="number" data-column="Rule">
                     {rule.rule}
                   </th>
-                  <td>
+                  <td data-column="Group">
                     <a href={prefix + pageAddress.entries({ group: rule.group, feed: rule.feed ?? undefined })}>
                       {excerpt(`${rule.field === null ? '' : `${rule.field}: `}${rule.message}`)}
                     </a>
                   </td>
-                  <td>{rule.feed ?? 'all'}</td>
-                  <td>{excerpt(describeDecision(rule), 300)}</td>
-                  <td>{rule.actor}</td>
-                  <td>
+                  <td data-column="Feed">{rule.feed ?? 'all'}</td>
+                  <td data-column="Does">{excerpt(describeDecision(rule), 300)}</td>
+                  <td data-column="By">{rule.actor}</td>
+                  <td data-column="Since">
                     <When at={rule.made_at} />
                   </td>
-                  <td class="number">{rule.done}</td>
-                  <td class="number">{rule.left_alone}</td>
-                  <td>
+                  <td class="number" data-column="Done">
+                    {rule.done}
+                  </td>
+                  <td class="number" data-column="Left alone">
+                    {rule.left_alone}
+                  </td>
+                  <td data-column="State">
                     {rule.ended_at !== null ? (
                       <>
                         {'ended by '}

@@ -167,7 +167,7 @@ const BulkActions = ({ visit, actions }: { visit: Visit; actions: readonly Bulk[
       <p>There are none yet.</p>
     ) : (
       <section class="scroll" tabindex={0} aria-label="Actions, the newest first">
-        <table>
+        <table class="stacked">
           <caption class="hint">The newest first</caption>
           <thead>
             <tr>
@@ -192,18 +192,24 @@ const BulkActions = ({ visit, actions }: { visit: Visit; actions: readonly Bulk[
           <tbody>
             {actions.map((bulk) => (
               <tr>
-                <th scope="row" class="number">
+                <th scope="row" class="number" data-column="Action">
                   <a href={visit.prefix + pageAddress.bulkAction(bulk.bulk)}>{bulk.bulk}</a>
                 </th>
-                <td>{excerpt(describeDecision(bulk), 300)}</td>
-                <td>{bulk.rule === null ? bulk.actor : `${bulk.actor}, by rule ${bulk.rule}`}</td>
-                <td>
+                <td data-column="What">{excerpt(describeDecision(bulk), 300)}</td>
+                <td data-column="By">{bulk.rule === null ? bulk.actor : `${bulk.actor}, by rule ${bulk.rule}`}</td>
+                <td data-column="Started">
                   <When at={bulk.started_at} />
                 </td>
-                <td>{stateOf(bulk)}</td>
-                <td class="number">{bulk.total}</td>
-                <td class="number">{bulk.done}</td>
-                <td class="number">{bulk.left_alone}</td>
+                <td data-column="State">{stateOf(bulk)}</td>
+                <td class="number" data-column="Entries">
+                  {bulk.total}
+                </td>
+                <td class="number" data-column="Done">
+                  {bulk.done}
+                </td>
+                <td class="number" data-column="Left alone">
+                  {bulk.left_alone}
+                </td>
               </tr>
             ))}
           </tbody>
