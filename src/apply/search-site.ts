@@ -65,8 +65,8 @@ export async function checkSite(siteContext: SiteContext, signal: AbortSignal): 
   const canSearch = policy.canList;
   const released = await releaseOwned(db, site);
   if (released > 0) log.info({ site, released }, 'other postings own the jobs that these creates resemble');
-  if (await noticeRestore(db, undefined))
-    log.warn({ site }, 'the database was restored from a backup: searching all sites again');
+  const changed = await noticeRestore(db, undefined);
+  if (changed !== undefined) log.warn({ site }, `${changed}: searching all sites again`);
   const signs = await takeSigns(db, site, canSearch ? undefined : merge([AHEAD, CANNOT_SEARCH]));
   if (signs.length > 0) log.warn({ site, siteJobIds: signs.slice(0, 20), canSearch }, AHEAD);
   const feeds = await feedsToCheck(db, site, RETRY_MS);

@@ -40,10 +40,11 @@ export interface AppOptions {
   readonly writeAction?: WriteAction;
 }
 
-/** Whether the database was restored or moved since it was last looked at: the sites are then searched for jobs that it does not know. */
+/** Whether the database was restored, moved or failed over since it was last looked at: the sites are then searched for jobs that it does not know. */
 export async function noticeOtherPlace({ config, db, log }: App): Promise<boolean> {
-  if (!(await noticeRestore(db, placeOfDatabase(config)))) return false;
-  log.warn('the database was restored or moved: searching the sites for jobs that it does not know');
+  const changed = await noticeRestore(db, placeOfDatabase(config));
+  if (changed === undefined) return false;
+  log.warn(`${changed}: searching the sites for jobs that it does not know`);
   return true;
 }
 

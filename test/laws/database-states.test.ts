@@ -2,7 +2,7 @@
 // @module-tag slow
 import { afterAll, beforeAll, describe, expect } from 'vitest';
 import { spread } from '../support/extent.ts';
-import { postings } from '../support/indeed-feed.ts';
+import { feedXml, postings } from '../support/indeed-feed.ts';
 import { patientSite } from '../support/patient-site.ts';
 import { runSql } from '../support/sql.ts';
 import { inTheMiddle } from './in-the-middle.ts';
@@ -128,5 +128,37 @@ describe('a server that stays read-only', () => {
       lines: [expect.stringMatching(/^jobmirror: the database can't be used .* read-only .*25006.*try again later$/)],
     });
     await server.set({ default_transaction_read_only: null });
+  });
+});
+
+describe('a standby that was promoted', () => {
+  it('and lacks a job makes it no second time', { timeout: 900_000 }, async ({ open }) => {
+    const installation = await open({ databaseUrl: await server.newDatabase() });
+    const feed = postings(3);
+    await installation.writeFeed(feedXml(feed));
+    expect(await installation.sync()).toMatchObject({ created: 3 });
+    const { db } = await installation.app();
+    // What the primary had stored last.
+    for (const table of ['mapping', 'document']) await db.query(`delete from ${table} where key = 'p3'`);
+    await installation.stopEngine();
+    await server.failOver();
+    await installation.writeFeed(feedXml(postings(4)));
+    const { status, output } = await installation.spawn(['sync', '--json']).ended;
+    expect(output).toContain('as after a failover');
+    expect(output).toMatch(/"created":1,.*"in_doubt":1/);
+    expect(status).toBe(2);
+    expect(await installation.sandbox.inspect.duplicates()).toEqual([]);
+    await installation.stopEngine();
+  });
+
+  it('and lacks nothing sends what is due', { timeout: 900_000 }, async ({ open }) => {
+    const installation = await open({ databaseUrl: await server.newDatabase() });
+    await installation.writeFeed(feedXml(postings(3)));
+    expect(await installation.sync()).toMatchObject({ created: 3 });
+    await server.failOver();
+    await installation.writeFeed(feedXml(postings(5)));
+    expect(await installation.spawn(['sync', '--json']).ended).toMatchObject({ status: 0 });
+    await checkLaws(installation, postings(5));
+    await installation.stopEngine();
   });
 });

@@ -18,6 +18,8 @@ export interface PrivateServer {
   crash(): Promise<void>;
   /** Ends the server like an administrator who does not wait for clients; its owner restarts it. Resolves when it is back. */
   restart(): Promise<void>;
+  /** Ends the server; it comes back as a standby, and is promoted like one that follows a lost primary. Resolves then. */
+  failOver(): Promise<void>;
   /** Changes settings of all sessions, old and new, except the one that does so; null resets a setting. */
   set(settings: Readonly<Record<string, string | null>>): Promise<void>;
   close(): Promise<void>;
@@ -30,6 +32,12 @@ export async function openPrivateServer(settings: ServerSettings = {}): Promise<
   const server = await openEmbeddedServer(folder, { settings });
   const url = server.url();
   let copies = 0;
+  async function restart(): Promise<void> {
+    const pid = await postmasterOf(url);
+    process.kill(pid, 'SIGINT');
+    await untilGone(pid);
+    await untilBack(url);
+  }
   return {
     url,
     async newDatabase() {
@@ -45,11 +53,14 @@ export async function openPrivateServer(settings: ServerSettings = {}): Promise<
       await untilGone(pid);
       await untilBack(url);
     },
-    async restart() {
-      const pid = await postmasterOf(url);
-      process.kill(pid, 'SIGINT');
-      await untilGone(pid);
-      await untilBack(url);
+    restart,
+    async failOver() {
+      await runSql(
+        url,
+        `do $$ begin execute format('copy (select) to %L', current_setting('data_directory') || '/standby.signal'); end $$`,
+      );
+      await restart();
+      await runSql(url, 'select pg_promote()');
     },
     async set(changed) {
       const client = new pg.Client({

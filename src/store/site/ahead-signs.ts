@@ -11,13 +11,16 @@ const PAUSE = `greatest(interval '10 minutes', 10 * (select max(f.site_checked_a
   from feed_state f where f.site = $1))`;
 const LAST_IS_OVER = `(select coalesce(max(s.taken_at) + ${PAUSE} < clock_timestamp(), true) from site_sign s where s.site = $1)`;
 
+/** SQL: whether the data was neither restored since it was stamped, nor goes on on a standby that may lack what was stored last. */
+const IS_INTACT = '(stamp = data_stamp.xmin::text and coalesce(timeline = server_timeline(), true))';
+
 /**
- * SQL condition: no search is due because of a sign or a restore of the data, so creates of the site need not wait.
+ * SQL condition: no search is due because of a sign, a restore of the data or a failover, so creates of the site need not wait.
  * @param site SQL expression for the site's name.
  */
 export const noSearchIsDue = (site: string): string =>
   `not exists (select from site_sign s where s.site = ${site} and s.blocks and s.taken_at is null)
-     and exists (select from data_stamp d where d.stamp = d.xmin::text)`;
+     and exists (select from data_stamp where ${IS_INTACT})`;
 
 /** Records that a site job belongs to another posting than the database knew. It is one sign, however often it is seen. */
 export async function noteSign(tx: Queryable, site: SiteName, id: SiteJobId): Promise<void> {
@@ -62,19 +65,25 @@ async function searchAgain(tx: Queryable, site: SiteName | undefined, note: Mess
   );
 }
 
+/** What a log says of it. */
+const MOVED = 'the database was restored or moved';
+const RESTORED = 'the database was restored from a backup';
+const FAILED_OVER =
+  'the database goes on on another timeline, as after a failover: it may lack what the former server had stored last';
+
 /**
- * Makes all sites be searched again if the database is in a different place than before, or if its data was restored into the
- * same tables: it may know less than the sites. @param place what identifies the place to this process; `undefined`: checks
- * only the data. @returns whether that is so.
+ * Makes all sites be searched again if the database is in a different place than before, if its data was restored into the same
+ * tables, or if a standby was promoted: it may know less than the sites. @param place what identifies the place to this process;
+ * `undefined`: checks only the data. @returns what happened to the database, for a log; `undefined`: nothing.
  */
-export async function noticeRestore(db: Database, place: string | undefined): Promise<boolean> {
-  const [stamp] = await db.query<{ intact: boolean }>('select stamp = xmin::text as intact from data_stamp');
-  if (place === undefined && stamp?.intact === true) return false;
+export async function noticeRestore(db: Database, place: string | undefined): Promise<string | undefined> {
+  const [stamp] = await db.query<{ intact: boolean }>(`select ${IS_INTACT} as intact from data_stamp`);
+  if (place === undefined && stamp?.intact === true) return undefined;
   return db.transaction(async (tx) => {
-    const moved = place !== undefined && (await notePlace(tx, place));
-    const restored = await stampData(tx);
-    if (moved || restored) await searchAgain(tx, undefined, undefined);
-    return moved || restored;
+    const moved = place !== undefined && (await notePlace(tx, place)) ? MOVED : undefined;
+    const found = (await stampData(tx)) ?? moved;
+    if (found !== undefined) await searchAgain(tx, undefined, undefined);
+    return found;
   });
 }
 
@@ -90,12 +99,16 @@ async function notePlace(tx: Queryable, place: string): Promise<boolean> {
   return row !== undefined && row.old !== null;
 }
 
-/** Returns whether the stamp is missing, or was written by a different transaction than it names. */
-async function stampData(tx: Queryable): Promise<boolean> {
+/** Returns what happened if the stamp is missing, or was written by a different transaction than it names, or on another timeline. */
+async function stampData(tx: Queryable): Promise<string | undefined> {
   await tx.query('lock table data_stamp in share row exclusive mode');
-  const [intact] = await tx.query('select from data_stamp where stamp = xmin::text');
-  if (intact !== undefined) return false;
+  const [former] = await tx.query<{ intact: boolean; restored: boolean }>(
+    `select ${IS_INTACT} as intact, stamp <> xmin::text as restored from data_stamp`,
+  );
+  if (former?.intact === true) return undefined;
   await tx.query('delete from data_stamp');
-  await tx.query('insert into data_stamp (stamp) values ((txid_current() % 4294967296)::text)');
-  return true;
+  await tx.query(
+    'insert into data_stamp (stamp, timeline) values ((txid_current() % 4294967296)::text, server_timeline())',
+  );
+  return former?.restored === false ? FAILED_OVER : RESTORED;
 }
