@@ -2,11 +2,13 @@
 // @module-tag slow
 import { once } from 'node:events';
 import { appendFile } from 'node:fs/promises';
-import { createServer, type Server } from 'node:http';
+import { createServer, type RequestListener, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterEach, expect } from 'vitest';
 import { lawTest as it } from '../laws/law-test.ts';
+import { createTestDatabase } from '../support/database.ts';
 import { feedXml, postings } from '../support/indeed-feed.ts';
+import { runSql } from '../support/sql.ts';
 
 const SLOW = 24;
 /** More than a small feed may have, so it is read while it streams. */
@@ -18,10 +20,16 @@ afterEach(() => {
   server?.close();
 });
 
+async function serve(answer: RequestListener): Promise<string> {
+  server = createServer(answer).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+}
+
 /** Sends nothing, only the headers, the beginning of a small feed, or that of a large one. */
 async function slowSource(): Promise<{ readonly url: string; readonly asked: ReadonlySet<string> }> {
   const asked = new Set<string>();
-  server = createServer((request, response) => {
+  const url = await serve((request, response) => {
     const path = request.url ?? '';
     asked.add(path);
     const kind = Number(path.slice('/slow'.length)) % 4;
@@ -29,9 +37,7 @@ async function slowSource(): Promise<{ readonly url: string; readonly asked: Rea
     if (kind === 2) response.write('<source><job>');
     if (kind === 3) response.write(LARGE.slice(0, -20));
   });
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, asked };
+  return { url, asked };
 }
 
 /** On a loaded machine, the first statements of so many feeds take most of a minute. */
@@ -71,3 +77,32 @@ it('a small feed is pulled each second beside sources that never end', { timeout
   // While the process gets no processor, short transactions are open for as long.
   await expect.poll(streaming, PATIENTLY).toBeLessThanOrEqual(SLOW / 4);
 });
+
+it('a pull outlasts the time that the server allows for idle transactions', async ({ open }) => {
+  const larger = feedXml(postings(2_000));
+  const database = await createTestDatabase({ own: true });
+  const name = new URL(database.url).pathname.slice(1);
+  await runSql(database.url, `alter database ${name} set idle_in_transaction_session_timeout = '500ms'`);
+  const url = await serve(async (_request, response) => {
+    response.write(larger.slice(0, -20));
+    await untilIdleOrEnded(database.url);
+    response.end(larger.slice(-20));
+  });
+  const installation = await open({ databaseUrl: database.url, feed: { source: url } });
+  expect(await installation.sync()).toMatchObject({ complete: true, created: 2_000 });
+  await installation.stopEngine();
+  await database.drop();
+});
+
+/** Resolves when a transaction has been idle for twice as long as allowed, or was ended. */
+async function untilIdleOrEnded(url: string): Promise<void> {
+  for (let seen = false; ; ) {
+    const idle = await runSql<{ long: boolean }>(
+      url,
+      `select state_change < now() - interval '1 second' as long from pg_stat_activity
+       where datname = current_database() and state = 'idle in transaction'`,
+    );
+    if (idle.some(({ long }) => long) || (seen && idle.length === 0)) return;
+    seen ||= idle.length > 0;
+  }
+}

@@ -99,6 +99,13 @@ const MISSING_COLUMNS = {
 const SENT_BYTES = 512 * 1024;
 
 /**
+ * The transaction is open, and mostly idle, for as long as the source sends: its own limits apply, not those that a server has for
+ * transactions that somebody forgot. Older versions do not have both.
+ */
+const UNLIMITED = `select set_config(name, '0', true)
+  from unnest(array['idle_in_transaction_session_timeout', 'transaction_timeout']) name where current_setting(name, true) is not null`;
+
+/**
  * One running pull, on one connection and in one transaction: nothing is visible before the commit, and a crash leaves
  * nothing behind. Postings without an open change are copied straight into the backlog. Changes that may supersede an open
  * one wait in a temporary table, so no row is locked while the feed still streams.
@@ -159,6 +166,7 @@ export class PullTransaction {
     const session = await db.lend();
     try {
       await session.query('begin');
+      await session.query(UNLIMITED);
       await markWorkConnection(session, lockKey('write', subject.feed));
       return new PullTransaction(subject, session, await PostingNotes.open(session, subject.feed));
     } catch (error) {
