@@ -1,6 +1,8 @@
 // Real proxies in front of a feed whose source fails: behind none of them is a job deleted without proof.
 import { once } from 'node:events';
 import { createServer, type Server, type Socket } from 'node:net';
+import { setTimeout as pause } from 'node:timers/promises';
+import { gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { PullReportJson } from '../../src/runtime/conclude-pull.ts';
 import { type Mirror, openMirror } from '../support/mirror.ts';
@@ -20,6 +22,8 @@ const head = (...lines: readonly string[]): string =>
 const whole = (count: number, ...lines: readonly string[]): string =>
   head('Cache-Control: no-store', `Content-Length: ${table(count).length}`, ...lines) + table(count);
 const inChunk = (text: string): string => `${text.length.toString(16)}\r\n${text}\r\n`;
+/** Bytes as the characters of the same number, as the others are. */
+const zipped = (text: string): string => gzipSync(text).toString('latin1');
 const page = '<html><head><title>502 Bad Gateway</title></head><body><h1>502 Bad Gateway</h1></body></html>';
 
 interface Fault {
@@ -27,7 +31,12 @@ interface Fault {
   /** What the source sends instead of the feed. */
   readonly bytes: string;
   readonly end?: 'reset' | 'stall';
+  /** The bytes arrive in equal pieces in this time. */
+  readonly dripMs?: number;
+  /** What the first request of a pull gets instead, and then the end of its connection. */
+  readonly first?: string;
 }
+const cutZip = zipped(table(ALL)).slice(0, -20);
 const FAULTS: readonly Fault[] = [
   { name: 'no length, closed', bytes: head('Connection: close') + half },
   { name: 'no length, reset', bytes: head('Connection: close') + half, end: 'reset' },
@@ -47,6 +56,44 @@ const FAULTS: readonly Fault[] = [
     bytes: `${head(`Content-Length: ${page.length}`).replace('text/csv', 'text/html')}${page}`,
   },
   { name: 'no answer', bytes: '' },
+  { name: 'gzip of half, closed', bytes: head('Content-Encoding: gzip', 'Connection: close') + zipped(half) },
+  { name: 'gzip cut, closed', bytes: head('Content-Encoding: gzip', 'Connection: close') + cutZip },
+  {
+    name: 'gzip cut, length of the whole',
+    bytes: head('Content-Encoding: gzip', `Content-Length: ${zipped(table(ALL)).length}`) + cutZip,
+  },
+  {
+    name: 'gzip cut, length of the half',
+    bytes: head('Content-Encoding: gzip', `Content-Length: ${cutZip.length}`) + cutZip,
+  },
+  {
+    name: 'gzip cut, last chunk',
+    bytes: `${head('Content-Encoding: gzip', 'Transfer-Encoding: chunked')}${inChunk(cutZip)}0\r\n\r\n`,
+  },
+  {
+    name: '206 with half, not asked for',
+    bytes: `${head(
+      `Content-Range: bytes 0-${half.length - 1}/${table(ALL).length}`,
+      `Content-Length: ${half.length}`,
+    ).replace('200 OK', '206 Partial Content')}${half}`,
+  },
+  {
+    name: 'half, to be kept for an hour',
+    bytes: head('Cache-Control: public, max-age=3600', 'Connection: close') + half,
+  },
+  {
+    name: 'cut at first, then all',
+    first: head(`Content-Length: ${table(ALL).length}`) + half,
+    bytes: whole(ALL),
+  },
+  { name: 'no answer at first, then half', first: '', bytes: head('Connection: close') + half },
+  {
+    name: '503 at first, then half',
+    first: 'HTTP/1.1 503 Service Unavailable\r\nRetry-After: 1\r\nContent-Length: 0\r\nConnection: close\r\n\r\n',
+    bytes: head('Connection: close') + half,
+  },
+  { name: 'drips for 2 s', bytes: head('Connection: close') + half, dripMs: 2_000 },
+  { name: 'drips for longer than allowed', bytes: head('Connection: close') + half, dripMs: 8_000 },
 ];
 const VALIDATORS = ['ETag: "1"', 'ETag: W/"1"'] as const;
 
@@ -90,13 +137,28 @@ function write(): void {
   });
 }
 
-const send =
-  ({ bytes, end }: Pick<Fault, 'bytes' | 'end'>) =>
-  (socket: Socket): void => {
-    if (end === undefined) return void socket.end(bytes);
-    socket.write(bytes);
+const PIECES = 20;
+
+/** Answers the requests of one pull. */
+function send({ bytes, end, first, dripMs }: Omit<Fault, 'name'>): (socket: Socket) => void {
+  let requests = 0;
+  return (socket) => {
+    if (first !== undefined && requests++ === 0) return void socket.end(first, 'latin1');
+    if (dripMs !== undefined) return void drip(socket, bytes, dripMs);
+    if (end === undefined) return void socket.end(bytes, 'latin1');
+    socket.write(bytes, 'latin1');
     if (end === 'reset') setTimeout(() => socket.resetAndDestroy(), 100);
   };
+}
+
+async function drip(socket: Socket, bytes: string, ms: number): Promise<void> {
+  const size = Math.ceil(bytes.length / PIECES);
+  for (let start = 0; start < bytes.length && !socket.destroyed; start += size) {
+    socket.write(bytes.slice(start, start + size), 'latin1');
+    await pause(ms / PIECES);
+  }
+  socket.end();
+}
 
 function describePull({ status, complete, weak, seen, grace }: PullReportJson): string {
   if (seen === 0) return status === 'failed' ? 'failed' : status;
@@ -135,10 +197,14 @@ describe.each(columns)('$title', ({ name, mode, title }) => {
     await mirrored(path, async (mirror) => {
       answers.set(path, send({ bytes: whole(ALL) }));
       expect(await mirror.sync()).toMatchObject({ created: ALL, complete: true });
-      answers.set(path, send(fault));
-      const first = await mirror.sync();
-      const second = await mirror.sync();
-      for (const report of [first, second]) expect(report).toMatchObject({ deleted: 0 });
+      const reports: PullReportJson[] = [];
+      for (const _ of [1, 2]) {
+        answers.set(path, send(fault));
+        const report = await mirror.sync();
+        expect(report).toMatchObject({ deleted: 0 });
+        reports.push(report);
+      }
+      const [first, second] = reports as [PullReportJson, PullReportJson];
       expect((await mirror.siteJobs()).size).toBe(ALL);
       const [one, other] = [describePull(first), describePull(second)];
       cells.set(cellKey(fault.name, title), one === other ? one : `${one}; then ${other}`);

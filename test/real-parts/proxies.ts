@@ -9,7 +9,8 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { freePort } from '../support/free-port.ts';
 import { unpackPackages } from './packages.ts';
 
-const ROOT = join(tmpdir(), 'jobmirror-real-parts');
+/** Where packages are unpacked. */
+export const ROOT = join(tmpdir(), 'jobmirror-real-parts');
 
 /** What a proxy does besides passing on. */
 export type ProxyMode = 'plain' | 'gzip' | 'cache';
@@ -195,10 +196,49 @@ export function preparePackages(): Readonly<Record<ProxyName, string>> {
 
 export interface RunningProxy {
   readonly url: string;
+  readonly port: number;
   close(): Promise<void>;
 }
 
-export async function startProxy(name: ProxyName, upstream: number, mode: ProxyMode = 'plain'): Promise<RunningProxy> {
+export const startProxy = (name: ProxyName, upstream: number, mode: ProxyMode = 'plain'): Promise<RunningProxy> =>
+  startConfigured(name, { upstream, mode }, KINDS[name].conf);
+
+export type Failover = 'first that listens' | 'Redis that may be written';
+const IS_PRIMARY = ['PING', 'info replication'].map((text) => `  tcp-check send ${text.replace(' ', '\\ ')}\\r\\n`);
+
+/** HAProxy before two servers of another protocol: the second one gets connections while the first one may not. */
+export const startFailover = (first: number, second: number, failover: Failover): Promise<RunningProxy> =>
+  startConfigured(
+    'HAProxy',
+    { upstream: first, mode: 'plain' },
+    ({ port }) => `defaults
+  mode tcp
+  timeout connect 2s
+  timeout client 1h
+  timeout server 1h
+  timeout check 1s
+listen both
+  bind 127.0.0.1:${port}
+${
+  failover === 'first that listens'
+    ? '  default-server on-marked-down shutdown-sessions'
+    : `  option tcp-check
+  tcp-check connect
+${IS_PRIMARY[0]}
+  tcp-check expect string +PONG
+${IS_PRIMARY[1]}
+  tcp-check expect string role:master`
+}
+  default-server check inter 200ms fall 1 rise 1
+  server first 127.0.0.1:${first}
+  server second 127.0.0.1:${second} backup`,
+  );
+
+async function startConfigured(
+  name: ProxyName,
+  { upstream, mode }: Pick<Place, 'upstream' | 'mode'>,
+  confOf: (place: Place) => string,
+): Promise<RunningProxy> {
   const folder = mkdtempSync(join(tmpdir(), `jobmirror-${name.toLowerCase()}-`));
   for (const each of [folder, join(folder, 'cache')]) {
     mkdirSync(each, { recursive: true });
@@ -206,7 +246,7 @@ export async function startProxy(name: ProxyName, upstream: number, mode: ProxyM
   }
   const place = { folder, port: await freePort(), upstream, mode };
   // HAProxy refuses a last line without its end.
-  writeFileSync(join(folder, 'conf'), `${KINDS[name].conf(place)}\n`);
+  writeFileSync(join(folder, 'conf'), `${confOf(place)}\n`);
   const [command = '', ...options] = KINDS[name].command(place);
   const libraries = `${ROOT}/usr/lib/x86_64-linux-gnu`;
   const server = spawn(command, options, {
@@ -222,6 +262,7 @@ export async function startProxy(name: ProxyName, upstream: number, mode: ProxyM
   await untilListening(server, name, place.port);
   return {
     url: `http://127.0.0.1:${place.port}`,
+    port: place.port,
     async close() {
       const ended = server.exitCode === null ? once(server, 'exit') : undefined;
       server.kill('SIGTERM');
