@@ -104,7 +104,7 @@ it('what it waits for is shown, and it can be stopped and continued', async () =
   const page = await anna.get(`/review/actions/${bulk}`);
   expect(page.text).toContain('waiting: 0 of 3 entries');
   expect(page.text).toMatch(/Waiting: The site did not show job \d+: it answered 500<br\/>It continues by itself\./);
-  expect((await anna.get('/review/actions')).text).toContain('<td>waiting</td>');
+  expect((await anna.get('/review/actions')).text).toMatch(/<td[^>]*>waiting<\/td>/);
   await mirror.sandbox.setFaults([]);
   const stopped = await anna.press(page, 'Stop after the present batch');
   expect(stopped.text).toContain('stopped: 0 of 3 entries');

@@ -85,6 +85,13 @@ describe('a feed at an address', () => {
       'text.title': '{title} in {city}',
     });
     expect(tried.text).toContain('Nurse p1 in ');
+    // A path is added by a choice, also where something else was chosen before.
+    const added = await ada.press(tried, 'Try these fields', {
+      'from.title': 'format',
+      'text.title': '{title} in',
+      'insert.title': 'city',
+    });
+    expect(added.text).toMatch(/name="text.title" value="\{title\} in \{city\}"/);
     const again = await ada.press(tried, 'Try these fields');
     expect(again.text).toContain('Nurse p1 in ');
     const settings = await ada.press(again, 'Go on to the settings');

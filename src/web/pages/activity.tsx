@@ -115,17 +115,19 @@ const ActivityPage = ({ visit, items, feeds, selection, isFirst, older }: Activi
               {items.map(
                 ({ at, kind, actor: who, action, count, feed: ofFeed, key, edits, detail, activity, bulk, pull }) => (
                   <tr>
-                    <td data-column="When">
+                    <td class="inline" data-column="When">
                       <When at={at} />
                     </td>
-                    <td data-column="Who">
+                    <td class="inline" data-column="Who">
                       {who === null ? (
                         <span class="quiet">jobmirror</span>
                       ) : (
                         <a href={prefix + pageAddress.activity({ actor: who })}>{who}</a>
                       )}
                     </td>
-                    <td data-column="What">{action}</td>
+                    <td class="inline" data-column="What">
+                      {action}
+                    </td>
                     <td data-column="To what">
                       {key === null && <Reached prefix={prefix} {...{ kind, count, activity, bulk, pull }} />}
                       {pull !== null && ofFeed !== null && ' of '}

@@ -179,7 +179,7 @@ const Doubts = ({ visit, feed, entries, isFirst, next, resolved, found }: Doubts
             is read.
           </p>
           <section class="scroll" tabindex={0} aria-label="Creates in doubt">
-            <table>
+            <table class="stacked">
               <caption class="quiet">Creates in doubt, the oldest first</caption>
               <thead>
                 <tr>
@@ -193,13 +193,13 @@ const Doubts = ({ visit, feed, entries, isFirst, next, resolved, found }: Doubts
               <tbody>
                 {entries.map((entry) => (
                   <tr>
-                    <th scope="row">
+                    <th scope="row" data-column="Posting">
                       <a href={prefix + pageAddress.doubt(entry.id)}>{entry.key}</a>
                     </th>
-                    <td>{entry.feed}</td>
-                    <td>{entry.site}</td>
-                    <td>{textOf(entry.reason)}</td>
-                    <td>
+                    <td data-column="Feed">{entry.feed}</td>
+                    <td data-column="Site">{entry.site}</td>
+                    <td data-column="What is known">{textOf(entry.reason)}</td>
+                    <td data-column="Since">
                       <When at={entry.since} />
                     </td>
                   </tr>

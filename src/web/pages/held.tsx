@@ -28,7 +28,7 @@ const HeldFeeds = ({ visit, groups }: { visit: Visit; groups: readonly HeldGroup
       <p class="notice good">No delete is held.</p>
     ) : (
       <section class="scroll" tabindex={0} aria-label="Feeds with held deletes">
-        <table>
+        <table class="stacked">
           <caption class="quiet">Feeds with held deletes</caption>
           <thead>
             <tr>
@@ -43,14 +43,16 @@ const HeldFeeds = ({ visit, groups }: { visit: Visit; groups: readonly HeldGroup
           <tbody>
             {groups.map(({ feed, count, since, reason }) => (
               <tr>
-                <th scope="row">
+                <th scope="row" data-column="Feed">
                   <a href={visit.prefix + pageAddress.held(feed)}>{feed}</a>
                 </th>
-                <td class="number">{count}</td>
-                <td>
+                <td class="number" data-column="Held">
+                  {count}
+                </td>
+                <td data-column="Since">
                   <When at={since} />
                 </td>
-                <td>{textOf(reason)}</td>
+                <td data-column="Why">{textOf(reason)}</td>
               </tr>
             ))}
           </tbody>
@@ -165,7 +167,7 @@ const Deletes = ({
   checkable,
 }: HeldProps & { readonly checkable: boolean }) => (
   <section class="scroll" tabindex={0} aria-labelledby="deletes">
-    <table aria-labelledby="deletes">
+    <table class="stacked" aria-labelledby="deletes">
       <thead>
         <tr>
           {checkable && <th scope="col">Choose</th>}
@@ -191,15 +193,15 @@ const Deletes = ({
                 />
               </td>
             )}
-            <th scope="row">
+            <th scope="row" data-column="Posting">
               <a href={visit.prefix + pageAddress.posting(feed, held.key)}>{held.key}</a>
             </th>
-            <td>{held.title ?? <span class="quiet">not known</span>}</td>
-            <td>
+            <td data-column="Title">{held.title ?? <span class="quiet">not known</span>}</td>
+            <td class="inline" data-column="Job">
               <Job {...held} />
             </td>
-            {reasons.length > 1 && <td>{HOLD_WORDS[held.hold]}</td>}
-            <td>
+            {reasons.length > 1 && <td data-column="Held for">{HOLD_WORDS[held.hold]}</td>}
+            <td class="inline" data-column="Since">
               <When at={held.since} />
             </td>
           </tr>

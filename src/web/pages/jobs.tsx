@@ -162,9 +162,13 @@ const List = ({ visit, jobs, heading, syncable = [] }: ListProps) => (
               <a href={visit.prefix + pageAddress.posting(feed, key)}>{excerpt(key)}</a>
             </th>
             <td data-column="Title">{title === null ? <span class="quiet">not known</span> : excerpt(title)}</td>
-            <td data-column="Feed">{feed}</td>
-            <td data-column="Site">{site}</td>
-            <td data-column="Job">
+            <td class="inline" data-column="Feed">
+              {feed}
+            </td>
+            <td class="inline" data-column="Site">
+              {site}
+            </td>
+            <td class="inline" data-column="Job">
               {siteJobId !== null && url !== null && /^https?:\/\//i.test(url) ? (
                 <a href={url} rel="noreferrer">
                   {siteJobId}
@@ -173,7 +177,9 @@ const List = ({ visit, jobs, heading, syncable = [] }: ListProps) => (
                 (siteJobId ?? <span class="quiet">none</span>)
               )}
             </td>
-            <td data-column="State">{state === null ? 'as in the feed' : STATES[state]}</td>
+            <td class="inline" data-column="State">
+              {state === null ? 'as in the feed' : STATES[state]}
+            </td>
             {syncable.length > 0 && mayPull(visit) && (
               <td data-column="Sync">
                 {syncable.includes(feed) && <SyncNow visit={visit} feed={feed} posting={key} />}

@@ -103,14 +103,18 @@ const QueuesPage = ({ visit, sites, queues: { queue, workers, sites: counted, ba
                     <th scope="row" data-column="Feed">
                       <a href={prefix + pageAddress.feed(feed)}>{feed}</a>
                     </th>
-                    <td data-column="Site">
+                    <td class="inline" data-column="Site">
                       <a href={prefix + pageAddress.site(site)}>{site}</a>
                     </td>
-                    <td data-column="State">{state === 'ready' ? 'to be sent' : 'in flight'}</td>
-                    <td class="number" data-column="Changes">
+                    <td class="inline" data-column="State">
+                      {state === 'ready' ? 'to be sent' : 'in flight'}
+                    </td>
+                    <td class="number inline" data-column="Changes">
                       {changes}
                     </td>
-                    <td data-column="Oldest">{formatSpan(age * 1000)}</td>
+                    <td class="inline" data-column="Oldest">
+                      {formatSpan(age * 1000)}
+                    </td>
                   </tr>
                 ))}
               </tbody>

@@ -223,23 +223,25 @@ const Requests = ({ prefix, requests }: { prefix: string; requests: readonly Sen
         <tbody>
           {requests.map(({ at, feed, key, operation, status, outcome, durationMs }) => (
             <tr>
-              <td data-column="At">
+              <td class="inline" data-column="At">
                 <When at={at} />
               </td>
-              <td data-column="Feed">
+              <td class="inline" data-column="Feed">
                 <a href={prefix + pageAddress.feed(feed)}>{feed}</a>
               </td>
-              <td data-column="Posting">
+              <td class="inline" data-column="Posting">
                 <a href={prefix + pageAddress.posting(feed, key)}>{key}</a>
               </td>
-              <td data-column="Request">{operation}</td>
-              <td class="number" data-column="Status">
+              <td class="inline" data-column="Request">
+                {operation}
+              </td>
+              <td class="number inline" data-column="Status">
                 {status ?? '–'}
               </td>
-              <td data-column="Outcome">
+              <td class="inline" data-column="Outcome">
                 <span class={`status ${GOOD.has(outcome) ? 'good' : 'warn'}`}>{outcome.replaceAll('_', ' ')}</span>
               </td>
-              <td class="number" data-column="Took">
+              <td class="number inline" data-column="Took">
                 {durationMs} ms
               </td>
             </tr>

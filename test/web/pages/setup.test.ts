@@ -62,6 +62,29 @@ describe.skipIf(!chromium.available)(`Setting up a feed${chromium.note}`, () => 
     await context.close();
   });
 
+  it('each choice is tried at once while there is a sample, without leaving the page', async () => {
+    const { context, page, errors, go } = await signInAs(served, browser, 'ada');
+    await go('/feeds/new');
+    await page.getByLabel('Or a file of it').setInputFiles(FILE);
+    await page.getByRole('button', { name: 'Recognise the feed' }).click();
+    await page.getByRole('heading', { name: 'Recognised: indeed' }).waitFor();
+    await page.evaluate('window.isSame = true');
+    await page.getByText('Text, default and look-up table of title').click();
+    await page.locator('#insert-title').selectOption('city');
+    await page.locator('.card.job h3', { hasText: 'Boston' }).first().waitFor();
+    expect(await page.evaluate('window.isSame')).toBe(true);
+    expect(await page.locator('#text-title').inputValue()).toBe('');
+    await page.locator('#insert-title').selectOption('');
+    await page.locator('#from-title').selectOption('template');
+    await page.getByRole('alert').filter({ hasText: 'write the template' }).waitFor();
+    await page.locator('#text-title').fill('{title} wanted');
+    await page.locator('#text-title').blur();
+    await page.locator('.card.job h3', { hasText: 'Nurse p1 wanted' }).first().waitFor();
+    await page.getByRole('alert').waitFor({ state: 'detached' });
+    expect(errors).toEqual([]);
+    await context.close();
+  });
+
   it('each step is accessible and fits a phone', async () => {
     const viewport = { width: 390, height: 844 };
     const { context, page, errors, go } = await signInAs(served, browser, 'ada', { viewport });

@@ -181,19 +181,23 @@ export const Rules = ({ visit, rules }: { visit: Visit; rules: readonly z.output
                       {excerpt(`${rule.field === null ? '' : `${rule.field}: `}${rule.message}`)}
                     </a>
                   </td>
-                  <td data-column="Feed">{rule.feed ?? 'all'}</td>
+                  <td class="inline" data-column="Feed">
+                    {rule.feed ?? 'all'}
+                  </td>
                   <td data-column="Does">{excerpt(describeDecision(rule), 300)}</td>
-                  <td data-column="By">{rule.actor}</td>
-                  <td data-column="Since">
+                  <td class="inline" data-column="By">
+                    {rule.actor}
+                  </td>
+                  <td class="inline" data-column="Since">
                     <When at={rule.made_at} />
                   </td>
-                  <td class="number" data-column="Done">
+                  <td class="number inline" data-column="Done">
                     {rule.done}
                   </td>
-                  <td class="number" data-column="Left alone">
+                  <td class="number inline" data-column="Left alone">
                     {rule.left_alone}
                   </td>
-                  <td data-column="State">
+                  <td class="inline" data-column="State">
                     {rule.ended_at !== null ? (
                       <>
                         {'ended by '}

@@ -196,18 +196,22 @@ const BulkActions = ({ visit, actions }: { visit: Visit; actions: readonly Bulk[
                   <a href={visit.prefix + pageAddress.bulkAction(bulk.bulk)}>{bulk.bulk}</a>
                 </th>
                 <td data-column="What">{excerpt(describeDecision(bulk), 300)}</td>
-                <td data-column="By">{bulk.rule === null ? bulk.actor : `${bulk.actor}, by rule ${bulk.rule}`}</td>
-                <td data-column="Started">
+                <td class="inline" data-column="By">
+                  {bulk.rule === null ? bulk.actor : `${bulk.actor}, by rule ${bulk.rule}`}
+                </td>
+                <td class="inline" data-column="Started">
                   <When at={bulk.started_at} />
                 </td>
-                <td data-column="State">{stateOf(bulk)}</td>
-                <td class="number" data-column="Entries">
+                <td class="inline" data-column="State">
+                  {stateOf(bulk)}
+                </td>
+                <td class="number inline" data-column="Entries">
                   {bulk.total}
                 </td>
-                <td class="number" data-column="Done">
+                <td class="number inline" data-column="Done">
                   {bulk.done}
                 </td>
-                <td class="number" data-column="Left alone">
+                <td class="number inline" data-column="Left alone">
                   {bulk.left_alone}
                 </td>
               </tr>

@@ -34,33 +34,38 @@ export const MappingPage = ({ visit, draft, tried, recognised, fault, stateField
   return (
     <Layout title={draft.isNew ? `Add the feed ${draft.feed}` : `Change the feed ${draft.feed}`} visit={visit}>
       <Steps at={1} />
-      {fault !== undefined && <p role="alert" class="notice bad">{`${fault}.`}</p>}
+      <div id="fault" data-tried="true">
+        {fault !== undefined && <p role="alert" class="notice bad">{`${fault}.`}</p>}
+      </div>
       {recognised !== undefined && <Recognised visit={visit} recognised={recognised} draft={draft} />}
-      <TrialFindings tried={tried} />
-      {tried.trial !== null && tried.trial.samples.length > 0 && (
-        <section aria-labelledby="cards">
-          <h2 id="cards">What the first postings become</h2>
-          <ul class="beside">
-            {tried.trial.samples.map((sample, at) => (
-              <li>
-                <JobCard sample={sample} stateField={stateField} />
-                <details open={at === 0}>
-                  <summary>{`The record of ${sample.key}`}</summary>
-                  <dl class="facts">
-                    {sample.record.map(({ path, value }) => (
-                      <>
-                        <dt>{path}</dt>
-                        <dd>{value}</dd>
-                      </>
-                    ))}
-                  </dl>
-                </details>
-              </li>
-            ))}
-          </ul>
-        </section>
-      )}
+      <div id="tried" data-tried="true">
+        <TrialFindings tried={tried} />
+        {tried.trial !== null && tried.trial.samples.length > 0 && (
+          <section aria-labelledby="cards">
+            <h2 id="cards">What the first postings become</h2>
+            <ul class="beside">
+              {tried.trial.samples.map((sample, at) => (
+                <li>
+                  <JobCard sample={sample} stateField={stateField} />
+                  <details open={at === 0}>
+                    <summary>{`The record of ${sample.key}`}</summary>
+                    <dl class="facts">
+                      {sample.record.map(({ path, value }) => (
+                        <>
+                          <dt>{path}</dt>
+                          <dd>{value}</dd>
+                        </>
+                      ))}
+                    </dl>
+                  </details>
+                </li>
+              ))}
+            </ul>
+          </section>
+        )}
+      </div>
       <form
+        id="mapping"
         method="post"
         enctype="multipart/form-data"
         action={visit.prefix + pageAddress.setupMapping()}
@@ -235,7 +240,9 @@ const FieldSet = ({ field, draft, tried }: { field: string; draft: SetupDraft; t
         {found?.required === true && <span class="quiet"> required</span>}
       </legend>
       {tried.fields.length > 0 && (
-        <p class={isEmpty || (found?.refused ?? 0) > 0 ? 'fill warn' : 'fill quiet'}>{fillOf(found, postings)}</p>
+        <p id={id('fill')} class={isEmpty || (found?.refused ?? 0) > 0 ? 'fill warn' : 'fill quiet'} data-tried="true">
+          {fillOf(found, postings)}
+        </p>
       )}
       <div class="choice">
         <p>
@@ -273,6 +280,17 @@ const FieldSet = ({ field, draft, tried }: { field: string; draft: SetupDraft; t
           <label for={id('text')}>Text: such as Springfield, or {'{city}, {state}'} with paths</label>
           <input id={id('text')} name={`text.${field}`} value={text} />
         </p>
+        {tried.paths.length > 0 && (
+          <p>
+            <label for={id('insert')}>Add a path to this text when the fields are tried</label>
+            <select id={id('insert')} name={`insert.${field}`}>
+              <option value="">none</option>
+              {tried.paths.slice(0, MOST_PATHS).map((path) => (
+                <option value={path.path}>{`${path.path} · ${path.values.map(brief).join(' | ')}`}</option>
+              ))}
+            </select>
+          </p>
+        )}
         <p>
           <label for={id('default')}>If the record has none</label>
           <input id={id('default')} name={`default.${field}`} value={otherwise} />

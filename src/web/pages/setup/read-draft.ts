@@ -39,8 +39,11 @@ export const WRITTEN = 'written';
 const ADDED: FieldChoice = { kind: 'value', text: '' };
 
 async function choiceIn(form: Form, field: string): Promise<FieldChoice | string> {
-  const from = form.one(`from.${field}`) ?? WRITTEN;
-  const written = form.one(`text.${field}`) ?? '';
+  const inserted = form.one(`insert.${field}`) ?? '';
+  const typed = form.one(`text.${field}`) ?? '';
+  // Whoever adds a path means a text with paths, whatever was chosen before.
+  const from = inserted === '' ? (form.one(`from.${field}`) ?? WRITTEN) : 'template';
+  const written = inserted === '' ? typed : `${typed}${/\S$/.test(typed) ? ' ' : ''}{${inserted}}`;
   if (from === 'format' || from === 'none' || from === WRITTEN) return { kind: from };
   if (from === 'value')
     return written === '' ? 'write the text that all postings get' : { kind: 'value', text: written };
