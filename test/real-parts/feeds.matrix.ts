@@ -350,6 +350,7 @@ print(pandas.DataFrame(jobs).to_json(orient='records'))`,
   'Perl, XML::Simple': perl(
     ['libxml-simple-perl', 'libxml-sax-perl', 'libxml-namespacesupport-perl', 'libxml-sax-base-perl'],
     `use XML::Simple;
+$_->{remote} = $_->{remote} ? 'true' : 'false' for @$jobs;
 print XMLout({ job => $jobs }, RootName => 'jobs');`,
   ),
   'Perl, XML::Writer': perl(
@@ -369,7 +370,7 @@ print $xml->to_string;`,
   xmlbuilder2: npm(`console.log(require('xmlbuilder2').create({ jobs: { job: jobs } }).end({ prettyPrint: true }));`),
   xml2js: npm(`console.log(new (require('xml2js').Builder)({ cdata: true }).buildObject({ jobs: { job: jobs } }));`),
   js2xmlparser: npm(`console.log(require('js2xmlparser').parse('jobs', { job: jobs }));`),
-  jstoxml: npm(`console.log(require('jstoxml').toXML(jobs.map((job) => ({ _name: 'job', _content: job }))));`),
+  jstoxml: npm(`console.log(require('jstoxml').toXML({ jobs: jobs.map((job) => ({ job })) }));`),
   'object-to-xml': npm(`console.log(require('object-to-xml')({ jobs: { job: jobs } }));`),
   'Postgres, query_to_xml': postgres(
     `select query_to_xml('select id, title as "job title", description, city, state, posted, pay, remote, category from jobs', true, false, '');`,
@@ -404,14 +405,24 @@ afterAll(async () => {
     rows: NAMES,
     columns: COLUMNS,
     cells,
+    unit: 'row',
   });
   rmSync(work, { recursive: true, force: true });
   await database.drop();
 });
 
-const wanted = (jobs: readonly Job[]) =>
+/** What a writer loses by itself, and what of it a cell shows. */
+const LOSSES: Readonly<Record<string, readonly [lost: RegExp, instead: string, shown: string]>> = {
+  // Takes a text with `&amp;` for one that is escaped already.
+  xmlbuilder2: [/&amp;/g, '&', '`&` for `&amp;`'],
+  jstoxml: [/&amp;/g, '&', '`&` for `&amp;`'],
+  // Writes texts as attributes, whose line breaks are blanks for every reader (XML 1.0, 3.3.3).
+  'Perl, XML::Simple': [/\n/g, ' ', 'a blank for a line break'],
+};
+
+const wanted = (jobs: readonly Job[], [lost, instead]: readonly [RegExp, string, string] = [/^$/, '', '']) =>
   jobs
-    .map(({ id, title, description }) => ({ number: id, title, description }))
+    .map(({ id, title, description }) => ({ number: id, title, description: description.replace(lost, instead) }))
     .sort((a, b) => (a.number < b.number ? -1 : 1));
 
 it.concurrent.each(NAMES)('%s', async (name) => {
@@ -422,7 +433,7 @@ it.concurrent.each(NAMES)('%s', async (name) => {
     writeFileSync(join(folder, `${fileOf(list)}.json`), JSON.stringify(jobs));
   await runScript(
     ROOT,
-    `ln -s ../node_modules .\nfor list in ${Object.keys(LISTS).map(fileOf).join(' ')}; do\n${script} >$list.feed\ndone`,
+    `ln -s ../node_modules .\nfor list in ${Object.keys(LISTS).map(fileOf).join(' ')}; do {\n${script}\n} >$list.feed; done`,
     { cwd: folder, env: { DATABASE: database.url } },
   );
   const feedOf = (list: string) => readFileSync(join(folder, `${fileOf(list)}.feed`));
@@ -461,10 +472,10 @@ it.concurrent.each(NAMES)('%s', async (name) => {
       expect(
         have.sort((a, b) => ((a.number ?? '') < (b.number ?? '') ? -1 : 1)),
         shown,
-      ).toEqual(wanted(jobs));
+      ).toEqual(wanted(jobs, LOSSES[name]));
       expect(report, shown).toMatchObject({ complete: true, deleted: Math.max(0, before - jobs.length), updated: 0 });
       before = jobs.length;
-      cells.set(cellKey(name, list), 'right');
+      cells.set(cellKey(name, list), LOSSES[name]?.[2] ?? 'right');
     }
   } finally {
     await mirror.close();

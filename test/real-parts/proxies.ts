@@ -272,7 +272,7 @@ async function startConfigured(
   };
 }
 
-async function untilListening(server: ChildProcess, name: string, port: number): Promise<void> {
+export async function untilListening(server: ChildProcess, name: string, port: number): Promise<void> {
   while (server.exitCode === null) {
     const socket = connect(port, '127.0.0.1');
     const listens = await once(socket, 'connect').then(

@@ -17,20 +17,25 @@ export interface Matrix {
   readonly rows: readonly string[];
   readonly columns: readonly string[];
   readonly cells: ReadonlyMap<string, string>;
+  /** What is run as a whole; by default a column. */
+  readonly unit?: 'row' | 'column';
 }
 
 export const cellKey = (row: string, column: string): string => `${row}\n${column}`;
 
-/** Writes the columns whose cells are all known; others are left as a former run wrote them. */
-export function writeSection({ title, law, versions, rows, columns, cells }: Matrix): void {
+/** Writes the columns, or the rows, whose cells are all known; others are left as a former run wrote them. */
+export function writeSection({ title, law, versions, rows, columns, cells, unit = 'column' }: Matrix): void {
   const before = existsSync(PAGE)
     ? readFileSync(PAGE, 'utf8')
         .split(/^(?=## )/m)
         .slice(1)
     : [];
   const former = readCells(before.find((each) => each.startsWith(`## ${title}\n`)) ?? '');
-  const known = (column: string) => rows.every((row) => cells.has(cellKey(row, column)));
-  const cellOf = (row: string, column: string) => (known(column) ? cells : former).get(cellKey(row, column));
+  const isKnown = (row: string, column: string) =>
+    unit === 'column'
+      ? rows.every((each) => cells.has(cellKey(each, column)))
+      : columns.every((each) => cells.has(cellKey(row, each)));
+  const cellOf = (row: string, column: string) => (isKnown(row, column) ? cells : former).get(cellKey(row, column));
   const shown = columns.filter((column) => rows.some((row) => cellOf(row, column) !== undefined));
   if (shown.length === 0) return;
   const line = (texts: readonly string[]) => `| ${texts.join(' | ')} |`;
@@ -41,7 +46,9 @@ export function writeSection({ title, law, versions, rows, columns, cells }: Mat
       .join(', ')}.\n`,
     line(['', ...shown]),
     line(['', ...shown].map(() => '---')),
-    ...rows.map((row) => line([row, ...shown.map((column) => cellOf(row, column) ?? '')])),
+    ...rows
+      .filter((row) => shown.some((column) => cellOf(row, column) !== undefined))
+      .map((row) => line([row, ...shown.map((column) => cellOf(row, column) ?? '')])),
   ].join('\n');
   const others = before.filter((each) => !each.startsWith(`## ${title}\n`)).map((each) => each.trimEnd());
   writeFileSync(PAGE, `${[INTRODUCTION.trimEnd(), ...[...others, section].sort()].join('\n\n')}\n`);

@@ -221,13 +221,14 @@ beforeAll(async () => {
 afterAll(async () => {
   writeSection({
     title: 'Behind programs that write tables',
-    law: `A table of jobs goes through each program, as a person would use it: a workbook whose numbers and dates are such, or a CSV file. What arrives is mirrored by what \`init\` writes for it. \`right\`: each posting has the key, the texts and the date that it had; otherwise what became of it, and how \`init\` and \`try\` say so.`,
+    law: `A table of jobs goes through each program, as a person would use it: a workbook whose numbers and dates are such, or a CSV file. What arrives is mirrored by what \`init\` writes for it. \`right\`: each posting has the key, the texts and the date that it had; otherwise what became of it, and how \`init\` and \`try\` say so: as a likely mistake of \`key\` or of a field, or as records that are rejected, unreadable or repeated. \`not visible\`: each posting has another number of its own.`,
     versions: Object.fromEntries(
       [...new Set(NAMES.map((name) => WRITERS[name].package))].map((name) => [name, versions[name] ?? '0.18.5']),
     ),
     rows: NAMES,
     columns: CASES,
     cells,
+    unit: 'row',
   });
   rmSync(work, { recursive: true, force: true });
   await database.drop();
@@ -262,6 +263,18 @@ async function mirrored(mirror: Mirror) {
 const inOrder = <T extends { readonly number?: string }>(postings: readonly T[]): readonly T[] =>
   postings.toSorted((a, b) => ((a.number ?? '') < (b.number ?? '') ? -1 : 1));
 
+/** Each posting has a number of its own, and nothing shows that it is not the one that it had: `12` for `0012`. */
+function areNumbersOfTheirOwn(
+  have: readonly Awaited<ReturnType<typeof mirrored>>[number][],
+  want: readonly ReturnType<typeof wanted>[number][],
+): boolean {
+  const titles = (postings: readonly { readonly title?: string }[]) => postings.map(({ title }) => title).sort();
+  const areNumbers = have.every(
+    ({ number = '' }) => /^[1-9]\d*$/.test(number) || want.some((one) => one.number === number),
+  );
+  return isDeepStrictEqual(titles(have), titles(want)) && areNumbers;
+}
+
 describe.each(NAMES)('%s', (writer) => {
   let folder: string;
   beforeAll(async () => {
@@ -279,10 +292,6 @@ describe.each(NAMES)('%s', (writer) => {
     const mirror = await openMirror({ feed: FEED });
     try {
       await mirror.writeFeed(table);
-      const installation = { folder: mirror.folder, configPath: join(mirror.folder, 'other.yaml'), env: mirror.env };
-      const begun = await runProgram(installation, 'init', 'feed.xml', '--site', mirror.sandbox.url, '--json');
-      const tried = await runProgram(mirror, 'try', 'acme', '--json');
-      const { warnings = [] } = tried.json().at(-1) as { readonly warnings?: readonly string[] };
       const report = await mirror.sync();
       const [want, have] = [inOrder(wanted(rows)), inOrder(await mirrored(mirror))];
       const missing = want.filter((posting) => !have.some((other) => isDeepStrictEqual(other, posting)));
@@ -290,21 +299,26 @@ describe.each(NAMES)('%s', (writer) => {
         cells.set(cellKey(writer, name), 'right');
         return;
       }
+      const installation = { folder: mirror.folder, configPath: join(mirror.folder, 'other.yaml'), env: mirror.env };
+      const begun = await runProgram(installation, 'init', 'feed.xml', '--site', mirror.sandbox.url, '--json');
+      const tried = await runProgram(mirror, 'try', 'acme', '--json');
+      const { warnings = [] } = tried.json().at(-1) as { readonly warnings?: readonly string[] };
       const unreadable = report.unreadable - rows.filter(({ id }) => id === '').length;
       const said = [
         ...warnings.map((warning) => warning.split(':')[0]),
         ...(report.rejected > 0 ? [`${report.rejected} rejected`] : []),
         ...(unreadable > 0 ? [`${unreadable} unreadable`] : []),
+        ...(report.duplicates > 0 ? [`${report.duplicates} repeated`] : []),
       ];
       const [changed] = have.filter((posting) => !want.some((other) => isDeepStrictEqual(other, posting)));
       const [like] = missing.filter(({ title, number }) => title === changed?.title || number === changed?.number);
       const texts = Object.entries(changed ?? {}).flatMap(([field, text]) =>
         like === undefined || text === like[field as 'number'] ? [] : [`\`${text}\``],
       );
-      cells.set(cellKey(writer, name), [...texts, ...said].join('; '));
+      cells.set(cellKey(writer, name), [...texts, ...(said.length > 0 ? said : ['not visible'])].join('; '));
       if (process.env.SHOW !== undefined) console.log(writer, name, changed, warnings, begun.status, `${table}`);
-      expect(said, `${table}`).not.toEqual([]);
-      if (warnings.length > 0) expect(begun.out).toContain(warnings[0]);
+      if (!areNumbersOfTheirOwn(have, want)) expect(said, `${table}`).not.toEqual([]);
+      if (warnings[0] !== undefined) expect(begun.out).toContain(JSON.stringify(warnings[0]).slice(1, -1));
     } finally {
       await mirror.close();
     }
