@@ -1,6 +1,5 @@
 // Real mail servers between the mirror and its operators: a message arrives once at each recipient, or is tried again and listed.
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
-import { once } from 'node:events';
 import { chmodSync, chownSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -23,6 +22,8 @@ interface MailServer {
   /** Writes its files; `grey` lists recipients that are refused for now, one a line. */
   readonly prepare: (folder: string, port: number, root: string) => void;
   readonly command: (folder: string) => readonly string[];
+  /** The file with the number of its process, below its folder. */
+  readonly pid: string;
   /** One `ID recipient` for each message that it has taken for a recipient. */
   readonly arrivals: (log: string) => readonly string[];
 }
@@ -55,6 +56,7 @@ rcpt:
       );
     },
     command: (folder) => ['exim4', '-C', `${folder}/conf`, '-bdf'],
+    pid: 'pid',
     arrivals: (log) =>
       [...log.matchAll(/ <= .* id=(\S+)@jobmirror.* for (.+)$/gm)].flatMap(([, id, to = '']) =>
         to.split(' ').map((each) => `${id} ${each}`),
@@ -96,6 +98,7 @@ smtpd_recipient_restrictions = check_recipient_access texthash:${folder}/grey, p
       );
     },
     command: (folder) => ['postfix', '-c', folder, 'start-fg'],
+    pid: 'spool/pid/master.pid',
     arrivals: (log) => {
       const ids = new Map(
         [...log.matchAll(/ (\w+): message-id=<(\S+)@jobmirror>/g)].map(([, queue, id]) => [queue, id]),
@@ -157,9 +160,11 @@ describe.each(NAMES)('%s', (name) => {
   });
   afterAll(async () => {
     await mirror.close();
-    const ended = once(running, 'exit');
+    // The process that was started may have left the work to another one.
+    const pid = Number(readFileSync(join(folder, server.pid), 'utf8').trim());
+    process.kill(pid, 'SIGTERM');
+    await vi.waitFor(() => expect(existsSync(`/proc/${pid}`)).toBe(false), 30_000);
     running.kill('SIGTERM');
-    await ended;
     rmSync(folder, { recursive: true, force: true });
     writeSection({
       title: 'Behind mail servers',
