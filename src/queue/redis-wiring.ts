@@ -14,6 +14,9 @@ const COMMAND_TIMEOUT_MS = 5000;
 const RECONNECTING: RetryPolicy = { firstDelayMs: 100, maxDelayMs: 2_000 };
 const retryStrategy = (attempt: number): number => backoffMs(RECONNECTING, attempt);
 
+/** Connections to a server that has become a replica stay open, while its address may lead to the new primary. */
+const isDemoted = ({ message }: Error): boolean => message.startsWith('READONLY');
+
 function readRedisUrl(text: string): URL {
   // The message omits the text, as a mistyped URL may still contain the password.
   const url = URL.canParse(text) ? new URL(text) : undefined;
@@ -93,7 +96,7 @@ export async function redisWiring(
 ): Promise<Wiring<RedisQueueBackend, ConnectionOptions>> {
   const url = readRedisUrl(text);
   for (const fault of await inspectRedis(text)) onWarning(fault);
-  const connection = { url: url.href, connectTimeout: CONNECT_TIMEOUT_MS, retryStrategy };
+  const connection = { url: url.href, connectTimeout: CONNECT_TIMEOUT_MS, retryStrategy, reconnectOnError: isDemoted };
   return {
     kind: 'redis',
     factory: createRedisBackend,
