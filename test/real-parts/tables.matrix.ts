@@ -221,7 +221,7 @@ beforeAll(async () => {
 afterAll(async () => {
   writeSection({
     title: 'Behind programs that write tables',
-    law: `A table of jobs goes through each program, as a person would use it: a workbook whose numbers and dates are such, or a CSV file. What arrives is mirrored by what \`init\` writes for it. \`right\`: each posting has the key, the texts and the date that it had; otherwise what became of it, and how \`init\` and \`try\` say so: as a likely mistake of \`key\` or of a field, or as records that are rejected, unreadable or repeated. \`not visible\`: each posting has another number of its own.`,
+    law: `A table of jobs goes through each program, as a person would use it: a workbook whose numbers and dates are such, or a CSV file. What arrives is mirrored by what \`init\` writes for it. \`right\`: each posting has the key, the texts and the date that it had; otherwise what became of it, and how \`init\` and \`try\` say so: as a likely mistake of \`key\` or of a field, or as records that are rejected, unreadable or repeated. \`not visible\`: nothing shows it, and each posting has a key of its own. \`not visible\`: each posting has another number of its own.`,
     versions: Object.fromEntries(
       [...new Set(NAMES.map((name) => WRITERS[name].package))].map((name) => [name, versions[name] ?? '0.18.5']),
     ),
@@ -303,6 +303,13 @@ describe.each(NAMES)('%s', (writer) => {
       const begun = await runProgram(installation, 'init', 'feed.xml', '--site', mirror.sandbox.url, '--json');
       const tried = await runProgram(mirror, 'try', 'acme', '--json');
       const { warnings = [] } = tried.json().at(-1) as { readonly warnings?: readonly string[] };
+      if (writer === 'data.table, .csv' && name === 'texts') {
+        // What the text was cannot be told (findings/fread-doubles-quotes-on-every-pass.sh).
+        const doubled = want.map((posting) => ({ ...posting, title: posting.title?.replaceAll('"', '""') }));
+        expect(have).toEqual(doubled);
+        cells.set(cellKey(writer, name), '`""` for `"`; not visible');
+        return;
+      }
       const unreadable = report.unreadable - rows.filter(({ id }) => id === '').length;
       const said = [
         ...warnings.map((warning) => warning.split(':')[0]),
@@ -318,7 +325,9 @@ describe.each(NAMES)('%s', (writer) => {
       cells.set(cellKey(writer, name), [...texts, ...(said.length > 0 ? said : ['not visible'])].join('; '));
       if (process.env.SHOW !== undefined) console.log(writer, name, changed, warnings, begun.status, `${table}`);
       if (!areNumbersOfTheirOwn(have, want)) expect(said, `${table}`).not.toEqual([]);
-      if (warnings[0] !== undefined) expect(begun.out).toContain(JSON.stringify(warnings[0]).slice(1, -1));
+      // A column with an empty cell is not what it proposes as the key.
+      if (warnings[0] !== undefined && name !== 'one without')
+        expect(begun.out).toContain(JSON.stringify(warnings[0]).slice(1, -1));
     } finally {
       await mirror.close();
     }
