@@ -3,6 +3,7 @@
 import type { z } from 'zod';
 import type { Scope } from '../config/build/web-config.ts';
 import { type Config, namedFeeds, type SiteConfig } from '../config/config.ts';
+import { shareReading } from '../flow/share-reading.ts';
 import { type Message, textOf } from '../plan/message.ts';
 import type { FeedName, SiteName } from '../posting/identifiers.ts';
 import type { App } from '../runtime/app.ts';
@@ -106,15 +107,18 @@ export type Operation = SingleOperation | ListOperation | PageOperation;
 
 export const operation = <Input extends z.ZodType, Output extends z.ZodType>(
   written: Omit<SingleOperation<Input, Output>, 'kind'>,
-): SingleOperation<Input, Output> => ({ kind: 'single', ...written });
+): SingleOperation<Input, Output> => ({
+  kind: 'single',
+  ...written,
+  run: (input, asked) => shared(written, asked, [input], () => written.run(input, asked)),
+});
 
 export const listOperation = <Input extends z.ZodType, Item extends z.ZodType, Place extends z.ZodType>(
   written: OrderedList<Input, Item, Place> | Omit<ListOperation<Input, Item, Place>, 'kind'>,
 ): ListOperation<Input, Item, Place> => {
-  if ('readPage' in written) return { kind: 'list', ...written };
+  if ('readPage' in written) return sharedList(written);
   const { run, placeOf, ...described } = written;
-  return {
-    kind: 'list',
+  return sharedList({
     ...described,
     async readPage(input, { limit, after }, asked) {
       const read = await run(input, { limit: limit + 1, after }, asked);
@@ -122,12 +126,35 @@ export const listOperation = <Input extends z.ZodType, Item extends z.ZodType, P
       const last = read.length > limit ? items.at(-1) : undefined;
       return { items, next: last === undefined ? undefined : placeOf(last) };
     },
-  };
+  });
 };
+
+const sharedList = <Input extends z.ZodType, Item extends z.ZodType, Place extends z.ZodType>(
+  written: Omit<ListOperation<Input, Item, Place>, 'kind'>,
+): ListOperation<Input, Item, Place> => ({
+  kind: 'list',
+  ...written,
+  readPage: (input, page, asked) => shared(written, asked, [input, page], () => written.readPage(input, page, asked)),
+});
 
 export const pageOperation = <Input extends z.ZodType, Output extends z.ZodObject, Place extends z.ZodType>(
   written: Omit<PageOperation<Input, Output, Place>, 'kind'>,
-): PageOperation<Input, Output, Place> => ({ kind: 'page', ...written });
+): PageOperation<Input, Output, Place> => ({
+  kind: 'page',
+  ...written,
+  run: (input, page, asked) => shared(written, asked, [input, page], () => written.run(input, page, asked)),
+});
+
+/** One reading for all who ask for the same at the same time, whoever they are. What needs more than the scope `read` is done for each. */
+const shared = <T>(
+  { id, scope }: Described,
+  { app }: OperationContext,
+  asked: readonly unknown[],
+  read: () => Promise<T>,
+): Promise<T> => (scope === 'read' ? shareReading(app.config, `${id} ${textKey(asked)}`, read) : read());
+
+const textKey = (asked: readonly unknown[]): string =>
+  JSON.stringify(asked, (_, value: unknown) => (typeof value === 'bigint' ? `${value}n` : value));
 
 /** A page of a list, and where the next one begins. */
 export interface ListPage<Item, Place> {
