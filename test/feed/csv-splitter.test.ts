@@ -78,6 +78,28 @@ describe('the header', () => {
     });
   });
 
+  it('keeps the spelling of its names in another one, so that no field is lost', () => {
+    const text = 'id,title,city\n1,a,b\nID,Title,CITY,pay\n2,c,d,5\n';
+    expect(read(text, { keyPaths: ['id'] })).toMatchObject({
+      ...whole,
+      rows: [
+        { id: '1', title: 'a', city: 'b' },
+        { id: '2', title: 'c', city: 'd', pay: '5' },
+      ],
+    });
+  });
+
+  it.each([
+    ['the first', '1', ',title,city,,,,\n1,a,b,,,,\n2,c,d,,,,\n'],
+    ['another', undefined, 'id,title,city,,,,\n5,a,b,,,,\n6,c,d,,,,\n'],
+  ])('is not repeated by a row that has the number of a column without a name: %s', (_, key, text) => {
+    const { rows } = read(text, { keyPaths: key === undefined ? [] : [key] });
+    expect(rows).toMatchObject([
+      { title: 'a', city: 'b' },
+      { title: 'c', city: 'd' },
+    ]);
+  });
+
   it.each([
     ['its first cell is a name', 'id,a,b\n'],
     ['half of its cells are names', 'title,id,a,b\n'],

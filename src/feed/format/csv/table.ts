@@ -127,17 +127,25 @@ export class TableRows {
   readonly #delimiter: number;
   /** The header row as it is in the document. */
   readonly #headerRow: Buffer | undefined;
-  readonly #names: ReadonlySet<string>;
+  /** Names that were written in this header and the ones before, by how they are compared: the first spelling. */
+  readonly #spellings: ReadonlyMap<string, string>;
   /** By byte: whether a name of a column begins with it. */
   readonly #isInitial = new Uint8Array(256);
   readonly #keyPaths: readonly string[];
 
-  /** @param keyPaths what a header has. @param former names of columns in headers before. */
-  constructor(table: Table, headerRow: Buffer | undefined, keyPaths: readonly string[], former: Iterable<string> = []) {
+  /** @param keyPaths what a header has. @param former the spellings of names in headers before. */
+  constructor(
+    table: Table,
+    headerRow: Buffer | undefined,
+    keyPaths: readonly string[],
+    former: ReadonlyMap<string, string> = new Map(),
+  ) {
     this.#table = table;
-    this.#names = new Set([...former, ...table.names.map(folded)]);
+    // The number of a column without a name may be the ID in a row.
+    const written = table.names.filter((name, at) => name !== nameOf('', at));
+    this.#spellings = new Map([...written.map((name) => [folded(name), name] as const).reverse(), ...former]);
     this.#keyPaths = keyPaths;
-    for (const name of this.#names) {
+    for (const name of this.#spellings.keys()) {
       for (const form of [name, name.toUpperCase()]) this.#isInitial[Buffer.from(form)[0] ?? 0] = 1;
     }
     this.#delimiter = table.delimiter.charCodeAt(0);
@@ -155,30 +163,36 @@ export class TableRows {
 
   /**
    * The names in a row that is another header, as in tables that were put together from several: it has the columns of the key, and most
-   * of its cells are names of this header. The same names in another spelling are those of this one.
+   * of its cells are names of this header. Its names are spelled as before, so that the mapping of the fields finds them.
    */
   namesIn(bytes: Buffer, start: number, end: number): readonly string[] | undefined {
     const first = bytes[bytes[start] === QUOTE ? start + 1 : start] as number;
     if (this.#headerRow === undefined || this.#isInitial[first] === 0 || end - start > MAX_HEADER_BYTES)
       return undefined;
     const row = parseRow(bytes.toString('utf8', start, end), this.#table.delimiter);
-    if (row.kind === 'fault' || !this.#names.has(folded(row.cells[0] ?? ''))) return undefined;
-    const names = namesOf(row.cells);
-    const known = names.filter((name) => this.#names.has(folded(name)));
-    if (known.length < 2 || known.length * 2 <= names.length) return undefined;
-    if (
-      names.length === this.#table.names.length &&
-      names.every((name, at) => folded(name) === folded(this.#table.names[at] ?? ''))
-    )
-      return this.#table.names;
+    if (row.kind === 'fault' || !this.#spellings.has(folded(row.cells[0] ?? ''))) return undefined;
+    const written = row.cells.filter((cell) => cell.trim() !== '');
+    const known = written.filter((cell) => this.#spellings.has(folded(cell)));
+    if (known.length < 2 || known.length * 2 <= written.length) return undefined;
+    const names = this.#spelledAsBefore(namesOf(row.cells));
+    const { names: current } = this.#table;
+    if (names.length === current.length && names.every((name, at) => folded(name) === folded(current[at] ?? '')))
+      return current;
     const tree = treeOf(names, names);
     return this.#keyPaths.every((path) => textsAt(parseValuePath(path), tree).length > 0) ? names : undefined;
+  }
+
+  /** Names that differ are kept apart. */
+  #spelledAsBefore(names: readonly string[]): readonly string[] {
+    const former = new Set([...this.#table.names, ...this.#spellings.values()]);
+    const spelled = names.map((name) => (former.has(name) ? name : (this.#spellings.get(folded(name)) ?? name)));
+    return new Set(spelled).size < new Set(names).size ? names : spelled;
   }
 
   /** For what follows a row with these names. */
   withNames(names: readonly string[], row: Buffer): { readonly table: Table; readonly rows: TableRows } {
     const table = { ...this.#table, names };
-    return { table, rows: new TableRows(table, row, this.#keyPaths, this.#names) };
+    return { table, rows: new TableRows(table, row, this.#keyPaths, this.#spellings) };
   }
 
   /** The error that the row states in place of a record. Its first cell is no ID then, but begins a sentence. */
