@@ -1,4 +1,5 @@
 // Sends one message to a destination, by webhook, to Slack or by e-mail, and says what became of it. Throws nothing.
+import { domainToASCII } from 'node:url';
 import { createTransport } from 'nodemailer';
 import { Webhook } from 'standardwebhooks';
 import { request } from 'undici';
@@ -132,15 +133,22 @@ interface MailChannel {
 }
 
 /** Sent again to all, those that have it would get it twice. A server that lists unknown senders grey refuses a recipient for some minutes. */
-function endOfMail(refusals: readonly unknown[], count: number): Delivery {
+function endOfMail(refusals: readonly unknown[], to: readonly string[]): Delivery {
   if (refusals.length === 0) return { kind: 'delivered' };
-  const note = `the server refused ${refusals.length} of ${count} recipients`;
-  const left = refusals.flatMap((error) => {
+  const note = `the server refused ${refusals.length} of ${to.length} recipients`;
+  const refusedForNow = refusals.flatMap((error) => {
     const { responseCode = 0, recipient } = error as { responseCode?: number; recipient?: string };
-    return responseCode >= 400 && responseCode < 500 && recipient !== undefined ? [recipient] : [];
+    return responseCode >= 400 && responseCode < 500 && recipient !== undefined ? [comparable(recipient)] : [];
   });
+  // As they are configured: the mail client writes domains in its own way.
+  const left = to.filter((each) => refusedForNow.includes(comparable(each)));
   return left.length === 0 ? { kind: 'delivered', note } : { kind: 'failed', reason: `${note} for now`, left };
 }
+
+const comparable = (address: string): string => {
+  const at = address.lastIndexOf('@') + 1;
+  return address.slice(0, at) + (domainToASCII(address.slice(at)) || address.slice(at).toLowerCase());
+};
 
 const linkLine = ({ data }: AlertMessage['payload']): string =>
   'link' in data && data.link !== undefined ? `${data.link}\n` : '';
@@ -188,7 +196,7 @@ export async function sendMail(
       headers: { 'Auto-Submitted': 'auto-generated' },
       signal,
     });
-    return endOfMail(rejectedErrors, to.length);
+    return endOfMail(rejectedErrors, to);
   } catch (error) {
     if (deadline.aborted) return { kind: 'failed', reason: 'no answer in time' };
     throw error;

@@ -168,6 +168,17 @@ it('a mail that some recipients get later is sent again, to those only', async (
   expect(mails.map(({ to }) => to)).toEqual([['ops@example.com']]);
 });
 
+it('finds recipients whose domains the mail client writes in another way', async () => {
+  const later = Object.assign(new Error('listed grey'), { responseCode: 450 });
+  const { port, mails } = await startServer({
+    onRcptTo: ({ address }, _session, done) => done(address.startsWith('ops@') ? null : later),
+  });
+  const to = ['Hr@Example.COM', 'new@bücher.example', 'ops@example.com'];
+  const end = await deliverAlert(mailTo(`smtp://127.0.0.1:${port}`, ...to), message);
+  expect(end).toMatchObject({ kind: 'failed', left: ['Hr@Example.COM', 'new@bücher.example'] });
+  expect(mails).toHaveLength(1);
+});
+
 it('of a message that others have, only the recipients are asked that are still configured', async () => {
   const { port, mails } = await startServer();
   const channel = {
