@@ -1,5 +1,7 @@
 // Reading files and standard input: encodings, gzip, limits, and files that change or are unreadable.
+import { execFileSync } from 'node:child_process';
 import { appendFileSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
@@ -232,6 +234,7 @@ describe('standard input', () => {
     ['a table', 'csv', 'id,title\n1,Nurse\n', /the program before the pipe closes it in the same way if it fails/],
     ['JSON Lines', 'jsonl', '{"id":1}\n', /an hour between them; to delete at once, save the feed in a file first/],
     ['a list that shows its end', 'json', '[{"id":1}]', undefined],
+    ['a table that was compressed on the way', 'csv', gzipSync('id,title\n1,Nurse\n'), /the program before the pipe/],
   ] as const)('proves the end of %s only weakly, unless it shows it', async (_, format, content, reason) => {
     const { reading } = await read(
       { location: '-', format, recordPath: '' },
@@ -241,6 +244,16 @@ describe('standard input', () => {
     const { weak } = reading as { readonly weak?: { readonly reason: string } };
     if (reason === undefined) expect(weak).toBeUndefined();
     else expect(weak?.reason).toMatch(reason);
+  });
+
+  it('has the same proof by the name of a pipe', async () => {
+    const path = join(folder, 'pipe.csv');
+    execFileSync('mkfifo', [path]);
+    const [{ reading }] = await Promise.all([
+      read({ location: path, format: 'csv' }),
+      writeFile(path, 'id,title\n1,Nurse\n'),
+    ]);
+    expect(reading).toMatchObject({ kind: 'read', records: 1, weak: { reason: expect.stringContaining('the pipe') } });
   });
 
   it('that fails is incomplete', async () => {

@@ -37,8 +37,8 @@ export async function* decompress(
     throw new BrokenOff(`the feed is compressed more than ${MAX_LAYERS} times`);
   } else {
     length.isProven = true;
-    // Compression that the transport has not added is that of the source.
-    if (layers >= (length.relayed === 'encoded' ? 1 : 0)) length.relayed = undefined;
+    // Compression that the transport has not added is that of the source. Before a pipe, a program that failed may feed the one that compresses.
+    if (length.relayed !== 'piped' && layers >= (length.relayed === 'encoded' ? 1 : 0)) length.relayed = undefined;
     yield* decompress(gunzip(all), length, layers + 1);
   }
 }

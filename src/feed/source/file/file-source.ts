@@ -54,7 +54,8 @@ async function openFile(path: string, signal: AbortSignal): Promise<OpenedSource
   else signal.addEventListener('abort', close, { once: true });
   // A pipe ends when its writer does, whatever the reason.
   const isEndProven = before.isFile();
-  return oneDocument({ name: path, chunks: readChunks(file, before, reading), isEndProven, totalBytes });
+  const end = isEndProven ? { isEndProven } : ({ isEndProven, relayed: 'piped' } as const);
+  return oneDocument({ name: path, chunks: readChunks(file, before, reading), ...end, totalBytes });
 }
 
 interface Identity {
