@@ -27,7 +27,7 @@ import { canEnter, chooseServerUser, type ServerUser } from './server-user.ts';
 //   lock-*               held while the cluster is created
 //   cluster              its home (see cluster-paths.ts), or a link to the home in a fallback folder
 //   postgres-<version>/  a copy of the binaries, if needed
-// <fallback folder>/     only as root (see fallback-folder.ts)
+// <fallback folder>/     only as root (see `openFallbackFolder`)
 //   clusters/<id>/       homes; the id is random, so a recreated data folder never finds the old data again
 //   postgres-<version>/
 

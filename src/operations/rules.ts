@@ -1,4 +1,4 @@
-// Rules: what is done with new entries of a group without asking a person again. Notes of groups are in notes.ts.
+// Rules: what is done with new entries of a group without asking a person again. Notes: what people write about a group.
 import { z } from 'zod';
 import { LONGEST_NOTE, type NoteEnd, noteGroup, removeGroupNote } from '../review/list-groups.ts';
 import { addRule, endRuleOf, type RuleEnd } from '../review/rules.ts';

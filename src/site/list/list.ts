@@ -30,7 +30,7 @@ import { type PageCounts, SeenJobs } from './seen-jobs.ts';
 // twice in one reading. Jobs created meanwhile, as our own creates are, do no harm: at the end of the list they are just
 // further jobs; at its beginning they push jobs on, so a page begins with the last jobs of the page before. Any other
 // change ends the reading, and the doubt remains until a later one. Cached copies count as read when the cache fetched
-// them (see page-copies.ts).
+// them (see `PageCopies`).
 
 /** A list with more pages than this is taken to be endless. */
 const MAX_PAGES = 10_000;

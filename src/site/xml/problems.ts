@@ -22,7 +22,7 @@ import { childrenOf, elementText, isNamed, legibleText } from './xml-tree.ts';
 // | <response><status>error</status><message>…</message></response> |         | the message   |
 //
 // Under another status than a success, the last three are errors too. A message that begins with the name of a field that
-// was sent is then attributed to it: see `field-of-message.ts`.
+// was sent is then attributed to it: see `attributeTo`.
 
 /** A problem as the site says it. */
 interface SaidProblem extends Problem {

@@ -24,7 +24,7 @@ export const endedDetail = (row: string): string =>
   `jsonb_strip_nulls(jsonb_build_object('automatic', 'time', 'reason', 'its time was over', 'site', ${row}.site,
      'all', case when ${row}.site is null and ${row}.feed is null then true end))`;
 
-/** Until then such a pause tells of itself: see `access/actions.ts`. */
+/** Until then such a pause tells of itself: see `recordedActions`. */
 const recordEnded = (row: string): string =>
   `insert into audit (at, actor, action, feed, detail)
    select ${row}.until, 'jobmirror', 'end pause', ${row}.feed, ${endedDetail(row)} from ${row} where ${row}.until <= now()`;

@@ -31,7 +31,7 @@ export const ENTRY_COUNTS = `(select discarded, group_id, kind, feed, site, circ
 export const VALUE_COUNTS = `(select discarded, group_id, kind, feed, site, value, n from review_value_total
   union all select discarded, group_id, kind, feed, site, value, n from review_tally where value is not null) e`;
 
-/** The parts of the selection as rows: everything that entries are counted by, with their number. Parameters as in `entry-query.ts`. */
+/** The parts of the selection as rows: everything that entries are counted by, with their number. Parameters as in `found-entries.ts`. */
 export const PARTS = `part as materialized (
   select counted_part($1, e.group_id, e.kind, e.feed, e.site, e.circumstances) as part, e.group_id, e.kind, e.feed, e.site, e.circumstances,
     sum(e.n)::bigint as n, sum(e.mark) as mark
