@@ -54,7 +54,7 @@ export const CANNOT_SEARCH = messageOf(
 
 const unsearchedAfterRestore = (feed: FeedName) =>
   messageOf(
-    'no new jobs are created: the database was restored from a backup, and list_path is not set, so jobmirror cannot see which jobs ' +
+    'no new jobs are created: the database was restored from a backup, moved or failed over, and list_path is not set, so jobmirror cannot see which jobs ' +
       'it made since',
     [{ words: 'set it; or if it made none, run', action: { kind: 'declare_feed_new', feed } }],
   );

@@ -39,7 +39,8 @@ const YEAR_LAST = /^[A-Za-z]{3}\s+([A-Za-z]{3})\s+(\d{1,2})\s+(\d{2}:\d{2}:\d{2}
 const COMMENT = /\s*\([^()]*\)$|(?<=[+-]\d{2}(?::?\d{2})?|Z)\[[\w/+-]+\]$/;
 /** The years of RFC 5322, section 4.3: from 50 on, those of two digits are of the last century. */
 const LAST_CENTURY = 50;
-const NUMERIC = /^(\d{1,2})([./-])(\d{1,2})\2(\d{4}|\d{2})(?:\s+(.+))?$/;
+/** Not with hyphens and two digits of the year: "26-10-01" may begin with the year. */
+const NUMERIC = /^(\d{1,2})(?:([./-])(\d{1,2})\2(\d{4})|([./])(\d{1,2})\5(\d{2}))(?:\s+(.+))?$/;
 const EPOCH_MS = /^\d{12,13}$/;
 const TIME =
   /^(\d{1,2}):(\d{2})(?::(\d{2})(?:[.,]\d+)?)?\s*(?:(AM|PM)\b)?\s*([A-Z]{1,5}|(?:GMT|UTC)?[+-]\d{2}(?::?\d{2})?)?$/i;
@@ -79,9 +80,9 @@ export function readDate(written: string, order?: NumericOrder): ReadDate | unde
   if (last !== null) return assemble(Number(last[4]), monthOf(last[1]), Number(last[2]), last[3]);
   const numeric = NUMERIC.exec(text);
   if (numeric === null || order === undefined) return undefined;
-  const [first, second] = [Number(numeric[1]), Number(numeric[3])];
+  const [first, second] = [Number(numeric[1]), Number(numeric[3] ?? numeric[6])];
   const [month, day] = order === 'month first' ? [first, second] : [second, first];
-  return assemble(fullYear(numeric[4] ?? ''), month, day, numeric[5]);
+  return assemble(fullYear(numeric[4] ?? numeric[7] ?? ''), month, day, numeric[8]);
 }
 
 const monthOf = (name = ''): number => MONTHS.indexOf(name.slice(0, 3).toLowerCase()) + 1;

@@ -1,4 +1,5 @@
-// Lists of an id and a name, as Odoo writes a reference to another record: `[52, "Texas (US)"]`.
+// Names: lists of an id and a name, as Odoo writes a reference to another record (`[52, "Texas (US)"]`), and the known name that a
+// mistyped one probably means.
 import type { RecordTree } from './posting.ts';
 
 /** A tree has only texts, so what was a number in the document is remembered beside it. */

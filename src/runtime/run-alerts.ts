@@ -390,7 +390,8 @@ export async function sendMessages(
     const fields = { destination: name, message: id, attempt, reason: end.reason };
     if (waitMs === undefined) log.error(fields, 'alert not delivered, it is listed as dead');
     else log.warn(fields, 'alert not delivered yet, will retry');
-    if (!failsAlone) break;
+    // What took the message for others is not at fault.
+    if (!failsAlone && end.left === undefined) break;
   }
   return { delivered, failed };
 }

@@ -1,4 +1,5 @@
-// Compares long texts by small sketches, so that hundreds of thousands of descriptions need not be kept in memory.
+// How alike texts and places of two postings are: long texts are compared by small sketches, so that hundreds of thousands of
+// descriptions need not be kept in memory.
 import { hash } from 'node:crypto';
 import type { Fields } from '../../posting/posting.ts';
 import { bareForm, fieldOf } from '../same-meaning.ts';

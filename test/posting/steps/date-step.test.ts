@@ -45,10 +45,13 @@ test.each<[settings: Partial<DateStep>, text: string, result: string]>([
 
 test.each([
   [{}, '4/8/2012', 'is not a recognised date; dates such as 4/8/2012 need an order'],
+  [{ order: 'day first' }, '1.10.26', '2026-10-01'],
   [{}, '10/1/26', 'is not a recognised date; dates such as 4/8/2012 need an order'],
   [{}, 'Marketing 12, 2026', 'is not a recognised date; dates such as 4/8/2012 need an order'],
   [{}, '2026/10-01', 'is not a recognised date; dates such as 4/8/2012 need an order'],
   [{}, '2026-10-01T09:30[America/New_York]', 'is not a recognised date; dates such as 4/8/2012 need an order'],
+  // It may begin with the year.
+  [{ order: 'day first' as const }, '26-10-01', 'is not a recognised date; check its order of day and month'],
   [{ order: 'day first' as const }, '4/31/2012', 'is not a recognised date; check its order of day and month'],
 ])('refuses with %j: %s', (settings, text, message) => {
   const step = compileDate({ kind: 'date', time: true, ...settings });
