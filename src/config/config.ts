@@ -49,7 +49,7 @@ export interface Config {
   readonly include: Include | undefined;
   /** Absolute path of the file of each feed that has one. */
   readonly feedFiles: ReadonlyMap<FeedName, string>;
-  /** The addresses that the file of each of these feeds names, as written. */
+  /** The addresses that the file of each of these feeds names for its source, as written. */
   readonly fileAddresses: ReadonlyMap<FeedName, readonly string[]>;
 }
 

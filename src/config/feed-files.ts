@@ -218,7 +218,6 @@ async function save(
   const name = feedName(feed);
   const text = asSaved(written);
   const { file, reason, include } = await whereToSave(config, name);
-  const addresses = await addressesNotByHand(around, name, text);
   if (reason !== undefined) return { kind: 'to_commit', file, text, reason, include };
   /** What was found instead of what was seen; `undefined`: that is still there. */
   const changed = (present: string | undefined): SavedFeedFile | undefined => {
@@ -238,6 +237,8 @@ async function save(
   crossStep('feed-file-kept');
   try {
     return await whileNobodySaves(db, name, async (tx): Promise<SavedFeedFile> => {
+      // Not before the lock: a text that somebody else is saving has replaced the file before its addresses are recorded.
+      const addresses = await addressesNotByHand({ config, db: tx }, name, text);
       const end = await replaceFile(file, text, changed);
       if (end !== undefined) return end;
       const saved = { feed: name, actor, text, isNew: seen === undefined, restores, file, addresses };
@@ -653,8 +654,10 @@ function namedFiles(texts: readonly LoadedText[]): readonly NamedFile[] {
 }
 
 async function configuredText(config: Config, feed: string): Promise<string | undefined> {
-  const own = config.feedFiles.get(feedName(feed));
-  return own === undefined ? textInMain(await readText(config.path), feed) : presentText(own);
+  // Also of a file that this process has not taken over yet.
+  const own = ownFileOf(config, feedName(feed));
+  const text = own === undefined ? undefined : await presentText(own);
+  return text ?? textInMain(await readText(config.path), feed);
 }
 
 // Addresses that a text from a page or the API names.
@@ -667,12 +670,14 @@ const addressesAmong = (texts: readonly LoadedText[]): readonly LoadedText[] =>
  * hand could name any.
  */
 export async function addressesNotByHand(
-  { config, db }: FeedFileContext,
+  { config, db }: Pick<FeedFileContext, 'config'> & { readonly db: Queryable },
   feed: FeedName,
   text: string,
 ): Promise<readonly string[]> {
   const texts = textsOfConfigured(text);
-  const fromHere = config.feedFiles.has(feed) ? await addressesFromHere(db, feed) : new Set<string>();
+  const own = ownFileOf(config, feed);
+  const isInFile = own !== undefined && (await presentText(own)) !== undefined;
+  const fromHere = isInFile ? await addressesFromHere(db, feed) : new Set<string>();
   const brought = new Set([
     ...(await newAmong(config, feed, texts)).map(({ value }) => value),
     ...addressesAmong(texts).flatMap(({ value }) => (fromHere.has(value) ? [value] : [])),

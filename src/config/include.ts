@@ -19,7 +19,7 @@ export interface ReadFeedFiles {
   readonly include: Include | undefined;
   /** Absolute path of the file of each feed that has one, also of one that can't be used. */
   readonly feedFiles: ReadonlyMap<string, string>;
-  /** The addresses that each of these files names, as written. */
+  /** The addresses that each of these files names for its source, as written. */
   readonly fileAddresses: ReadonlyMap<string, readonly string[]>;
   /** `undefined`: no feed has a file of its own. */
   readonly sources: ReadonlyMap<string, FeedFileSource> | undefined;
@@ -66,7 +66,7 @@ export async function readFeedFiles(
     include,
     feedFiles: new Map(files.map(({ name, file }) => [name, file])),
     fileAddresses: new Map(
-      [...sources].map(([name, own]) => [name, 'unreadable' in own ? [] : addressesIn(toData(own))]),
+      [...sources].map(([name, own]) => [name, 'unreadable' in own ? [] : sourceAddresses(toData(own))]),
     ),
     sources: include === undefined && draft === undefined ? undefined : sources,
     complaints,
@@ -74,11 +74,21 @@ export async function readFeedFiles(
   };
 }
 
-/** Texts that begin with a scheme. */
-const addressesIn = (settings: unknown): readonly string[] => {
+/** Settings of a feed, and of its own format, whose addresses are requested. Others, such as a constant, are only sent to the site. */
+const REQUESTED = ['source', 'sources', 'credentials', 'pages', 'details', 'script'];
+
+/** The addresses that reading a feed with these settings requests, as written. */
+export const sourceAddresses = (settings: unknown): readonly string[] =>
+  [settings, settingOf(settings, 'format')].flatMap((group) =>
+    REQUESTED.flatMap((name) => addressesIn(settingOf(group, name))),
+  );
+
+/** Texts that begin with a scheme. An alias may repeat what it is part of. */
+function addressesIn(settings: unknown, among: readonly unknown[] = []): readonly string[] {
   if (typeof settings === 'string') return isAddress(settings) ? [settings] : [];
-  return typeof settings === 'object' && settings !== null ? Object.values(settings).flatMap(addressesIn) : [];
-};
+  if (typeof settings !== 'object' || settings === null || among.includes(settings)) return [];
+  return Object.values(settings).flatMap((each) => addressesIn(each, [...among, settings]));
+}
 
 export const isAddress = (text: string): boolean => /^[a-z][a-z0-9+.-]*:\/\//i.test(text);
 

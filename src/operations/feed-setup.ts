@@ -5,6 +5,7 @@ import { type FeedConfig, namedFeeds, type SiteConfig } from '../config/config.t
 import { complaintLine } from '../config/config-error.ts';
 import { editDraft, settingsOfDraft } from '../config/feed-draft.ts';
 import { addressesNotByHand, checkFeedFile } from '../config/feed-files.ts';
+import { sourceAddresses } from '../config/include.ts';
 import { isWebAddress } from '../config/scheme-sources.ts';
 import { publicNetwork } from '../feed/source/sources.ts';
 import { deletesWithin } from '../plan/delete-guard.ts';
@@ -418,7 +419,8 @@ function withPlace(draft: string): string {
 /** Whether the source may be only at a public address: whoever wrote the present text by hand could name any. */
 async function mustBePublic({ app }: OperationContext, feed: FeedName, draft: string): Promise<boolean> {
   if (app.config.web.privateSources) return false;
-  return (await addressesNotByHand(app, feed, draft)).length > 0;
+  const requested = new Set(sourceAddresses(settingsOfDraft(draft)));
+  return (await addressesNotByHand(app, feed, draft)).some((address) => requested.has(address));
 }
 
 type ReadTrial = Extract<FeedTrial['trial'], { kind: 'read' }>;

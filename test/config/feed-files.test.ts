@@ -1,5 +1,6 @@
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: the tests are about ${NAME} in the configuration.
 // Feeds are shown, checked and saved as files: whole or not at all, never over somebody else's change, and without secrets.
+import { createHash } from 'node:crypto';
 import diagnostics from 'node:diagnostics_channel';
 import {
   chmodSync,
@@ -26,6 +27,7 @@ import {
 } from '../../src/config/feed-files.ts';
 import { loadConfig } from '../../src/config/load-config.ts';
 import { feedName } from '../../src/posting/identifiers.ts';
+import { addFoundVersion, addressesFromHere } from '../../src/store/feed/feed-file-versions.ts';
 import { type Database, openDatabase } from '../../src/store/postgres/database.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 
@@ -165,6 +167,50 @@ describe('saving', () => {
     expect(await save(FEED)).toMatchObject({ kind: 'saved', version: 101 });
     const versions = await listFeedFileVersions(await around(), acme);
     expect([versions.length, versions.at(-1)?.version]).toEqual([100, 2]);
+  });
+
+  it('a file that repeats itself by an alias is a mistake of its feed only', async () => {
+    write('feeds/beta.yaml', FEED);
+    write('feeds/acme.yaml', `${FEED}credentials: &a\n  basic: *a\n`);
+    const { config } = await around();
+    expect([[...config.feeds.keys()], [...config.brokenFeeds.keys()]]).toEqual([['beta'], ['acme']]);
+  });
+
+  it('keeps which addresses were brought from here, however often the file is edited by hand', async () => {
+    await save(FEED);
+    for (let n = 1; n <= 101; n++) await db.transaction((tx) => addFoundVersion(tx, acme, `text ${n}`));
+    expect([...(await addressesFromHere(db, acme))]).toEqual(['https://acme.example/jobs.xml']);
+    expect((await listFeedFileVersions(await around(), acme)).length).toBe(101);
+  });
+
+  it('who saves over a text whose addresses are not recorded yet has brought them', async () => {
+    const steps = diagnostics.channel('jobmirror:step');
+    const seen = createHash('sha256').update(FEED).digest('base64url');
+    const other = openDatabase(database.url, { max: 2 });
+    let second: ReturnType<typeof save> | undefined;
+    const onStep = (crossed: unknown) => {
+      if (crossed === 'feed-file-replaced') second ??= save(`${FEED}schedule: "0 3 * * *"\n`, seen);
+    };
+    steps.subscribe(onStep);
+    try {
+      const first = await other.transaction(async (tx) => {
+        // The first one can't record what it has written until the second one waits for it.
+        await tx.query('lock table audit in exclusive mode');
+        const saving = save(FEED);
+        await expect
+          .poll(() => other.query("select from pg_locks where locktype = 'advisory' and not granted"), {
+            timeout: 10_000,
+          })
+          .toHaveLength(1);
+        return { saving };
+      });
+      expect(await first.saving).toMatchObject({ kind: 'saved' });
+      expect(await second).toMatchObject({ kind: 'saved' });
+    } finally {
+      steps.unsubscribe(onStep);
+      await other.close();
+    }
+    expect([...(await addressesFromHere(db, acme))]).toEqual(['https://acme.example/jobs.xml']);
   });
 
   it.each(['feed-file-kept', 'feed-file-written', 'feed-file-replaced'])(

@@ -85,6 +85,23 @@ it('is not pulled, planned or tried there, whatever is saved over it; what is wr
   expect(asked).toBe(2);
 });
 
+it('an address that is only sent to the site does not count until it is requested', async () => {
+  const withUrl = (source: string, url: string) =>
+    `${settings().replace(address, source)}fields:\n  url: { template: "${url}" }\n`;
+  await save('spy', withUrl('https://public.invalid/jobs.xml', address));
+  await save('spy', settings());
+  rebind();
+  expect((await run('sync', 'spy')).status).toBe(1);
+  expect(asked).toBe(0);
+
+  await byHand('hand', settings());
+  const text = withUrl(address, 'https://apply.example.com/{referencenumber}');
+  await save('hand', text);
+  const tried = await served.api('POST', 'feeds/hand/try', { text }, { as: 'admin' });
+  expect(tried.body).toMatchObject({ valid: true, message: null });
+  expect(await run('sync', 'hand')).toMatchObject({ status: 0, errors: '' });
+});
+
 it('is pulled there if the configuration allows that', async () => {
   await save('spy', settings());
   rebind();

@@ -4,7 +4,7 @@ import { auditAction } from '../access/audit.ts';
 import { lockKey } from '../locks/advisory-locks.ts';
 import type { Database, Queryable } from '../postgres/database.ts';
 
-/** Versions that are kept of each feed; an older one goes when a newer one is added. */
+/** Versions that are kept of each feed, besides the last that was saved from here; an older one goes when a newer one is added. */
 export const MOST_VERSIONS = 100;
 
 export interface StoredVersion {
@@ -91,6 +91,11 @@ async function addVersion(
     [feed, actor, text, addresses],
   );
   const version = row?.version ?? 0;
-  await tx.query('delete from feed_file_version where feed = $1 and version <= $2', [feed, version - MOST_VERSIONS]);
+  // The newest one with addresses tells which of them must be public, however often the file is edited by hand after it.
+  await tx.query(
+    `delete from feed_file_version where feed = $1 and version <= $2 and version is distinct from
+       (select max(version) from feed_file_version where feed = $1 and addresses is not null)`,
+    [feed, version - MOST_VERSIONS],
+  );
   return version;
 }
