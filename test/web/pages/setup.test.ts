@@ -74,7 +74,10 @@ describe.skipIf(!chromium.available)(`Setting up a feed${chromium.note}`, () => 
     await page.locator('.card.job h3', { hasText: 'Boston' }).first().waitFor();
     expect(await page.evaluate('window.isSame')).toBe(true);
     expect(await page.locator('#text-title').inputValue()).toBe('');
-    await page.locator('#insert-title').selectOption('');
+    // What is chosen last counts.
+    await page.locator('#from-title').selectOption('format');
+    await page.locator('.card.job h3', { hasText: 'Nurse p1' }).first().waitFor();
+    expect(await page.locator('#insert-title').inputValue()).toBe('');
     await page.locator('#from-title').selectOption('template');
     await page.getByRole('alert').filter({ hasText: 'write the template' }).waitFor();
     await page.locator('#text-title').fill('{title} wanted');

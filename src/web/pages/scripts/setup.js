@@ -21,5 +21,11 @@
       // A later choice is tried instead, or the server does not answer: the button still does.
     }
   };
-  form.addEventListener('change', tryChoices);
+  form.addEventListener('change', ({ target }) => {
+    // What is chosen last counts: a path that is still to be added would make a text of the field again.
+    const [, field] = /^from\.(.+)$/.exec(target.name) ?? [];
+    const insert = field === undefined ? null : form.elements.namedItem(`insert.${field}`);
+    if (insert !== null) insert.value = '';
+    tryChoices();
+  });
 })();
