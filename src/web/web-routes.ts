@@ -1,5 +1,6 @@
 // All routes of pages and API, with what protects them.
 import { type Context, Hono } from 'hono';
+import { shareReading } from '../flow/share-reading.ts';
 import type { Control } from '../operations/control.ts';
 import { OperationRefused } from '../operations/operation.ts';
 import { tell } from '../plan/message.ts';
@@ -26,7 +27,7 @@ export function webRoutes(app: App, control: Control, { readClient, readVisitor,
     expectReadable(incoming.url ?? '');
     const client = readClient(incoming);
     c.set('client', client);
-    c.set('pauses', () => listPauses(app.db.prepared));
+    c.set('pauses', () => shareReading(app.config, 'pauses', () => listPauses(app.db.prepared)));
     c.set('aboutFeed', (feed) => ({ feed, site: app.config.feeds.get(feed)?.siteName }));
     c.set('visitor', () => readVisitor(incoming, client));
     await next();

@@ -2,6 +2,7 @@
 import { Hono } from 'hono';
 import type { FeedConfig } from '../../config/config.ts';
 import type { Complaint } from '../../config/config-error.ts';
+import { shareReading } from '../../flow/share-reading.ts';
 import { resumeStoppedFeed } from '../../operations/feeds.ts';
 import { type ShownPull, showPulls, startFeedPull } from '../../operations/pulls.ts';
 import { absenceOf, type FeedStatus, readFeedStatus } from '../../operations/status.ts';
@@ -34,6 +35,7 @@ export function feedPages(context: PageContext): Hono<WebEnv> {
     showPage(async ({ visit, query, actor }) => {
       const { feed, status } = await readFeedStatus(app, expectFeed(query('feed')));
       const name = feed.feed;
+      const drawn = await shareReading(config, `drawn pulls ${name}`, () => recentPulls(db, [name], DRAWN_PULLS));
       return (
         <FeedPage
           visit={visit}
@@ -44,7 +46,7 @@ export function feedPages(context: PageContext): Hono<WebEnv> {
             ({ place, isPause }) => 'feed' in place && place.feed === name && isPause !== true,
           )}
           pulls={(await showPulls.readPage({ feed: name }, { limit: SHOWN_PULLS }, askedBy(context, actor))).items}
-          drawn={(await recentPulls(db, [name], DRAWN_PULLS)).get(name) ?? []}
+          drawn={drawn.get(name) ?? []}
         />
       );
     }),

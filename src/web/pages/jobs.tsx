@@ -1,6 +1,8 @@
 // Finds postings by key, job ID or words of their title, and lists the postings that have a job, or whose job has ended.
+
 import { Hono } from 'hono';
 import { z } from 'zod';
+import { shareReading } from '../../flow/share-reading.ts';
 import { namedFeed } from '../../operations/operation.ts';
 import { keyText } from '../../operations/scalars.ts';
 import { type FeedName, postingKey } from '../../posting/identifiers.ts';
@@ -216,7 +218,9 @@ export function jobPages({ app }: PageContext): Hono<WebEnv> {
           ? feed === undefined
             ? []
             : await jobsFrom(db, feed, q, SHOWN + 1)
-          : await jobsAfter(db, feed, after, SHOWN + 1);
+          : await shareReading(config, `jobs ${JSON.stringify([feed, after])}`, () =>
+              jobsAfter(db, feed, after, SHOWN + 1),
+            );
       const listed = rows.slice(0, SHOWN);
       const last = rows.length > SHOWN ? listed.at(-1) : undefined;
       const next = encodeCursor(last && { feed: last.feed, key: last.key }) ?? undefined;

@@ -1,5 +1,6 @@
 // The overview: what needs attention, each feed with its numbers and pulls, and each site.
 import { Hono } from 'hono';
+import { shareReading } from '../../flow/share-reading.ts';
 import { absenceOf, type FeedStatus, readStatus, type Status } from '../../operations/status.ts';
 import type { FeedName } from '../../posting/identifiers.ts';
 import { type BriefPull, recentPulls } from '../../store/pull/pull-history.ts';
@@ -21,7 +22,17 @@ export function overviewPages({ app }: PageContext): Hono<WebEnv> {
     showPage(async ({ visit }) => {
       const status = await readStatus(app);
       const names = status.feeds.map(({ feed }) => feed);
-      return <Overview status={status} pulls={await recentPulls(app.db, names, SHOWN_PULLS)} visit={visit} />;
+      return (
+        <Overview
+          status={status}
+          pulls={
+            await shareReading(app.config, `newest pulls ${names.join(' ')}`, () =>
+              recentPulls(app.db, names, SHOWN_PULLS),
+            )
+          }
+          visit={visit}
+        />
+      );
     }),
   );
   return pages;

@@ -1,6 +1,7 @@
 // The pages of review: groups of entries, the entries of one, actions on many of them, rules and notes.
 import { Hono } from 'hono';
 import type { z } from 'zod';
+import { shareReading } from '../../../flow/share-reading.ts';
 import {
   bulkAction,
   type bulkOutput,
@@ -55,7 +56,9 @@ export function reviewPages(context: PageContext): Hono<WebEnv> {
       const { texts, query: selected } = await readSelection(app, query);
       const page = expectValue('page', pageNumber, query('page')) ?? 1;
       const limits = { groups: SHOWN_GROUPS, skipped: (page - 1) * SHOWN_GROUPS, values: SHOWN_VALUES };
-      const { groups, totals } = await listGroupsWithTotals(db, selected, limits);
+      const { groups, totals } = await shareReading(app.config, `groups ${JSON.stringify([selected, limits])}`, () =>
+        listGroupsWithTotals(db, selected, limits),
+      );
       const shown = { ...texts, group: undefined, cursor: undefined };
       const props = { texts: shown, ...choices(app.config), groups, totals, page, size: SHOWN_GROUPS };
       return <Groups visit={visit} {...props} />;
