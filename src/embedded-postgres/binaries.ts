@@ -61,13 +61,13 @@ export function completeLibraries(folder: string): void {
 const run = promisify(execFile);
 
 /**
- * Returns binaries that `user` can run. If needed, copies them (some 60 MB) into `copyFolder`, once per version.
+ * Returns binaries that `user` can run: those that are `installed`. If needed, copies them (some 60 MB) into `copyFolder`, once per version.
  * @throws EmbeddedPostgresError with the system's message if the copy does not run either.
  */
 export async function runnableBinaries(
   user: ServerUser,
   copyFolder: () => string,
-  installed = findBinaries(),
+  installed: Binaries,
 ): Promise<Binaries> {
   if ((await whyNotRunnable(installed, user)) === undefined) return installed;
   const copy = { ...installed, folder: join(copyFolder(), `postgres-${installed.version}`) };

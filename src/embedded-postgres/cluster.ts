@@ -15,7 +15,7 @@ import {
   symlinkSync,
 } from 'node:fs';
 import { join } from 'node:path';
-import { runnableBinaries } from './binaries.ts';
+import { findBinaries, runnableBinaries } from './binaries.ts';
 import { clusterPaths, makeLockable, openFallbackFolder, withLock } from './cluster-paths.ts';
 import { EmbeddedPostgresError, USE_OWN_POSTGRES } from './embedded-error.ts';
 import type { ServerSettings } from './initialise.ts';
@@ -61,7 +61,7 @@ export async function openCluster(
     const make = async (): Promise<void> => {
       if (exists(link)) return;
       onNotice(`Preparing a database in ${dataDir}.`);
-      const binaries = await runnableBinaries(user, copyFolder);
+      const binaries = await runnableBinaries(user, copyFolder, findBinaries());
       removeHalfMade(area);
       const place = canEnter(user, area) ? area : join(openFallbackFolder(user, fallbackFolders), 'clusters');
       const half = makeFolder(join(place, HALF_MADE));

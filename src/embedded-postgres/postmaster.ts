@@ -5,7 +5,7 @@ import { closeSync, fstatSync, ftruncateSync, openSync, readFileSync, readSync, 
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import { type Binaries, postgresPath, runnableBinaries } from './binaries.ts';
+import { type Binaries, findBinaries, postgresPath, runnableBinaries } from './binaries.ts';
 import type { Cluster } from './cluster.ts';
 import { clusterPaths } from './cluster-paths.ts';
 import { connectWhenReady, isRunning, type ServerConnection } from './connect.ts';
@@ -37,7 +37,7 @@ export async function ensureServer(
   const found = await connectWhenReady(cluster, onNotice, undefined, signal);
   if (found) return found;
   const paths = clusterPaths(cluster.home);
-  const binaries = await runnableBinaries(cluster.user, cluster.copyFolder);
+  const binaries = await runnableBinaries(cluster.user, cluster.copyFolder, findBinaries());
   refuseOtherVersion(paths.data, binaries);
   const giveUpAt = Date.now() + START_TIMEOUT_MS;
   for (let port = keptPort(paths.port) ?? (await freePort()); ; ) {
