@@ -9,6 +9,7 @@ const NEW_YORK = 'America/New_York';
 
 test.each<[settings: Partial<DateStep>, text: string, result: string]>([
   [{}, '2026-01-02 10:00', '2026-01-02T10:00:00'],
+  [{ order: 'day first' }, '1.10.26', '2026-10-01'],
   [{ zone: NEW_YORK }, '2026-01-02 10:00', '2026-01-02T15:00:00Z'],
   [{ zone: NEW_YORK }, '2026-07-02 10:00', '2026-07-02T14:00:00Z'],
   [{ zone: NEW_YORK }, '2026-07-02T10:00:00+02:00', '2026-07-02T08:00:00Z'],
@@ -45,7 +46,6 @@ test.each<[settings: Partial<DateStep>, text: string, result: string]>([
 
 test.each([
   [{}, '4/8/2012', 'is not a recognised date; dates such as 4/8/2012 need an order'],
-  [{ order: 'day first' }, '1.10.26', '2026-10-01'],
   [{}, '10/1/26', 'is not a recognised date; dates such as 4/8/2012 need an order'],
   [{}, 'Marketing 12, 2026', 'is not a recognised date; dates such as 4/8/2012 need an order'],
   [{}, '2026/10-01', 'is not a recognised date; dates such as 4/8/2012 need an order'],
