@@ -1,4 +1,4 @@
-// The configuration of running processes: read again on request, and what became of it.
+// The configuration of running processes: read again on request, and what became of it; and the files of feeds with their versions.
 import { z } from 'zod';
 import { type Complaint, complaintLine } from '../config/config-error.ts';
 import {

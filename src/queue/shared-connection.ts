@@ -1,4 +1,5 @@
-// Shares one small pool and one listening connection among all queues and workers of a process, for any number of sites.
+// Shares one small pool and one listening connection among all queues and workers of a process, for any number of sites, and makes
+// their errors safe to log.
 
 import { EventEmitter } from 'node:events';
 import {

@@ -1,4 +1,5 @@
-// Formats times and durations for people: times with their zone, durations in at most two units.
+// Formats times and durations for people: times with their zone, durations in at most two units. Also publishes the steps that the
+// process has crossed, at which tests end it.
 import { channel } from 'node:diagnostics_channel';
 
 const PARTS = new Intl.DateTimeFormat('en-CA', {

@@ -1,4 +1,4 @@
-// Errors of the API as problem details (RFC 9457).
+// Answers of the HTTP server besides pages: errors as problem details (RFC 9457), and CSV files; and bounded bodies of requests.
 import type { HonoRequest } from 'hono';
 import { z } from 'zod';
 

@@ -1,4 +1,5 @@
-// Writes commands that can be pasted into a shell: called the way this one was, with its configuration.
+// Writes commands that can be pasted into a shell: called the way this one was, with its configuration. Also reads values of options,
+// names of feeds, and who runs the command.
 
 import { userInfo } from 'node:os';
 import { join, relative, resolve } from 'node:path';

@@ -1,4 +1,4 @@
-// The schema of a source that sends its postings in pages.
+// The schemas of a source that sends its postings in pages, and of details that are requested for each posting.
 import { z } from 'zod';
 import { FORMAT_NAMES, formatKind } from '../../feed/format/format-kinds.ts';
 import { isJsonPath, PAGING_METHODS } from '../../feed/source/sources.ts';

@@ -1,4 +1,4 @@
-// One field with two values, cut to where they differ.
+// What many pages show in the same way: differences of values, notices with their actions, times, labels of states, and sentences.
 import type { SiteStatus } from '../../../operations/status.ts';
 import type { Action } from '../../../plan/action.ts';
 import { actionsOf, type Notice } from '../../../plan/message.ts';
