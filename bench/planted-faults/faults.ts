@@ -15,7 +15,7 @@ const mirror = 'test/scenarios/mirror.test.ts';
 const outcome = 'test/site/outcome.test.ts';
 const policy = 'test/apply/outcome-policy.test.ts';
 const next = 'test/plan/next-request.test.ts';
-const likeness = 'test/plan/adopt/likeness.test.ts';
+const likeness = 'test/plan/match/likeness.test.ts';
 const uncertainWrites = 'test/laws/uncertain-writes.test.ts';
 const doubts = 'test/laws/doubts.test.ts';
 const unreadable = 'test/pull/unreadable-postings.test.ts';
@@ -658,32 +658,32 @@ export const plantedFaults: readonly PlantedFault[] = [
     named: 'never makes',
   },
   {
-    file: 'src/plan/adopt/compare-job.ts',
+    file: 'src/plan/match/compare-job.ts',
     find: 'if (timely === false || (isReferenceShared && !isAllTheSame(parts)))',
     put: 'if (isReferenceShared && !isAllTheSame(parts))',
     tests: [likeness],
   },
   {
-    file: 'src/plan/adopt/compare-job.ts',
+    file: 'src/plan/match/compare-job.ts',
     find: 'if (timely === false || (isReferenceShared && !isAllTheSame(parts)))',
     put: 'if (timely === false)',
     tests: [likeness],
   },
   {
-    file: 'src/plan/adopt/compare-job.ts',
+    file: 'src/plan/match/compare-job.ts',
     find: "return title !== 'other' && place !== 'other' ? 'resembles' : 'other';",
     put: "return 'other';",
     tests: [likeness],
   },
   {
-    file: 'src/plan/adopt/compare-job.ts',
+    file: 'src/plan/match/compare-job.ts',
     find: "if (timely === true && title === 'same' && isAllTheSame(parts)) return 'match';",
     put: "if (title === 'same' && isAllTheSame(parts)) return 'match';",
     tests: [likeness],
   },
   {
     file: 'src/apply/candidate-search.ts',
-    find: "if (reuse === 'theirs') return false;",
+    find: "if (reuse === 'unmatched') return false;",
     put: '',
     tests: [doubts],
     named: 'alike',

@@ -1,18 +1,19 @@
 // Collects, while a site's list is read, the jobs that creates in doubt may have made, and leaves each doubt those that no other posting
 // owns.
-import type { Likeness } from '../plan/adopt/compare-job.ts';
-import type { AdoptRules } from '../plan/adopt/job-features.ts';
+import type { Likeness } from '../plan/match/compare-job.ts';
+import type { AdoptRules } from '../plan/match/job-features.ts';
 import {
   CLOCK_SKEW_MS,
   type ComparedJob,
   type LookedUp,
   type OpenContent,
   type Window,
-} from '../plan/adopt/open-contents.ts';
+  windowFrom,
+} from '../plan/match/open-contents.ts';
+import { type Certainty, reuseOf } from '../plan/match/whose-job.ts';
 import { isRewriting, rewritings } from '../plan/observe-values.ts';
 import { checkDelays, checkDueMs } from '../plan/policy.ts';
 import { compareReferences, fieldOf, foldSpace } from '../plan/same-meaning.ts';
-import { type Reuse, reuseOf } from '../plan/whose-job.ts';
 import type { Fields } from '../posting/posting.ts';
 import { type SiteJob, toCompare } from '../site/exchange.ts';
 import { statesDeletion } from '../site/states-deletion.ts';
@@ -87,7 +88,7 @@ export class CandidateSearch {
       const compared = this.#matching.compare(looked);
       const isTheirs = ({ fields }: OpenContent): boolean =>
         owned.has(siteJob.siteJobId) &&
-        reuseOfOwned(fields, siteJob, jobs.get(siteJob.siteJobId), this.#matching.rules) === 'theirs';
+        reuseOfOwned(fields, siteJob, jobs.get(siteJob.siteJobId), this.#matching.rules) === 'unmatched';
       const possible = compared.contents.filter(
         (content) => compared.equalTo(content) === undefined && !isTheirs(content),
       );
@@ -161,7 +162,7 @@ export function openDoubt(doubt: Doubt, resolveAfterMs: number): OpenDoubt {
   return {
     doubt,
     fields: doubt.attempt.accepted.fields,
-    notBefore: new Date(doubt.startedAt.getTime() - CLOCK_SKEW_MS),
+    ...windowFrom(doubt.startedAt),
     notAfter: new Date(latest + CLOCK_SKEW_MS),
     candidates: [],
     crowded: false,
@@ -316,8 +317,8 @@ export async function keepUnowned(
       }
       if (owned.has(candidate.siteJobId)) {
         const reuse = reuseOfOwned(open.fields, candidate, jobs.get(candidate.siteJobId), rules);
-        if (reuse === 'theirs') return false;
-        if (reuse === 'unclear') {
+        if (reuse === 'unmatched') return false;
+        if (reuse === 'unsure') {
           open.contended.add(candidate.siteJobId);
           return true;
         }
@@ -356,9 +357,9 @@ function isDeletedJobOf({ feed, key, at }: DeletedFor, { doubt }: OpenDoubt, can
 }
 
 /** Whether a create that sent this made a job that another posting owns, or no posting. */
-function reuseOfOwned(sent: Fields, candidate: SiteJob, owned: OwnedJob | undefined, rules: AdoptRules): Reuse {
+function reuseOfOwned(sent: Fields, candidate: SiteJob, owned: OwnedJob | undefined, rules: AdoptRules): Certainty {
   // An orphan site job belongs to nobody and is about to be deleted.
-  if (owned === undefined) return 'theirs';
+  if (owned === undefined) return 'unmatched';
   const older = owned.inFlight ? undefined : owned.fields;
   return reuseOf({ sent, shown: toCompare(candidate).fields, older }, rules);
 }

@@ -1,10 +1,10 @@
 // Resolves creates in doubt: reads the site's list once for all of them, and decides each by the jobs that may be its own.
-import { isCloser, type Likeness } from '../plan/adopt/compare-job.ts';
-import type { AdoptRules } from '../plan/adopt/job-features.ts';
-import { cluesOf, contentOf } from '../plan/adopt/taken-content.ts';
+import { LIKENESSES } from '../plan/match/compare-job.ts';
+import type { AdoptRules } from '../plan/match/job-features.ts';
+import { cluesOf, contentOf } from '../plan/match/taken-content.ts';
+import { judgeFound, type PossibleJob, reuseOf, type Verdict } from '../plan/match/whose-job.ts';
 import { checkDelays } from '../plan/policy.ts';
 import { fieldOf } from '../plan/same-meaning.ts';
-import { reuseOf } from '../plan/whose-job.ts';
 import { type Listing, type SiteJob, toCompare } from '../site/exchange.ts';
 import { CreateMatching } from '../store/change/create-matching.ts';
 import {
@@ -133,7 +133,7 @@ async function decideDoubts(
 ): Promise<number> {
   const { rules } = search;
   const taken = new Set<string>();
-  const undecided: { open: OpenDoubt; found: Found }[] = [];
+  const undecided: { open: OpenDoubt; found: readonly Found[] }[] = [];
   const shown: Shown = new Map();
   let resolved = 0;
   for (const open of doubts) {
@@ -141,11 +141,12 @@ async function decideDoubts(
     const free = open.candidates.filter((candidate) => !taken.has(candidate.siteJobId));
     const found = await confirm(siteContext, open, free, { search, shown }, signal);
     if (found === undefined) continue;
-    const chosen = await choose(siteContext, found, open, search);
-    if (chosen === undefined || chosen === 'ask') {
+    const verdict = await judge(siteContext, found, open, search);
+    if (verdict.kind !== 'sure') {
       undecided.push({ open, found });
       continue;
     }
+    const chosen = verdict.best.siteJob;
     taken.add(chosen.siteJobId);
     const content = contentOf(open.fields, { ...toCompare(chosen), kept: chosen.fields }, rules);
     const adopted = await adoptDoubt(
@@ -154,7 +155,7 @@ async function decideDoubts(
       chosen.siteJobId,
       chosen.url,
       { ...content, isProven: isProvenMade(open, chosen, search) },
-      (older) => reuseOf({ sent: open.fields, shown: toCompare(chosen).fields, older }, rules) === 'ours',
+      (older) => reuseOf({ sent: open.fields, shown: toCompare(chosen).fields, older }, rules) === 'sure',
     );
     if (adopted === 'recorded') {
       const names = { ...namesOf(open.doubt), siteJobId: chosen.siteJobId, uncertain: content.uncertain };
@@ -165,23 +166,19 @@ async function decideDoubts(
   }
   for (const { open, found } of undecided) {
     if (signal.aborted) return resolved;
-    const left = [...found.matches, ...found.perhaps, ...found.resembling, ...found.unshown].filter(
-      ({ siteJobId }) => !taken.has(siteJobId),
-    );
-    if (left.length > 0 || open.crowded) await askPerson(siteContext, open, left, found.unshown);
+    const left = found.filter(({ siteJob }) => !taken.has(siteJob.siteJobId));
+    if (left.length > 0 || open.crowded) await askPerson(siteContext, open, left);
     else resolved += await notFound(siteContext, open.doubt, limits);
     crossStep('doubt-resolved');
   }
   return resolved;
 }
 
-/** The candidates of a doubt, by certainty. */
-interface Found {
-  readonly matches: SiteJob[];
-  readonly perhaps: SiteJob[];
-  readonly resembling: SiteJob[];
-  /** The list shows them, but the site does not find them: it may show them later, or know them by another ID. */
-  readonly unshown: SiteJob[];
+/** A candidate of a doubt. */
+interface Found extends PossibleJob {
+  readonly siteJob: SiteJob;
+  /** The list shows it, but the site does not find it: it may show it later, or know it by another ID. */
+  readonly isUnshown: boolean;
 }
 
 /** What the site says of the jobs that it was asked for. */
@@ -193,7 +190,7 @@ interface Deciding {
 }
 
 /**
- * Has the site show the jobs, which completes list entries that show too little; `undefined`: that failed, and the doubt remains. A job
+ * The candidates, the likeliest first. Has the site show the jobs, which completes list entries that show too little; `undefined`: that failed, and the doubt remains. A job
  * that the list shows completely is adopted although that fails, but not if the site does not find it under its ID.
  */
 async function confirm(
@@ -202,24 +199,36 @@ async function confirm(
   candidates: readonly SiteJob[],
   { search, shown }: Deciding,
   signal: AbortSignal,
-): Promise<Found | undefined> {
-  const found: Found = { matches: [], perhaps: [], resembling: [], unshown: [] };
+): Promise<readonly Found[] | undefined> {
+  const found: Found[] = [];
+  const content = search.contentOf(open);
+  const add = (siteJob: SiteJob, likeness: Found['likeness'], isUnshown = false): void => {
+    found.push({
+      siteJob,
+      likeness,
+      isUnshown,
+      // Made again when it is needed: many are kept.
+      get comparison() {
+        return search.compare(siteJob).with(content);
+      },
+    });
+  };
   const listed = candidates.map((job) => ({ job, likeness: search.likeness(open, job), isWhole: isWhole(open, job) }));
   // The likeliest first: what is certain need not be asked about again.
-  listed.sort((a, b) => RANKS.indexOf(a.likeness) - RANKS.indexOf(b.likeness));
+  listed.sort((a, b) => LIKENESSES.indexOf(a.likeness) - LIKENESSES.indexOf(b.likeness));
   for (const { job, likeness: fromList, isWhole: whole } of listed) {
     let candidate: SiteJob = job;
     let verdict = fromList;
     if (verdict === 'match' || verdict === 'perhaps' || !whole) {
       // One that is undecided blocks sending again, so that no further one needs to be shown.
-      if (verdict !== 'match' && whole && found.perhaps.length > 0) {
-        found.perhaps.push(job);
+      if (verdict !== 'match' && whole && found.some((one) => one.likeness === 'perhaps')) {
+        add(job, 'perhaps');
         continue;
       }
       const answer = await ask(siteContext, job, shown, signal);
       if (answer === undefined) return undefined;
       if (answer === 'absent') {
-        if (fromList !== 'resembles' && mayBeOwn(open, job, search.rules)) found.unshown.push(job);
+        if (fromList !== 'resembles' && mayBeOwn(open, job, search.rules)) add(job, 'other', true);
         continue;
       }
       if ('error' in answer) {
@@ -239,14 +248,10 @@ async function confirm(
     }
     const isContended = open.contended.has(candidate.siteJobId) || mayBeDeleted(open, candidate);
     if (verdict === 'match' && isContended) verdict = 'perhaps';
-    if (verdict === 'match') found.matches.push(candidate);
-    if (verdict === 'perhaps') found.perhaps.push(candidate);
-    if (verdict === 'resembles') found.resembling.push(candidate);
+    if (verdict !== 'other') add(candidate, verdict);
   }
-  return found;
+  return found.sort((a, b) => LIKENESSES.indexOf(a.likeness) - LIKENESSES.indexOf(b.likeness));
 }
-
-const RANKS: readonly Likeness[] = ['match', 'perhaps', 'resembles', 'other'];
 
 const isWhole = ({ fields }: OpenDoubt, listed: SiteJob): boolean =>
   Object.keys(fields).every((name) => fieldOf(listed.fields, name) !== undefined);
@@ -300,50 +305,34 @@ function completed(listed: SiteJob, shown: SiteJob): SiteJob {
   };
 }
 
-/**
- * A single match is the job. With several matches any will do, but only if at least as many doubts, due or not, have the very same
- * content, or the jobs do not tell them apart. A job that may be the doubt's stands against a match, unless it shares the reference with
- * others and is less close.
- */
-async function choose(
+/** Of several jobs that match any will do if at least as many doubts, due or not, have sent the same, or the jobs do not tell them apart. */
+async function judge(
   { db, site }: SiteContext,
-  { matches, perhaps }: Found,
+  found: readonly Found[],
   open: OpenDoubt,
   search: CandidateSearch,
-): Promise<SiteJob | 'ask' | undefined> {
-  const [first] = matches;
-  if (first === undefined) return undefined;
-  if (perhaps.some((job) => !isFurther(job, first, open, search))) return 'ask';
-  if (matches.length === 1) return first;
+): Promise<Verdict<Found>> {
+  const matches = found.filter(({ likeness }) => likeness === 'match');
   const content = search.contentOf(open);
-  const alike = Math.min(...matches.map((job) => search.compare(job).alike(content)));
-  if (matches.length <= alike) return first;
-  const same = (await countDoubtsByContent(db, site)).get(open.doubt.attempt.accepted.contentHash.toString('hex')) ?? 0;
-  return matches.length <= same ? first : 'ask';
+  let alike = Math.min(...matches.map(({ siteJob }) => search.compare(siteJob).alike(content)));
+  if (matches.length > Math.max(alike, 1)) {
+    const { contentHash } = open.doubt.attempt.accepted;
+    alike = (await countDoubtsByContent(db, site)).get(contentHash.toString('hex')) ?? 0;
+  }
+  return judgeFound(found, { alike: Math.max(alike, 1), isReferenceShared: open.shared });
 }
 
-function isFurther(job: SiteJob, match: SiteJob, open: OpenDoubt, search: CandidateSearch): boolean {
-  const content = search.contentOf(open);
-  const [its, own] = [job, match].map((one) => search.compare(one).with(content));
-  if (its === undefined || own === undefined || !isCloser(own, its)) return false;
-  return open.shared || (its.grades.get(' reference') ?? 0) <= 1;
-}
-
-async function askPerson(
-  siteContext: SiteContext,
-  open: OpenDoubt,
-  matches: readonly SiteJob[],
-  unshown: readonly SiteJob[],
-): Promise<void> {
-  const ids = matches.map((match) => match.siteJobId).join(', ');
-  const notFound = matches.filter((match) => unshown.includes(match)).map(({ siteJobId }) => siteJobId);
+async function askPerson(siteContext: SiteContext, open: OpenDoubt, left: readonly Found[]): Promise<void> {
+  const candidates = left.map(({ siteJob }) => siteJob);
+  const ids = candidates.map(({ siteJobId }) => siteJobId).join(', ');
+  const notFound = left.flatMap(({ siteJob, isUnshown }) => (isUnshown ? siteJob.siteJobId : []));
   const but =
     notFound.length === 0 ? '' : ` (the list shows ${notFound.join(', ')}, but the site finds no job under that ID)`;
   const message =
-    matches.length === 0
+    candidates.length === 0
       ? `more than ${MAX_CANDIDATES} jobs on the site match it, and all that were checked belong to other postings`
       : `jobs on the site that it may have made: ${ids}; say which one it is${but}`;
-  await postpone(siteContext, open, message, matches);
+  await postpone(siteContext, open, message, candidates);
 }
 
 async function postpone(

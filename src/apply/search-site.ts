@@ -1,6 +1,6 @@
 // Reads a site's list before the first create of a feed, and whenever the site may know more than the database, so that
 // existing jobs are not created a second time.
-import { featuresOfJob } from '../plan/adopt/job-features.ts';
+import { featuresOfJob } from '../plan/match/job-features.ts';
 import { merge, messageOf, plural, tell } from '../plan/message.ts';
 import { isRewriting } from '../plan/observe-values.ts';
 import { compareReferences, fieldOf } from '../plan/same-meaning.ts';

@@ -2,7 +2,7 @@
 import type { Logger } from 'pino';
 import type { RateLimiter } from '../flow/rate-limiter.ts';
 import type { Semaphore } from '../flow/semaphore.ts';
-import type { PlaceRules } from '../plan/adopt/likeness.ts';
+import type { PlaceRules } from '../plan/match/likeness.ts';
 import type { WriteAction } from '../plan/message.ts';
 import type { PostingRef, SiteName } from '../posting/identifiers.ts';
 import type { SiteClient } from '../site/exchange.ts';

@@ -3,7 +3,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { z } from 'zod';
-import type { PlaceRules } from '../plan/adopt/likeness.ts';
+import type { PlaceRules } from '../plan/match/likeness.ts';
 import { compileStates, STATE_GROUPS, type StateFinder, type StateTable } from '../posting/places.ts';
 import type { CityTable } from '../posting/steps/place-names.ts';
 import type { SiteConfig } from './config.ts';

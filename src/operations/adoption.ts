@@ -1,7 +1,8 @@
 // Jobs that a site already has: which one may be which posting's, as they were matched or found by a search, and adopting them.
 import { z } from 'zod';
 import type { SiteConfig } from '../config/config.ts';
-import { CERTAINTIES } from '../plan/adopt/judge-candidates.ts';
+import { LIKENESSES } from '../plan/match/compare-job.ts';
+import { CERTAINTIES } from '../plan/match/whose-job.ts';
 import type { FeedName, SiteJobId } from '../posting/identifiers.ts';
 import {
   type FoundJobsOfFeed,
@@ -308,7 +309,7 @@ export const comparedDoubtOutput = z
         url: z.string().nullable(),
         created_at: time.nullable(),
         likeness: z
-          .enum(['match', 'perhaps', 'resembles', 'other'])
+          .enum(LIKENESSES)
           .nullable()
           .describe('It is what was sent, may be, is similar, or seems to be another job.'),
         owned: z.boolean().nullable().describe('It belongs to another posting, or is about to be deleted.'),

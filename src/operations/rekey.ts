@@ -1,7 +1,7 @@
 // Changed keys of a feed: which new posting may be which missing one, and what people decide about that.
 
 import { z } from 'zod';
-import { CERTAINTIES } from '../plan/adopt/judge-candidates.ts';
+import { CERTAINTIES } from '../plan/match/whose-job.ts';
 import { tell } from '../plan/message.ts';
 import { decideRekey, rekeyPolicy, type ShownPair, suspectedPairs } from '../review/decide-rekey.ts';
 import { PAIR_KINDS } from '../store/change/rekey/compare-rekey.ts';

@@ -1,7 +1,6 @@
 // Decides whether the keys of a feed seem to have changed: postings are gone while new ones have their content.
 
 import type { FeedName } from '../posting/identifiers.ts';
-import type { Certainty } from './adopt/judge-candidates.ts';
 import { type Advice, type Message, messageOf, plural } from './message.ts';
 
 /** A changed key is suspected when the pairs of missing and new postings exceed both limits. */
@@ -155,49 +154,3 @@ const wayOn = (feed: FeedName): Advice[] => [
 ];
 
 const have = (n: number): string => (n === 1 ? 'has the' : 'have the');
-
-/** A new posting beside the missing one that it may be. */
-export interface RekeyEvidence {
-  /** Whether the two have the same content, apart from references and addresses; otherwise only the same title and place. */
-  readonly equal: boolean;
-  /** How many missing and how many new postings have this content, or this title and place. */
-  readonly missing: number;
-  readonly added: number;
-  /** A complete pull proves that the missing posting is gone. */
-  readonly proven: boolean;
-  /** A reviewer has edited a missing posting with this content. */
-  readonly edited: boolean;
-  /** Names of the fields that differ. */
-  readonly differing: readonly string[];
-}
-
-/**
- * Postings with the same content are interchangeable: whichever job a new one keeps, the next sync sets what differs.
- *
- * | content | postings with it                    | missing one edited | gone proven | verdict |
- * | ------- | ----------------------------------- | ------------------ | ----------- | ------- |
- * | same    | one missing, one new                | any                | yes         | sure    |
- * | same    | as many missing as new              | no                 | yes         | sure    |
- * | same    | as many missing as new, several     | yes                | yes         | unsure  |
- * | same    | not as many missing as new          | any                | any         | unsure  |
- * | alike   | any                                 | any                | any         | unsure  |
- * | any     | any                                 | any                | no          | unsure  |
- */
-export function judgeRekey(evidence: RekeyEvidence): {
-  readonly verdict: Exclude<Certainty, 'unmatched'>;
-  readonly reasons: readonly string[];
-} {
-  const { equal, missing, added, proven, edited, differing } = evidence;
-  const several = missing > 1 || added > 1;
-  const even = missing === added;
-  const what = equal ? 'same content' : 'same title and place';
-  const reasons = [
-    several ? `${what}, as ${missing} missing and ${added} new postings have it` : what,
-    ...(equal || differing.length === 0
-      ? []
-      : [`${differing.join(', ')} ${differing.length === 1 ? 'differs' : 'differ'}`]),
-    ...(several && edited ? ['a person has edited one of them'] : []),
-    ...(proven ? [] : ['no complete pull proves that the missing posting is gone']),
-  ];
-  return { verdict: equal && even && proven && !(several && edited) ? 'sure' : 'unsure', reasons };
-}

@@ -2,10 +2,10 @@
 // are what was sent. Decides nothing.
 import type { Config } from '../config/config.ts';
 import type { RateLimiter } from '../flow/rate-limiter.ts';
-import type { JobComparison, Likeness } from '../plan/adopt/compare-job.ts';
-import type { AdoptRules } from '../plan/adopt/job-features.ts';
-import { type PlaceRules, UNKNOWN_PLACES } from '../plan/adopt/likeness.ts';
-import { CLOCK_SKEW_MS, type OpenCreate } from '../plan/adopt/open-contents.ts';
+import { type JobComparison, LIKENESSES, type Likeness } from '../plan/match/compare-job.ts';
+import type { AdoptRules } from '../plan/match/job-features.ts';
+import { type PlaceRules, UNKNOWN_PLACES } from '../plan/match/likeness.ts';
+import { type OpenCreate, windowFrom } from '../plan/match/open-contents.ts';
 import { compareValues, fieldOf, meansTheSame, typeOf } from '../plan/same-meaning.ts';
 import type { SiteJobId } from '../posting/identifiers.ts';
 import type { Fields } from '../posting/posting.ts';
@@ -100,8 +100,6 @@ export type DoubtCandidate =
   /** The site did not tell. */
   | { readonly kind: 'unchecked'; readonly siteJobId: SiteJobId; readonly message: string };
 
-const RANKS: readonly Likeness[] = ['match', 'perhaps', 'resembles', 'other'];
-
 /**
  * Compares the jobs with what was sent.
  * @param isNamed a person named them; otherwise the closest come first, and those that show exactly what another open create has sent are
@@ -151,8 +149,8 @@ async function compareCandidates(
 /** The likeliest first, and of these the one with the fewest other values; then those that are not shown. */
 const rankOf = (candidate: DoubtCandidate): number =>
   candidate.kind === 'shown'
-    ? RANKS.indexOf(candidate.likeness) + candidate.differing.size / (candidate.differing.size + 1)
-    : RANKS.length;
+    ? LIKENESSES.indexOf(candidate.likeness) + candidate.differing.size / (candidate.differing.size + 1)
+    : LIKENESSES.length;
 
 export interface JudgedJob {
   readonly likeness: Likeness;
@@ -184,9 +182,7 @@ export async function judgeOf(
   const showsReferences = await hasShownReferences(db, site, referenceField);
   const matching = await CreateMatching.open(db, site, { referenceField, showsReferences, ...places }, [doubt]);
   const isReferenceShared = (await matching.sharingReference([doubt])).has(doubt);
-  const window = doubt.found
-    ? undefined
-    : { notBefore: new Date(doubt.startedAt.getTime() - CLOCK_SKEW_MS), notAfter: undefined };
+  const window = doubt.found ? undefined : windowFrom(doubt.startedAt);
   return {
     rules: matching.rules,
     async judge(shown) {

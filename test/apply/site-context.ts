@@ -2,7 +2,7 @@
 import pino, { type Logger } from 'pino';
 import type { SiteContext } from '../../src/apply/site-context.ts';
 import { semaphoreFor } from '../../src/flow/semaphore.ts';
-import { UNKNOWN_PLACES } from '../../src/plan/adopt/likeness.ts';
+import { UNKNOWN_PLACES } from '../../src/plan/match/likeness.ts';
 import { feedName, postingKey, siteJobId, siteName } from '../../src/posting/identifiers.ts';
 import type { Exchange } from '../../src/site/exchange.ts';
 import type { Attempt } from '../../src/store/change/attempt.ts';

@@ -1,6 +1,6 @@
 // Finds out which jobs of a site belong to the postings of a feed that have none. Changes nothing.
 import type { RateLimiter } from '../../flow/rate-limiter.ts';
-import { compareJob, LEAST_SCORE } from '../../plan/adopt/compare-job.ts';
+import { compareJob, LEAST_SCORE } from '../../plan/match/compare-job.ts';
 import {
   type AdoptRules,
   blocksOfJob,
@@ -8,8 +8,8 @@ import {
   blocksOfPosting,
   featuresOfJob,
   featuresOfPosting,
-} from '../../plan/adopt/job-features.ts';
-import { judgeCandidates, type ReadingFacts } from '../../plan/adopt/judge-candidates.ts';
+} from '../../plan/match/job-features.ts';
+import { INCOMPLETE_FEED, judgeCandidates, type ReadingFacts } from '../../plan/match/whose-job.ts';
 import { type Message, textOf } from '../../plan/message.ts';
 import type { FeedPolicy } from '../../plan/policy.ts';
 import type { FeedName, SiteJobId, SiteName } from '../../posting/identifiers.ts';
@@ -114,14 +114,12 @@ export async function matchJobs(matching: JobMatching, subject: AdoptSubject): P
   await comparePairs(matching, subject);
   const isWhole = read.shortfalls.length === 0;
   await judge(matching, {
-    noContent: subject.byReference === true ? 'only a reference is certain' : isWhole ? undefined : INCOMPLETE,
+    noContent: subject.byReference === true ? 'only a reference is certain' : isWhole ? undefined : INCOMPLETE_FEED,
     blocker: unreadFeeds.length === 0 ? undefined : `feed ${unreadFeeds.join(', ')} of the same site could not be read`,
   });
   crossStep('jobs-matched');
   return { kind: 'matched', since, shortfalls: read.shortfalls, version: read.version };
 }
-
-const INCOMPLETE = 'the feed was not read completely, so another posting may be like it';
 
 /** Stores the jobs of the list. Returns why it is not proven to be whole; `undefined`: it is. */
 async function readWholeList(

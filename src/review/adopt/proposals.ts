@@ -1,17 +1,16 @@
 // Writes down what a matching found for a posting, and shows what the last one found, page by page, with what has become of it since.
 import { createHash, hash } from 'node:crypto';
 import type { Config } from '../../config/config.ts';
-import { compareJob, LEAST_SCORE } from '../../plan/adopt/compare-job.ts';
-import { featuresOfJob, featuresOfPosting } from '../../plan/adopt/job-features.ts';
-import type { Certainty } from '../../plan/adopt/judge-candidates.ts';
-import { contentOf, formsOfTaken, type TakenJob, type TakingRules } from '../../plan/adopt/taken-content.ts';
+import { comparePosting, LEAST_SCORE } from '../../plan/match/compare-job.ts';
+import { contentOf, formsOfTaken, type TakenJob, type TakingRules } from '../../plan/match/taken-content.ts';
+import type { Certainty } from '../../plan/match/whose-job.ts';
 import { type Message, textOf } from '../../plan/message.ts';
 import { fieldOf } from '../../plan/same-meaning.ts';
 import { contentHash } from '../../posting/hash.ts';
 import type { FeedName, PostingKey, SiteJobId, SiteName } from '../../posting/identifiers.ts';
 import { excerpt } from '../../posting/markup.ts';
 import type { Fields } from '../../posting/posting.ts';
-import { type SiteJob, toCompare } from '../../site/exchange.ts';
+import { toCompare } from '../../site/exchange.ts';
 import { describeIdInstead, idInstead } from '../../site/facts.ts';
 import type { UnmappedPosting } from '../../store/backlog/unmapped-postings.ts';
 import { otherOwnerOf, ownedJobIds } from '../../store/change/candidate-owners.ts';
@@ -233,7 +232,9 @@ export async function adoptNamed(
     return client.show(id, signal);
   });
   if (instead !== undefined) return refuse(describeIdInstead(siteJobId, instead));
-  const compared = await compareShown(subject, found, shown);
+  const rules = await adoptRules(db, subject);
+  // The reasons are printed, so that the job is compared in the form without the token.
+  const compared = comparePosting(found, shown, rules);
   const posting = { feed, key, site, fields: found.fields };
   const owner = await otherOwnerOf(db, posting, toCompare(shown).fields, subject.referenceField);
   if (!anyway && owner !== undefined) return refuse(`job ${siteJobId} shows the reference of ${owner}`, true);
@@ -241,7 +242,7 @@ export async function adoptNamed(
     return refuse(`job ${siteJobId} seems to be another job: ${compared.reasons.join(', ')}`, true);
   const session = await db.session();
   try {
-    const taken = takenOf(found.fields, { ...toCompare(shown), kept: shown.fields }, await adoptRules(db, subject));
+    const taken = takenOf(found.fields, { ...toCompare(shown), kept: shown.fields }, rules);
     const adoption = { key, siteJobId, url: shown.url, ...taken };
     const adoptionSubject = { feed, site, address, actor, since, policy, detail: { anyway } };
     const [refused] = await adoptJobs(session, adoptionSubject, [adoption]);
@@ -251,12 +252,6 @@ export async function adoptNamed(
   }
   crossStep('jobs-adopted');
   return { kind: 'adopted', score: compared.score, reasons: compared.reasons };
-}
-
-/** The reasons are printed, so that the job is compared in the form without the token. */
-async function compareShown(subject: AdoptSubject, { key, fields }: NamedPosting, shown: SiteJob) {
-  const rules = await adoptRules(subject.db, subject);
-  return compareJob(featuresOfPosting(key, fields, rules), featuresOfJob(shown.fields, rules, { types: shown.types }));
 }
 
 /** What a posting takes from a job that it adopts: those of its fields that the job shows. */

@@ -1,7 +1,7 @@
 // Adopts the site jobs that a search found for creates in doubt, one after the other. The site is asked about each before the
 // transaction that adopts it and records the progress, so each is adopted exactly once, however often this is stopped and continued.
 import { pause } from '../../flow/pause.ts';
-import type { PlaceRules } from '../../plan/adopt/likeness.ts';
+import type { PlaceRules } from '../../plan/match/likeness.ts';
 import type { FeedPolicy } from '../../plan/policy.ts';
 import type { FeedName, SiteJobId, SiteName } from '../../posting/identifiers.ts';
 import { NotShownError, type SiteJob } from '../../site/exchange.ts';

@@ -1,10 +1,10 @@
 // Checks a person's decision about a create in doubt: whether it is possible for what the site shows now. Changes nothing.
-import { compareJob } from '../../plan/adopt/compare-job.ts';
-import { type AdoptRules, featuresOfJob, featuresOfPosting } from '../../plan/adopt/job-features.ts';
-import { contentOf } from '../../plan/adopt/taken-content.ts';
+import { comparePosting } from '../../plan/match/compare-job.ts';
+import type { AdoptRules } from '../../plan/match/job-features.ts';
+import { contentOf } from '../../plan/match/taken-content.ts';
+import { reuseOf } from '../../plan/match/whose-job.ts';
 import { updatesJobs } from '../../plan/policy.ts';
 import { fieldOf } from '../../plan/same-meaning.ts';
-import { reuseOf } from '../../plan/whose-job.ts';
 import type { SiteJobId } from '../../posting/identifiers.ts';
 import type { Fields } from '../../posting/posting.ts';
 import { type SiteClient, type SiteJob, toCompare } from '../../site/exchange.ts';
@@ -208,7 +208,7 @@ function within(
     if (shown === undefined) return false;
     const reuse = reuseOf({ sent, shown: toCompare(shown).fields, older }, rules);
     // What is unclear, the person decides; adopting many at once needs certainty.
-    return reuse === 'ours' || (reuse === 'unclear' && verdict.exactly === undefined);
+    return reuse === 'sure' || (reuse === 'unsure' && verdict.exactly === undefined);
   };
   return {
     kind: 'exists',
@@ -233,11 +233,8 @@ function whyNotExactly(doubt: Doubt, siteAnswer: SiteAnswer, referenceField: str
 function whyNotAlike({ attempt }: Doubt, siteAnswer: SiteAnswer, rules: AdoptRules): string | undefined {
   if (siteAnswer.kind !== 'fits' || siteAnswer.shown === undefined)
     return 'message' in siteAnswer ? siteAnswer.message : undefined;
-  const posting = featuresOfPosting(attempt.key, attempt.accepted.fields, rules);
-  const { sharesContent, reasons } = compareJob(
-    posting,
-    featuresOfJob(siteAnswer.shown.fields, rules, { types: siteAnswer.shown.types }),
-  );
+  const posting = { key: attempt.key, fields: attempt.accepted.fields };
+  const { sharesContent, reasons } = comparePosting(posting, siteAnswer.shown, rules);
   return sharesContent ? undefined : `the job no longer shows the posting's content: ${reasons.join(', ')}`;
 }
 

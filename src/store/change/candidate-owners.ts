@@ -1,9 +1,9 @@
 // Finds out whose a site job is: owned by a posting, shown with its reference, refused by a person, or proven by values that no other has.
-import { compareJob } from '../../plan/adopt/compare-job.ts';
-import { type AdoptRules, featuresOfJob, featuresOfPosting, isTextField } from '../../plan/adopt/job-features.ts';
-import type { OpenCreate } from '../../plan/adopt/open-contents.ts';
+import { comparePosting } from '../../plan/match/compare-job.ts';
+import { type AdoptRules, isTextField } from '../../plan/match/job-features.ts';
+import type { OpenCreate } from '../../plan/match/open-contents.ts';
+import { SHARED_JOB_WINDOW_HOURS } from '../../plan/match/whose-job.ts';
 import { fieldOf, type StatedTypes } from '../../plan/same-meaning.ts';
-import { SHARED_JOB_WINDOW_HOURS } from '../../plan/whose-job.ts';
 import {
   type FeedName,
   type PostingKey,
@@ -312,12 +312,12 @@ export async function provenByValues(
   rules: AdoptRules,
   pairs: readonly PostingAndJob[],
 ): Promise<readonly boolean[]> {
-  const compared = pairs.map(({ key, fields, shown }) => {
+  const compared = pairs.map(({ shown, ...posting }) => {
     // Without the bare forms, the beginning of a value is not taken for a value that was cut: it may be another one's whole value.
-    const comparison = compareJob(featuresOfPosting(key, fields, rules), featuresOfJob(shown.fields, rules, shown));
+    const comparison = comparePosting(posting, shown, rules);
     const { identities } = comparison;
     const mayBe = identities.some(isTextField) && comparison.likeness({ shared: new Set() }) === 'match';
-    return { comparison, values: mayBe ? sentValuesOf(fields, identities) : [] };
+    return { comparison, values: mayBe ? sentValuesOf(posting.fields, identities) : [] };
   });
   const lists = compared.map(({ values }) => values);
   const shared = await sharedNames(db, site, lists);

@@ -1,10 +1,10 @@
 // Claims a change: compares desired and actual state and commits the intent before anything is sent. What needs no request is completed.
 import { randomUUID } from 'node:crypto';
 import { type RetryPolicy, retry } from '../../flow/retry.ts';
-import { UNKNOWN_PLACES } from '../../plan/adopt/likeness.ts';
 import { acceptedByUpdate, type CreateOnlyFields, createOnlyOf, updatableFields } from '../../plan/desired-change.ts';
+import { UNKNOWN_PLACES } from '../../plan/match/likeness.ts';
+import { SHARED_JOB_WINDOW_HOURS } from '../../plan/match/whose-job.ts';
 import { isSendable, type NextRequest, nextRequest, type SendCircumstances } from '../../plan/next-request.ts';
-import { SHARED_JOB_WINDOW_HOURS } from '../../plan/whose-job.ts';
 import { contentHash } from '../../posting/hash.ts';
 import { type FeedName, type PostingRef, type SiteName, siteJobId } from '../../posting/identifiers.ts';
 import type { Fields } from '../../posting/posting.ts';

@@ -2,7 +2,7 @@
 // if a newer version waits.
 import { afterDisowning, type EndedAttempt, nextOperation } from '../../plan/after-attempt.ts';
 import type { ShownForms } from '../../plan/compare-shown.ts';
-import { whoseJob } from '../../plan/whose-job.ts';
+import { whoseJob } from '../../plan/match/whose-job.ts';
 import type { PostingRef } from '../../posting/identifiers.ts';
 import type { Fields } from '../../posting/posting.ts';
 import { toJsonb } from '../postgres/copy-rows.ts';
@@ -407,8 +407,9 @@ async function resolveConflict(tx: Queryable, { attempt, result, sent }: Created
   // The older mapping is gone by now, or another create in this batch was answered with the same ID.
   if (older === undefined) return { kind: 'refused', as: 'disputed' };
   const { evidence } = result;
-  const owner = whoseJob(evidence?.shown, sent.fields, older.fields, evidence?.referenceField, evidence?.types);
-  if (owner === 'unknown' && evidence?.asked !== true) return { kind: 'refused', as: 'disputed' };
+  const verdict = whoseJob(evidence?.shown, sent.fields, older.fields, evidence?.referenceField, evidence?.types);
+  const owner = verdict.kind === 'sure' ? verdict.best : undefined;
+  if (owner === undefined && evidence?.asked !== true) return { kind: 'refused', as: 'disputed' };
   const conflict = `the site answered the create with job ${result.siteJobId}, which belongs to posting ${older.key} of feed ${older.feed}`;
   if (await hasLostOwnership(tx, attempt, site, result.siteJobId)) {
     await refuse(

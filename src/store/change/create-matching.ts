@@ -1,7 +1,7 @@
 // Compares jobs that a site shows with all of its creates that are open: the one judgement of whose job it is, whether a list is read for
 // all doubts or a person asks about one.
-import type { Circumstances, JobComparison, Likeness } from '../../plan/adopt/compare-job.ts';
-import type { AdoptRules } from '../../plan/adopt/job-features.ts';
+import type { Circumstances, JobComparison, Likeness } from '../../plan/match/compare-job.ts';
+import type { AdoptRules } from '../../plan/match/job-features.ts';
 import {
   type ComparedJob,
   isTimely,
@@ -11,7 +11,7 @@ import {
   OpenContents,
   type OpenCreate,
   type Window,
-} from '../../plan/adopt/open-contents.ts';
+} from '../../plan/match/open-contents.ts';
 import { fieldOf } from '../../plan/same-meaning.ts';
 import type { SiteName } from '../../posting/identifiers.ts';
 import type { Queryable } from '../postgres/database.ts';

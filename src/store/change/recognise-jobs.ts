@@ -1,6 +1,6 @@
 // Recognises unowned site jobs as those of creates that are about to be sent, by the judgement of `mappings adopt`: what may be the job
 // of a create makes it wait for a person.
-import { compareJob, LEAST_SCORE } from '../../plan/adopt/compare-job.ts';
+import { compareJob, LEAST_SCORE } from '../../plan/match/compare-job.ts';
 import {
   type AdoptRules,
   blocksOfPosting,
@@ -8,9 +8,9 @@ import {
   featuresOfPosting,
   type JobFeatures,
   type PostingFeatures,
-} from '../../plan/adopt/job-features.ts';
-import { type JobCandidate, judgeCandidates } from '../../plan/adopt/judge-candidates.ts';
-import { UNKNOWN_PLACES } from '../../plan/adopt/likeness.ts';
+} from '../../plan/match/job-features.ts';
+import { UNKNOWN_PLACES } from '../../plan/match/likeness.ts';
+import { INCOMPLETE_FEED, type JobCandidate, judgeCandidates } from '../../plan/match/whose-job.ts';
 import { rewritings } from '../../plan/observe-values.ts';
 import type { FeedName, SiteName } from '../../posting/identifiers.ts';
 import type { Fields } from '../../posting/posting.ts';
@@ -271,7 +271,7 @@ class Search {
       }),
     );
     const posting = { blocker: undefined, isReferenceCrowded: false, isContentCrowded: isCrowded };
-    const noContent = this.#facts.isIncomplete ? INCOMPLETE : undefined;
+    const noContent = this.#facts.isIncomplete ? INCOMPLETE_FEED : undefined;
     const verdict = judgeCandidates(posting, judged, { noContent });
     if (verdict.kind !== 'unmatched') return verdict;
     const best = judged[0] as JobCandidate;
@@ -430,8 +430,6 @@ interface Claim {
   readonly references: number;
   readonly contents: number;
 }
-
-const INCOMPLETE = 'the feed was not read completely, so another posting may be like it';
 
 /** A job of which only the reference was stored. */
 const nothingBut = (reference: string | null): JobFeatures =>

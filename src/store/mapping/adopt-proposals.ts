@@ -1,6 +1,6 @@
 // Stores the last matching of a feed's postings with jobs that a site already had: what became of it, and which job may be which
 // posting's, so that people can decide.
-import type { Certainty } from '../../plan/adopt/judge-candidates.ts';
+import type { Certainty } from '../../plan/match/whose-job.ts';
 import {
   type FeedName,
   type PostingKey,

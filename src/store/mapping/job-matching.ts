@@ -1,7 +1,7 @@
 // Holds the jobs of a site and the postings of a feed in temporary tables while it is found out which belong together: there may
 // be hundreds of thousands of each, and comparing all with all would take days.
-import type { Block, JobFeatures, PostingFeatures } from '../../plan/adopt/job-features.ts';
-import type { JobCandidate, JudgedPosting, Verdict } from '../../plan/adopt/judge-candidates.ts';
+import type { Block, JobFeatures, PostingFeatures } from '../../plan/match/job-features.ts';
+import type { Certainty, JobCandidate, JudgedPosting, Verdict } from '../../plan/match/whose-job.ts';
 import type { StatedTypes } from '../../plan/same-meaning.ts';
 import {
   type FeedName,
@@ -70,7 +70,7 @@ export interface PostingCandidates {
 
 export interface Judgement {
   readonly posting: number;
-  readonly verdict: Verdict;
+  readonly verdict: Verdict<JobCandidate>;
 }
 
 /** A verdict as it is shown. */
@@ -78,7 +78,7 @@ export interface MatchLine {
   readonly key: PostingKey;
   readonly siteJobId: SiteJobId | undefined;
   readonly score: number;
-  readonly verdict: Verdict['kind'];
+  readonly verdict: Certainty;
   readonly reasons: readonly string[];
   /** Further jobs that resemble the posting, best first, not all. */
   readonly others: readonly string[];
@@ -181,6 +181,8 @@ const TABLES = {
   adopt_verdict: VERDICT_COLUMNS,
 } as const;
 
+/** Further candidates that are named with a verdict. */
+const MOST_OTHERS = 5;
 const THOUSANDTHS = 1_000;
 /** By how much the clock of a site may be behind the database's. */
 const CLOCKS_DIFFER = '1 hour';
@@ -216,7 +218,7 @@ interface LineRow {
   readonly key: string;
   readonly job_id: string | null;
   readonly score: number;
-  readonly verdict: Verdict['kind'];
+  readonly verdict: Certainty;
   readonly reasons: string;
   readonly others: string;
   readonly title: string | null;
@@ -517,7 +519,8 @@ export class JobMatching {
         }
         const { best, reasons, others, kind } = verdict;
         const score = Math.round(best.score * THOUSANDTHS);
-        return [posting, best.siteJobId, score, kind, JSON.stringify(reasons), JSON.stringify(others)];
+        const named = others.slice(0, MOST_OTHERS).map(({ siteJobId }) => siteJobId);
+        return [posting, best.siteJobId, score, kind, JSON.stringify(reasons), JSON.stringify(named)];
       }),
     );
   }
@@ -546,7 +549,7 @@ export class JobMatching {
   }
 
   /** All verdicts: certain ones first, each kind in the order of the feed. @param kind only these. */
-  async *lines(kind?: Verdict['kind']): AsyncGenerator<MatchLine> {
+  async *lines(kind?: Certainty): AsyncGenerator<MatchLine> {
     await this.session.query('begin');
     const select = `select p.key, v.job_id, v.score, v.verdict, v.reasons, v.others, j.fields->>'title' as title
       from adopt_verdict v join adopt_posting p on p.n = v.posting left join adopt_job j on j.id = v.job_id

@@ -2,7 +2,7 @@
 import { Hono } from 'hono';
 import { showAdoption, startAdoption } from '../../operations/adoption.ts';
 import { namedFeed } from '../../operations/operation.ts';
-import { CERTAINTIES, type Certainty } from '../../plan/adopt/judge-candidates.ts';
+import { CERTAINTIES, type Certainty } from '../../plan/match/whose-job.ts';
 import { plural } from '../../plan/message.ts';
 import type { FeedName, PostingKey } from '../../posting/identifiers.ts';
 import {

@@ -2,8 +2,7 @@
 // found other postings, otherwise those that depend on a posting which has changed since.
 import { hash } from 'node:crypto';
 import pg from 'pg';
-import type { Certainty } from '../../../plan/adopt/judge-candidates.ts';
-import { judgeRekey } from '../../../plan/rekey.ts';
+import { type Certainty, judgeRekey } from '../../../plan/match/whose-job.ts';
 import type { FeedName, PostingKey, SiteJobId } from '../../../posting/identifiers.ts';
 import { lockKey } from '../../locks/advisory-locks.ts';
 import { toJsonb } from '../../postgres/copy-rows.ts';
@@ -200,9 +199,9 @@ function rekeyLineOf({
     contents,
   };
   if (rank !== 3) {
-    const { verdict, reasons } = judgeRekey({ ...evidence, equal: rank === 1, differing: differing ?? [] });
+    const { kind, reasons } = judgeRekey(oldKey, { ...evidence, equal: rank === 1, differing: differing ?? [] });
     const second = secondJobId === null ? [] : [`the new posting has a second job, ${secondJobId}, which is deleted`];
-    return { ...named, verdict, reasons: [...reasons, ...(siteJobId === null ? [HAS_NO_JOB] : []), ...second] };
+    return { ...named, verdict: kind, reasons: [...reasons, ...(siteJobId === null ? [HAS_NO_JOB] : []), ...second] };
   }
   const other = key === null ? 'no new posting' : 'no missing posting';
   return { ...named, verdict: 'unmatched', reasons: [`${other} has its content, or its title and place`] };

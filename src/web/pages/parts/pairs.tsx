@@ -1,7 +1,7 @@
 // A table of pairs: a posting beside the job, or the other posting, that it may be, with the evidence, what differs, and the decision.
 
 import type { Child } from 'hono/jsx';
-import type { Certainty } from '../../../plan/adopt/judge-candidates.ts';
+import type { Certainty } from '../../../plan/match/whose-job.ts';
 import type { SiteJobId } from '../../../posting/identifiers.ts';
 import type { PulledDifference } from '../../../review/pulled-changes.ts';
 import { ShownDifference } from './parts.tsx';

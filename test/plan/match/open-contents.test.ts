@@ -1,6 +1,6 @@
 // Which open creates a job is compared with, and to which of them it is closest.
 import { describe, expect, it } from 'vitest';
-import { isTimely, OpenContents, type OpenCreate } from '../../../src/plan/adopt/open-contents.ts';
+import { isTimely, OpenContents, type OpenCreate } from '../../../src/plan/match/open-contents.ts';
 import { feedName, postingKey } from '../../../src/posting/identifiers.ts';
 import type { Fields } from '../../../src/posting/posting.ts';
 

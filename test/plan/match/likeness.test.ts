@@ -1,8 +1,8 @@
 // Whose job a job is, as far as it and one create tell: the table above `likenessOf`, line by line.
 import { describe, expect, it } from 'vitest';
 import { stateTable } from '../../../src/config/load-us-states.ts';
-import { type Circumstances, compareJob, isCloser, isEqual, LEAST_SCORE } from '../../../src/plan/adopt/compare-job.ts';
-import { bareForms, featuresOfJob, featuresOfPosting } from '../../../src/plan/adopt/job-features.ts';
+import { type Circumstances, compareJob, isCloser, isEqual, LEAST_SCORE } from '../../../src/plan/match/compare-job.ts';
+import { bareForms, featuresOfJob, featuresOfPosting } from '../../../src/plan/match/job-features.ts';
 import type { LearntRewrite, LearntRewrites } from '../../../src/plan/observe-values.ts';
 import type { ValueType } from '../../../src/plan/same-meaning.ts';
 import { compileStates } from '../../../src/posting/places.ts';

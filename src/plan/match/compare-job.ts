@@ -1,6 +1,20 @@
 // Compares a posting with a site job that may be its job: how alike they are, and why.
-import { compareReferences, foldSpace, type ReferenceLikeness, withoutOmission } from '../same-meaning.ts';
-import { isTextField, type JobFeatures, type PostingFeatures } from './job-features.ts';
+import type { Fields } from '../../posting/posting.ts';
+import {
+  compareReferences,
+  foldSpace,
+  type ReferenceLikeness,
+  type StatedTypes,
+  withoutOmission,
+} from '../same-meaning.ts';
+import {
+  type AdoptRules,
+  featuresOfJob,
+  featuresOfPosting,
+  isTextField,
+  type JobFeatures,
+  type PostingFeatures,
+} from './job-features.ts';
 import { comparePlaces, type PlaceLikeness, SIMILAR_TEXT, shareOfSketch, shareOfWords } from './likeness.ts';
 
 /**
@@ -20,7 +34,9 @@ type Part = 'same' | 'similar' | 'other' | 'unknown';
  *   nothing matches better.
  * - `other`: certainly not, because they differ in what identifies them.
  */
-export type Likeness = 'match' | 'perhaps' | 'resembles' | 'other';
+export type Likeness = (typeof LIKENESSES)[number];
+/** The likeliest first. */
+export const LIKENESSES = ['match', 'perhaps', 'resembles', 'other'] as const;
 
 export interface JobComparison {
   /**
@@ -121,6 +137,13 @@ export function compareJob(posting: PostingFeatures, job: JobFeatures): JobCompa
     },
   };
 }
+
+/** Compares a posting with what a site shows of a job. */
+export const comparePosting = (
+  { key, fields }: { readonly key: string; readonly fields: Fields },
+  job: { readonly fields: Fields; readonly types?: StatedTypes | undefined },
+  rules: AdoptRules,
+): JobComparison => compareJob(featuresOfPosting(key, fields, rules), featuresOfJob(job.fields, rules, job));
 
 interface Parts {
   readonly reference: Reference;

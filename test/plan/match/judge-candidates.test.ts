@@ -1,6 +1,6 @@
 // When one of several candidates is certain, and why it is not.
 import { describe, expect, it } from 'vitest';
-import { type JobCandidate, type JudgedPosting, judgeCandidates } from '../../../src/plan/adopt/judge-candidates.ts';
+import { type JobCandidate, type JudgedPosting, judgeCandidates } from '../../../src/plan/match/whose-job.ts';
 
 const POSTING: JudgedPosting = { blocker: undefined, isReferenceCrowded: false, isContentCrowded: false };
 const WHOLE = { noContent: undefined };

@@ -55,6 +55,12 @@ export interface Window {
   readonly notAfter: Date | undefined;
 }
 
+/** Of a create that was sent then. Without an end: a job that was made later may be of the next try. */
+export const windowFrom = (startedAt: Date): Window => ({
+  notBefore: new Date(startedAt.getTime() - CLOCK_SKEW_MS),
+  notAfter: undefined,
+});
+
 /** Whether a job was made in the window; `undefined`: the site, or the window, does not tell. */
 export function isTimely(window: Window | undefined, createdAt: Date | undefined): boolean | undefined {
   if (window === undefined || createdAt === undefined) return undefined;
@@ -66,7 +72,6 @@ export interface OpenContent {
   readonly features: PostingFeatures;
   /** As sent. */
   readonly fields: Fields;
-  /** Without an end: a job that was made later may be of the next try. */
   readonly creates: readonly (Pick<OpenCreate, 'feed' | 'key' | 'entry' | 'isInDoubt'> & {
     readonly window: Window | undefined;
   })[];
@@ -176,7 +181,7 @@ export class OpenContents {
       const content: OpenContent = {
         features,
         fields,
-        creates: alike.map((create) => ({ ...create, window: windowOf(create) })),
+        creates: alike.map((create) => ({ ...create, window: create.startedAt && windowFrom(create.startedAt) })),
       };
       this.#byHash.set(contentHash, content);
       for (const { feed, key: its } of alike) this.#of.set(`${feed} ${its}`, content);
@@ -287,9 +292,6 @@ function mayBeNearby({ features }: OpenContent, job: JobFeatures): boolean {
   const [own, shown] = [features.sketch, job.sketch];
   return own !== undefined && shown !== undefined && shareOfSketch(own, shown) >= SIMILAR_TEXT;
 }
-
-const windowOf = ({ startedAt }: OpenCreate): Window | undefined =>
-  startedAt && { notBefore: new Date(startedAt.getTime() - CLOCK_SKEW_MS), notAfter: undefined };
 
 function bestTime({ creates }: OpenContent, createdAt: Date | undefined): boolean | undefined {
   let best: boolean | undefined = false;

@@ -1,7 +1,7 @@
 // Places in the spellings of people and sites.
 import { describe, expect, it } from 'vitest';
 import { stateTable } from '../../../src/config/load-us-states.ts';
-import { comparePlaces, placeOf } from '../../../src/plan/adopt/likeness.ts';
+import { comparePlaces, placeOf } from '../../../src/plan/match/likeness.ts';
 import { compileStates } from '../../../src/posting/places.ts';
 
 const find = compileStates(stateTable());

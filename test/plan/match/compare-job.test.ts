@@ -1,8 +1,8 @@
 // Which jobs a posting may be the posting of: the table above `compareJob`, line by line.
 import { describe, expect, it } from 'vitest';
 import { stateTable } from '../../../src/config/load-us-states.ts';
-import { compareJob } from '../../../src/plan/adopt/compare-job.ts';
-import { type AdoptRules, featuresOfJob, featuresOfPosting } from '../../../src/plan/adopt/job-features.ts';
+import { compareJob } from '../../../src/plan/match/compare-job.ts';
+import { type AdoptRules, featuresOfJob, featuresOfPosting } from '../../../src/plan/match/job-features.ts';
 import type { LearntRewrites } from '../../../src/plan/observe-values.ts';
 import { compileStates } from '../../../src/posting/places.ts';
 

@@ -5,7 +5,7 @@ import {
   blocksOfPosting,
   featuresOfJob,
   featuresOfPosting,
-} from '../../../src/plan/adopt/job-features.ts';
+} from '../../../src/plan/match/job-features.ts';
 import type { Fields } from '../../../src/posting/posting.ts';
 
 const rules = { referenceField: 'number', stateField: 'location-state', stateOf: () => undefined, learnt: new Map() };

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { cluesOf, contentOf } from '../../../src/plan/adopt/taken-content.ts';
 import { readForms } from '../../../src/plan/compare-shown.ts';
+import { cluesOf, contentOf } from '../../../src/plan/match/taken-content.ts';
 import type { StatedTypes } from '../../../src/plan/same-meaning.ts';
 import type { Fields } from '../../../src/posting/posting.ts';
 
