@@ -28,6 +28,7 @@ import { stoppedFeeds } from '../store/feed/feed-state.ts';
 import { lastVerifies } from '../store/feed/feed-verify.ts';
 import { listPauses } from '../store/locks/pauses.ts';
 import { countWorkers, type LiveProcess, liveProcesses, tokenPart } from '../store/locks/processes.ts';
+import type { Queryable } from '../store/postgres/database.ts';
 import { type PullHistory, readPullHistories } from '../store/pull/pull-history.ts';
 import { foldReviewCounts } from '../store/review/review-totals.ts';
 import { describeReference, REFERENCE_STATES, referenceState } from '../store/site/kept-values.ts';
@@ -248,6 +249,11 @@ export const showStatus = operation({
 
 type Reading = Pick<App, 'db' | 'config' | 'writeAction'>;
 
+interface StatusReading {
+  readonly db: Queryable;
+  readonly config: Config;
+}
+
 /** @param only reads the status of this feed alone */
 export async function readStatus(app: Reading, only?: FeedName): Promise<Status> {
   const { config, writeAction: write } = app;
@@ -265,18 +271,27 @@ export async function readStatus(app: Reading, only?: FeedName): Promise<Status>
   };
 }
 
-async function readFacts(app: Reading, only: FeedName | undefined) {
-  await concludeAbandonedPulls(app.db, only);
-  const facts = await readFactsOfSites(app);
-  return { ...facts, kept: await keptFormer(app.db), feeds: await readFeeds(app, facts.processes, only) };
+// What does not depend on each other is read side by side: a busy process waits longer for each answer than the database takes for it.
+
+async function readFacts({ db, config }: Reading, only: FeedName | undefined) {
+  await concludeAbandonedPulls(db, only);
+  const processes = liveProcesses(db.prepared);
+  const [facts, kept, feeds] = await Promise.all([
+    readFactsOfSites({ db: db.prepared, config }, processes),
+    keptFormer(db.prepared),
+    processes.then((live) => readFeeds({ db: db.prepared, config }, live, only)),
+  ]);
+  return { ...facts, kept, feeds };
 }
 
-async function readFactsOfSites(app: Reading) {
-  const workers = await countWorkers(app.db);
-  const processes = await liveProcesses(app.db);
-  const differences = describeDifferences(differencesOf(processes)) ?? null;
-  const sites = await readSites(app, processes);
-  return { workers, processes, differences, sites, pauses: await listPauses(app.db) };
+async function readFactsOfSites(asked: StatusReading, live = liveProcesses(asked.db)) {
+  const [workers, processes, sites, pauses] = await Promise.all([
+    countWorkers(asked.db),
+    live,
+    live.then((processes) => readSites(asked, processes)),
+    listPauses(asked.db),
+  ]);
+  return { workers, processes, differences: describeDifferences(differencesOf(processes)) ?? null, sites, pauses };
 }
 
 /** The status of one feed, with the whole that it is a part of. @throws {OperationRefused} */
@@ -293,7 +308,9 @@ export async function readFeedStatus(
 
 /** The status of the sites alone, which does not depend on how many postings there are. */
 export async function readSiteStatus(app: Reading): Promise<Pick<Status, 'sites' | 'workers' | 'differences'>> {
-  const { workers, differences, pauses, sites } = await shareReading(app.config, 'sites', () => readFactsOfSites(app));
+  const { workers, differences, pauses, sites } = await shareReading(app.config, 'sites', () =>
+    readFactsOfSites({ db: app.db.prepared, config: app.config }),
+  );
   const { failing } = assess(app.config, sites, [], { workers, pauses });
   const around = { workers, differences, failing, pauses };
   return { sites: sites.map((site) => siteStatus(site, around, app.writeAction)), workers, differences };
@@ -358,31 +375,35 @@ interface ReadSite {
   readonly asksToWait: boolean;
 }
 
-async function readSites(
-  { db, config }: Pick<App, 'db' | 'config'>,
-  processes: readonly LiveProcess[],
-): Promise<ReadSite[]> {
-  const sites: ReadSite[] = [];
+async function readSites({ db, config }: StatusReading, processes: readonly LiveProcess[]): Promise<ReadSite[]> {
   const tokens = await tokenDigests(db, config);
-  for (const { name, options } of config.sites.values()) {
-    const otherRefused = (await refusedTokens(db, name)).filter(({ digest }) => digest !== tokens.get(name));
-    const address = addressOf(options);
-    const field = options.referenceField;
-    const references = field === undefined ? null : await referenceState(db, { site: name, address, field });
-    sites.push({
-      references,
-      referencesNote: field === undefined || references === null ? undefined : describeReference(field, references),
-      state: stateAt(address, await readSiteState(db, name, tokens.get(name))),
-      otherRefused,
-      refusedProcesses: processes.filter(({ parts }) =>
-        otherRefused.some(({ digest }) => digest === parts[tokenPart(name)]),
-      ),
-      orphans: await countOrphans(db, name),
-      move: await findMove(db, name, address),
-      asksToWait: await onlyAsksToWait(db, name),
-    });
-  }
-  return sites;
+  return Promise.all(
+    [...config.sites.values()].map(async ({ name, options }): Promise<ReadSite> => {
+      const address = addressOf(options);
+      const field = options.referenceField;
+      const [refused, references, state, orphans, move, asksToWait] = await Promise.all([
+        refusedTokens(db, name),
+        field === undefined ? null : referenceState(db, { site: name, address, field }),
+        readSiteState(db, name, tokens.get(name)),
+        countOrphans(db, name),
+        findMove(db, name, address),
+        onlyAsksToWait(db, name),
+      ]);
+      const otherRefused = refused.filter(({ digest }) => digest !== tokens.get(name));
+      return {
+        references,
+        referencesNote: field === undefined || references === null ? undefined : describeReference(field, references),
+        state: stateAt(address, state),
+        otherRefused,
+        refusedProcesses: processes.filter(({ parts }) =>
+          otherRefused.some(({ digest }) => digest === parts[tokenPart(name)]),
+        ),
+        orphans,
+        move,
+        asksToWait,
+      };
+    }),
+  );
 }
 
 function siteStatus(
@@ -444,26 +465,30 @@ interface ReadFeed extends Pick<FeedStatus, 'feed' | 'site' | 'configured' | 'se
 
 /** Escalated feeds come first. */
 async function readFeeds(
-  { db, config }: Pick<App, 'db' | 'config'>,
+  { db, config }: StatusReading,
   processes: readonly LiveProcess[],
   only: FeedName | undefined,
 ): Promise<ReadFeed[]> {
-  const schedules = new Map((await readSchedules(db)).map((schedule) => [schedule.feed, schedule]));
   const broken = [...config.brokenFeeds].map(([feed, { siteName: site }]) => [feed, site ?? UNKNOWN_SITE] as const);
   const configured = new Map([
     ...[...config.feeds.values()].map((feed) => [feed.name, feed.siteName] as const),
     ...broken,
   ]);
   await foldReviewCounts(db);
-  const overviews = await readOverview(db, configured, only);
+  const [planned, overviews, verifies, offers, restored, stopped] = await Promise.all([
+    readSchedules(db),
+    readOverview(db, configured, only),
+    lastVerifies(db),
+    readHeldOffers(db, config),
+    notesOnRestore({ db, config }),
+    stoppedFeeds(db),
+  ]);
   const histories = await readPullHistories(
     db,
     overviews.map(({ feed }) => feed),
   );
-  const verifies = await lastVerifies(db);
-  const offers = await readHeldOffers(db, config);
-  const restored = await notesOnRestore({ db, config });
-  const stops = new Map((await stoppedFeeds(db)).map((stop) => [stop.feed, stop]));
+  const schedules = new Map(planned.map((schedule) => [schedule.feed, schedule]));
+  const stops = new Map(stopped.map((stop) => [stop.feed, stop]));
   const now = new Date();
   const feeds = overviews.map((overview): ReadFeed => {
     const { feed, site } = overview;
@@ -563,7 +588,7 @@ const whatIsLeft = (overview: FeedOverview): Message | undefined =>
   overview.live + unsentOf(overview) === 0 ? undefined : describeLeft({ ...overview, unsent: unsentOf(overview) });
 
 /** What to know of jobs that were made since the backup that the database was restored from: of feeds whose sites can be read. */
-export const notesOnRestore = ({ db, config }: Pick<App, 'db' | 'config'>): Promise<ReadonlyMap<FeedName, Message>> =>
+export const notesOnRestore = ({ db, config }: StatusReading): Promise<ReadonlyMap<FeedName, Message>> =>
   restoredNotes(
     db,
     [...config.feeds.values()].flatMap(({ name, siteName: site }) =>

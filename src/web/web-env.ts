@@ -9,6 +9,8 @@ export interface WebEnv {
   Bindings: HttpBindings;
   Variables: {
     client: Client;
+    /** Reads once for all who ask for the same at the same time. */
+    share: <T>(name: string, read: () => Promise<T>) => Promise<T>;
     /** What people have paused. */
     pauses: () => Promise<readonly PersonsPause[]>;
     /** A feed with its site, as far as the configuration has it. */

@@ -27,6 +27,7 @@ export function webRoutes(app: App, control: Control, { readClient, readVisitor,
     expectReadable(incoming.url ?? '');
     const client = readClient(incoming);
     c.set('client', client);
+    c.set('share', (name, read) => shareReading(app.config, name, read));
     c.set('pauses', () => shareReading(app.config, 'pauses', () => listPauses(app.db.prepared)));
     c.set('aboutFeed', (feed) => ({ feed, site: app.config.feeds.get(feed)?.siteName }));
     c.set('visitor', () => readVisitor(incoming, client));

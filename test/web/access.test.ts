@@ -159,3 +159,29 @@ it('names are shown as text', async () => {
   expect(answer.text).not.toContain('<script>');
   expect(answer.text).toContain('&lt;script&gt;');
 });
+
+it('everyone who asks for a page at the same time gets it as their own', async () => {
+  await start();
+  const names = ['anna', 'anna', 'ben', 'ada'];
+  const cookies: string[] = [];
+  for (const name of names) {
+    cookies.push(((await signIn({ Origin: served.url }, name)).headers.get('set-cookie') ?? '').split(';')[0] ?? '');
+  }
+  const shownTo = async (cookie: string) => {
+    const { text } = await rawRequest(served.url, { path: '/', headers: { Cookie: cookie } });
+    const [, name] = /class="account">.*?<span>([^<]*)</.exec(text) ?? [];
+    const tokens = new Set([...text.matchAll(/name="csrf" value="([^"]+)"/g)].map(([, token]) => token));
+    return { name, tokens: [...tokens], maySee: text.includes('Stop everything') };
+  };
+  const alone: Awaited<ReturnType<typeof shownTo>>[] = [];
+  for (const cookie of cookies) alone.push(await shownTo(cookie));
+  expect(alone.map(({ name, maySee }) => [name, maySee])).toEqual([
+    ['anna', true],
+    ['anna', true],
+    ['ben', false],
+    ['ada', true],
+  ]);
+  expect(new Set(alone.flatMap(({ tokens }) => tokens)).size).toBe(4);
+  const all = Array.from({ length: 5 }, () => cookies).flat();
+  expect(await Promise.all(all.map(shownTo))).toEqual(all.map((_, n) => alone[n % 4]));
+});

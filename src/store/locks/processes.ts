@@ -200,7 +200,7 @@ export async function enterAsWorker(
 }
 
 /** How many sending processes are alive, including this one. */
-export async function countWorkers(db: Database): Promise<number> {
+export async function countWorkers(db: Queryable): Promise<number> {
   const [row] = await db.query<{ n: number }>(`select count(*) as n from (${LIVE_WORKERS}) live`);
   return row?.n ?? 0;
 }

@@ -60,8 +60,7 @@ export async function readOverview(
   // If the database has another site for the feed than the configuration, its data belongs to that site.
   const sites = new Map([...configured, ...known.map(({ feed, site }) => [feed, site] as const)]);
   const overviews: FeedOverview[] = [];
-  const live = await countLive(db);
-  const undeleted = await undeletedOrphans(db);
+  const [live, undeleted] = await Promise.all([countLive(db), undeletedOrphans(db)]);
   for (const feed of [...sites.keys()].filter((each) => only === undefined || each === only).sort()) {
     const counted = await readFeed(db, feed, sites.get(feed) as SiteName);
     overviews.push({
@@ -79,24 +78,28 @@ async function readFeed(
   feed: FeedName,
   site: SiteName,
 ): Promise<Omit<FeedOverview, 'retired' | 'live' | 'undeleted'>> {
-  const [lastPull] = await listPulls(db, feed, 1);
-  const { held, in_doubt, rejected, failed, unreadable, duplicate } = await countReview(db, feed);
-  const [state] = await db.query<{
-    note: Message | null;
-    unsearched: boolean | null;
-    rekey: Message | null;
-    all: boolean;
-    warnings: readonly string[];
-  }>(
-    `select case when site_checked_at is null then site_check_note end as note, ${WAITS_FOR_SEARCH} as unsearched, rekey_note as rekey,
-       rekey_since is not null and rekey_all as all, warnings
-     from feed_state f where feed = $1`,
-    [feed],
-  );
+  const [[lastPull], counts, others, [state]] = await Promise.all([
+    listPulls(db, feed, 1),
+    countReview(db, feed),
+    countOthers(db, feed, site),
+    db.query<{
+      note: Message | null;
+      unsearched: boolean | null;
+      rekey: Message | null;
+      all: boolean;
+      warnings: readonly string[];
+    }>(
+      `select case when site_checked_at is null then site_check_note end as note, ${WAITS_FOR_SEARCH} as unsearched, rekey_note as rekey,
+         rekey_since is not null and rekey_all as all, warnings
+       from feed_state f where feed = $1`,
+      [feed],
+    ),
+  ]);
+  const { held, in_doubt, rejected, failed, unreadable, duplicate } = counts;
   return {
     feed,
     site,
-    ...(await countOthers(db, feed, site)),
+    ...others,
     held,
     in_doubt,
     rejected,

@@ -25,7 +25,7 @@ export function apiRoutes(app: App, control: Control): Hono<WebEnv> {
   };
   api.get('/openapi.json', (c) => {
     const { origin, prefix } = c.get('client');
-    return json({ body: openApi(OPERATIONS, `${origin}${prefix}${API}`) }, c.req.header('if-none-match'));
+    return respond(c, written({ body: openApi(OPERATIONS, `${origin}${prefix}${API}`) }));
   });
   for (const operation of OPERATIONS) {
     const path = `${API}${operation.path.replace(/\{(\w+)\}/g, ':$1')}`;
@@ -35,19 +35,19 @@ export function apiRoutes(app: App, control: Control): Hono<WebEnv> {
       if (operation.method === 'post') {
         expectOwnPage(c.env.incoming, c.get('client'), visitor, c.req.header('x-csrf-token'));
       }
-      const { rawBody, ...input } = await readRequest(c.req, operation);
-      if (operation.csv !== undefined && /^text\/csv\b/i.test(c.req.header('accept') ?? '')) {
-        return csvResponse(operation.csv(input, { app, control, actor: visitor.actor }), operation.path.slice(1));
+      const isRead = operation.method === 'get';
+      const asCsv = isRead && operation.csv !== undefined && /^text\/csv\b/i.test(c.req.header('accept') ?? '');
+      const asked = { app, control, actor: visitor.actor };
+      if (isRead && !asCsv && operation.scope === 'read') {
+        const { pathname, search } = new URL(c.req.url);
+        const read = async () => written(await operation.run(await readRequest(c.req, operation), asked));
+        return respond(c, await c.get('share')(`answer ${pathname}${search}`, read));
       }
-      const answer = async () => {
-        const reply = await operation.run(input, { app, control, actor: visitor.actor });
-        return json(
-          reply,
-          operation.method === 'get' ? c.req.header('if-none-match') : undefined,
-          locationOf(c, reply),
-        );
-      };
-      if (operation.method === 'get') return answer();
+      const { rawBody, ...input } = await readRequest(c.req, operation);
+      if (asCsv && operation.csv !== undefined)
+        return csvResponse(operation.csv(input, asked), operation.path.slice(1));
+      const answer = async () => respond(c, written(await operation.run(input, asked)));
+      if (isRead) return answer();
       const key = c.req.header('idempotency-key');
       return once(app.db, { who: visitor.actor, key, target: `${c.req.method} ${c.req.path}`, body: rawBody }, answer);
     });
@@ -72,21 +72,33 @@ function expectScope({ actor, scopes }: Visitor, { scope }: HttpOperation): void
   throw new ProblemError({ status: 403, detail: `${actor} lacks the scope ${scope}, which this needs` });
 }
 
-function locationOf(c: HonoContext<WebEnv>, { location }: OperationResult): Readonly<Record<string, string>> {
-  return location === undefined ? {} : { Location: `${c.get('client').prefix}${API}${location}` };
+interface Written {
+  readonly status: number;
+  /** JSON. */
+  readonly text: string;
+  readonly tag: string;
+  /** Below the API. */
+  readonly location: string | undefined;
 }
 
+const written = ({ status = 200, body, location }: OperationResult): Written => ({
+  status,
+  text: `${JSON.stringify(body)}\n`,
+  tag: etagOf(body),
+  location,
+});
+
 /** A reader that has the same content gets 304. */
-function json(
-  { status = 200, body }: OperationResult,
-  known: string | undefined,
-  headers: Readonly<Record<string, string>> = {},
-): Response {
-  const tag = etagOf(body);
-  const all = { 'Cache-Control': 'private, no-cache', ETag: tag, ...headers };
+function respond(c: HonoContext<WebEnv>, { status, text, tag, location }: Written): Response {
+  const headers = {
+    'Cache-Control': 'private, no-cache',
+    ETag: tag,
+    ...(location === undefined ? {} : { Location: `${c.get('client').prefix}${API}${location}` }),
+  };
+  const known = c.req.method === 'POST' ? undefined : c.req.header('if-none-match');
   const isKnown = known?.split(',').some((each) => each.trim().replace(/^W\//, '') === tag.replace(/^W\//, ''));
-  if (isKnown) return new Response(null, { status: 304, headers: all });
-  return new Response(`${JSON.stringify(body)}\n`, { status, headers: { 'Content-Type': 'application/json', ...all } });
+  if (isKnown) return new Response(null, { status: 304, headers });
+  return new Response(text, { status, headers: { 'Content-Type': 'application/json', ...headers } });
 }
 
 /** Weak, because ages grow while nothing else changes. */

@@ -6,7 +6,7 @@ import { csvResponse } from '../problem.ts';
 import type { WebEnv } from '../web-env.ts';
 import { type ChangesSelection, pageAddress } from './parts/addresses.ts';
 import { Layout, type Visit } from './parts/layout.tsx';
-import { askedBy, type PageContext, readInput, showPage } from './parts/page.tsx';
+import { askedBy, type PageContext, readInput, sendFile, showPage } from './parts/page.tsx';
 import { When } from './parts/parts.tsx';
 import { expectValue } from './parts/read-form.ts';
 import { Folded } from './review/filter-form.tsx';
@@ -36,7 +36,7 @@ export function changesPages(context: PageContext): Hono<WebEnv> {
   );
   pages.get(
     '/changes.csv',
-    showPage(async ({ actor, query }) =>
+    sendFile(async ({ actor, query }) =>
       csvResponse(changesAsCsv(readInput(listChanges, query), askedBy(context, actor)), 'changes'),
     ),
   );

@@ -1,4 +1,5 @@
 // What all pages and all forms have in common: who asks, and what they may do.
+import { randomBytes } from 'node:crypto';
 import type { Context, Handler } from 'hono';
 import { z } from 'zod';
 import type { Scope } from '../../../config/build/web-config.ts';
@@ -31,14 +32,50 @@ export interface PageVisit {
 
 type Page = ReturnType<typeof Layout> | Response;
 
+type Show = (asked: PageVisit) => Promise<Page>;
+
 /** A page, for all who may read, or have another scope. Others are sent to sign in, and come back afterwards. */
-export function showPage(show: (asked: PageVisit) => Promise<Page>, scope: Scope = 'read'): Handler<WebEnv> {
-  return async (c) => {
+export const showPage = (show: Show, scope: Scope = 'read'): Handler<WebEnv> =>
+  showTo(scope, scope === 'read' ? (c, visitor) => renderOnce(c, visitor, show) : showAlone(show));
+
+/** A file of any size for all who may read, made for each. */
+export const sendFile = (show: (asked: PageVisit) => Promise<Response>): Handler<WebEnv> =>
+  showTo('read', showAlone(show));
+
+type Answer = (c: Context<WebEnv>, visitor: Visitor) => Promise<Response>;
+
+const showTo =
+  (scope: Scope, answerTo: Answer): Handler<WebEnv> =>
+  async (c) => {
     const visitor = await c.get('visitor')();
     if (visitor === undefined) return c.redirect(c.get('client').prefix + signInAddress(c), 303);
     expectScope(visitor, scope);
-    return answer(c, await show(await pageVisit(c, visitor)));
+    return answerTo(c, visitor);
   };
+
+const showAlone =
+  (show: Show): Answer =>
+  async (c, visitor) =>
+    answer(c, await show(await pageVisit(c, visitor)));
+
+/** Stands for the CSRF token of a session in a page that several sessions of one user are shown. */
+const ANY_CSRF = randomBytes(32).toString('base64url');
+
+/**
+ * Reads and renders a page once for all browsers of a user, and for all on this machine if nobody signs in, that ask for it at the same
+ * time. It may be a redirection, but no other answer.
+ */
+async function renderOnce(c: Context<WebEnv>, visitor: Visitor, show: Show): Promise<Response> {
+  const { actor, scopes, signedIn } = visitor;
+  const { pathname, search } = new URL(c.req.url);
+  const name = JSON.stringify(['page', pathname + search, c.get('client').prefix, actor, [...scopes], signedIn?.name]);
+  const rendered = await c.get('share')(name, async () => {
+    const anyOfThem = { ...visitor, signedIn: signedIn && { ...signedIn, csrf: ANY_CSRF } };
+    const page = await show(await pageVisit(c, anyOfThem));
+    return page instanceof Response ? page : `${await page}`;
+  });
+  if (rendered instanceof Response) return new Response(null, rendered);
+  return c.html(signedIn === undefined ? rendered : rendered.replaceAll(ANY_CSRF, signedIn.csrf));
 }
 
 /**
