@@ -56,11 +56,25 @@ export interface QueueBackend {
 /** A server without memory, or with an error of its own, answers at once and again and again. */
 const AFTER_ERRORS: RetryPolicy = { firstDelayMs: 100, maxDelayMs: 2_000 };
 
-/** A worker asks for the next queue job as soon as it has an answer, even if that is an error. */
-function pausingAfterErrors<B extends IQueueBackend, C>(factory: BackendFactory<B, C>): BackendFactory<B, C> {
+/** No window is so much longer than that of the process which asks. */
+const FALSE_CLOCK_MS = 60_000;
+
+/**
+ * A worker asks for the next queue job as soon as it has an answer, even if that is an error. What is left of a rate limit that began
+ * while the server's clock was ahead is removed: it would hold for as long as that.
+ */
+function withCare<B extends IQueueBackend, C>(factory: BackendFactory<B, C>): BackendFactory<B, C> {
   return (...settings) => {
     const backend = factory(...settings);
-    const moveToActive = backend.moveToActive.bind(backend);
+    const [, { limiter }] = settings as unknown as [string, Pick<WorkerOptions, 'limiter'>];
+    const ask = backend.moveToActive.bind(backend);
+    const moveToActive: typeof ask = async (...values) => {
+      const next = await ask(...values);
+      const [, , limitedMs] = next;
+      if (limiter === undefined || !(limitedMs > limiter.duration + FALSE_CLOCK_MS)) return next;
+      await backend.removeRateLimitKey();
+      return ask(...values);
+    };
     let failures = 0;
     backend.moveToActive = async (...values) => {
       try {
@@ -93,7 +107,7 @@ function backendOf<B extends IQueueBackend, C>(
       if (emitter.closing === undefined) report(error);
     });
   };
-  const factory = pausingAfterErrors(wiring.factory);
+  const factory = withCare(wiring.factory);
   const common = { prefix: wiring.prefix, skipVersionCheck: true, ...(telemetry && { telemetry }) };
   return {
     kind: wiring.kind,

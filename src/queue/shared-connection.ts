@@ -24,11 +24,36 @@ interface Pool {
   connect(callback?: unknown): Promise<unknown>;
 }
 
+/** BullMQ's statements, by what they were. */
+const onServersClock = new Map<string, string>();
+/** What the comment before a statement of BullMQ calls the parameter with the time of the process. */
+const TIME_PARAMETER = /\$(\d+) now(?:_ms)?\b/;
+const COMMENT = /^(?:\s*--.*\n)+/;
+
+/**
+ * The statement with the server's time for that of the process. Locks and rate limits have times: a process whose clock is ahead takes
+ * queue jobs that others are processing, and what it leaves holds for as long as it is ahead. In Redis, its own clock counts.
+ */
+function onServerClock(statement: unknown): unknown {
+  if (typeof statement !== 'string') return statement;
+  let changed = onServersClock.get(statement);
+  if (changed === undefined) {
+    const comment = COMMENT.exec(statement)?.[0] ?? '';
+    const parameter = TIME_PARAMETER.exec(comment)?.[1];
+    // The parameter stays, as the values have one for each.
+    const time = `($${parameter}::bigint * 0 + (extract(epoch from clock_timestamp()) * 1000)::bigint)`;
+    const uses = new RegExp(`\\$${parameter}\\b(?:::bigint)?`, 'g');
+    changed = parameter === undefined ? statement : statement.slice(comment.length).replace(uses, () => time);
+    onServersClock.set(statement, changed);
+  }
+  return changed;
+}
+
 function openWaiting(options: PostgresPoolConfig, whenFree: WhenFree): PostgresConnection {
   const connection = new PostgresConnection(options);
   const pool = connection.pool as unknown as Pool;
   const [query, connect] = [pool.query.bind(pool), pool.connect.bind(pool)];
-  pool.query = (...statement) => whenFree(pool, () => query(...statement));
+  pool.query = (text, ...values) => whenFree(pool, () => query(onServerClock(text), ...values));
   // A call with a callback comes from the pool's own query.
   pool.connect = (callback) => (callback === undefined ? whenFree(pool, () => connect()) : connect(callback));
   // Each queue and each worker adds an error listener.

@@ -20,6 +20,8 @@ export interface TestBackend {
   remains(): Promise<string[]>;
   /** Makes it look as if that many processes had died with this posting's queue job. */
   setDeaths(key: string, deaths: number): Promise<void>;
+  /** Makes the rate limit of the only site hold for an hour, as if a clock had been ahead by that. */
+  holdRateLimit(): Promise<void>;
   /** Deletes everything in the queue. */
   wipe(): Promise<void>;
   dispose(): Promise<void>;
@@ -50,6 +52,11 @@ async function openDatabase(): Promise<TestBackend> {
         database.url,
         `update queue.job set stalled_count = ${deaths} where data @@ '$.postings[*].key == "${key}"'`,
       );
+    },
+    holdRateLimit: async () => {
+      const hour = "(extract(epoch from now() + interval '1 hour') * 1000)::bigint";
+      const held = `update queue.rate_limit set points = 1000, expire_at_ms = ${hour} returning queue`;
+      if ((await runSql(database.url, held)).length !== 1) throw new Error('there is not one rate limit');
     },
     wipe: async () => {
       const tables = ['job', 'dedup', 'dedup_next', 'scheduler', 'rate_limit', 'meta'].map((name) => `queue.${name}`);
@@ -87,6 +94,11 @@ async function openRedis(): Promise<TestBackend> {
         const keys = (data.postings ?? []).map((posting: { key: string }) => posting.key);
         if (keys.includes(key)) await client.hset(name, 'stc', deaths);
       }
+    },
+    holdRateLimit: async () => {
+      // Its key is gone once the window is over.
+      const [meta] = await client.keys('*:meta');
+      await client.set(String(meta).replace(/meta$/, 'limiter'), 1000, 'PX', 3_600_000);
     },
     wipe: async () => {
       await client.flushall();

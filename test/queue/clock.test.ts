@@ -1,0 +1,78 @@
+// Clocks that are wrong neither hold up a queue nor make queue jobs run twice.
+import { afterEach, describe, expect, test, vi } from 'vitest';
+import { feedName, postingKey, siteName } from '../../src/posting/identifiers.ts';
+import type { QueueBackend } from '../../src/queue/backend.ts';
+import { openSiteQueue, startApplyWorker } from '../../src/queue/site-queue.ts';
+import { runSql } from '../support/sql.ts';
+import { collector, gate } from './gate.ts';
+import { backends } from './queue-backends.ts';
+
+const HOUR_MS = 3_600_000;
+const site = siteName('board');
+const refOf = (key: string) => ({ feed: feedName('acme'), key: postingKey(key) });
+
+const toEnd: (() => Promise<unknown>)[] = [];
+afterEach(async () => {
+  vi.restoreAllMocks();
+  for (const end of toEnd.splice(0).reverse()) await end();
+});
+
+async function work(backend: QueueBackend, process: (key: string) => Promise<void>) {
+  const queue = await openSiteQueue(backend, site);
+  const worker = await startApplyWorker(backend, {
+    site,
+    queue,
+    concurrency: 1,
+    requestsPerSecond: 10,
+    process: ({ key }) => process(key),
+    onPoisoned: async () => undefined,
+  });
+  toEnd.push(queue.close, () => worker.stop(1_000));
+  return queue;
+}
+
+test('the times of a queue in Postgres are those of its server, not of the process', async () => {
+  const home = await backends[0]?.start();
+  if (home === undefined) throw new Error('the first backend is the database');
+  toEnd.push(home.dispose);
+  const now = Date.now;
+  vi.spyOn(Date, 'now').mockImplementation(() => now() + HOUR_MS);
+  const taken = collector<string>();
+  const finish = gate();
+  toEnd.push(async () => finish.open());
+  const queue = await work(await home.open(), async (key) => {
+    taken.add(key);
+    if (key === 'b') await finish.passed;
+  });
+  // The second is taken with the end of the first.
+  await queue.addMany([refOf('a'), refOf('b')]);
+  await taken.reached(2);
+  const times = await vi.waitFor(async () => {
+    const rows = await runSql<{ what: string; ahead: string }>(
+      home.address.databaseUrl,
+      `select what, at - (extract(epoch from clock_timestamp()) * 1000)::bigint as ahead from (
+         select 'lock' as what, locked_until_ms as at from queue.job where state = 'active'
+         union all select 'rate limit', expire_at_ms from queue.rate_limit
+         union all select 'check', value::bigint from queue.meta where field = 'stalled-check') as times order by what`,
+    );
+    expect(rows.map(({ what }) => what)).toEqual(['check', 'lock', 'rate limit']);
+    return rows;
+  }, 30_000);
+  for (const { what, ahead } of times) expect(Math.abs(Number(ahead)), what).toBeLessThan(HOUR_MS / 2);
+});
+
+describe.each(backends)('on $title', ({ start, missing }) => {
+  test.skipIf(missing)('a rate limit that began while a clock was ahead is ended', async () => {
+    const home = await start();
+    toEnd.push(home.dispose);
+    const taken = collector<string>();
+    const queue = await work(await home.open(), async (key) => taken.add(key));
+    await queue.addMany([refOf('a')]);
+    await taken.reached(1);
+    await vi.waitFor(async () => expect(await queue.counts()).toEqual({ waiting: 0, active: 0 }), 30_000);
+    await home.holdRateLimit();
+    await queue.addMany([refOf('b')]);
+    await taken.reached(2);
+    expect(taken.values).toEqual(['a', 'b']);
+  });
+});
