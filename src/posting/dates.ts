@@ -42,6 +42,8 @@ const LAST_CENTURY = 50;
 /** Not with hyphens and two digits of the year: "26-10-01" may begin with the year. */
 const NUMERIC = /^(\d{1,2})(?:([./-])(\d{1,2})\2(\d{4})|([./])(\d{1,2})\5(\d{2}))(?:\s+(.+))?$/;
 const EPOCH_MS = /^\d{12,13}$/;
+/** As the JSON writers of .NET's older libraries do: "/Date(1790861400000-0400)/". The time is in UTC, whatever the offset. */
+const DOT_NET = /^\/Date\((\d{1,14})(?:[+-]\d{4})?\)\/$/;
 const TIME =
   /^(\d{1,2}):(\d{2})(?::(\d{2})(?:[.,]\d+)?)?\s*(?:(AM|PM)\b)?\s*([A-Z]{1,5}|(?:GMT|UTC)?[+-]\d{2}(?::?\d{2})?)?$/i;
 
@@ -54,7 +56,7 @@ export type ReadDate =
   | { readonly kind: 'local' | 'instant'; readonly ms: number };
 
 /**
- * Reads ISO 8601, RFC 822, `YYYY-MM-DD HH:MM:SS`, what JavaScript and Java write, milliseconds since 1970 and, if the order is given,
+ * Reads ISO 8601, RFC 822, `YYYY-MM-DD HH:MM:SS`, what JavaScript, Java and .NET write, milliseconds since 1970 and, if the order is given,
  * `4/8/2012` and `31.12.2012`; `undefined` for anything else, including days that do not exist.
  */
 export function readDate(written: string, order?: NumericOrder): ReadDate | undefined {
@@ -62,6 +64,8 @@ export function readDate(written: string, order?: NumericOrder): ReadDate | unde
   if (written.length > MOST_CHARACTERS) return undefined;
   const text = written.replace(COMMENT, '');
   if (EPOCH_MS.test(text)) return atTime('instant', Number(text));
+  const dotNet = DOT_NET.exec(text);
+  if (dotNet !== null) return atTime('instant', Number(dotNet[1]));
   const iso = ISO.exec(text);
   if (iso !== null) return assemble(Number(iso[1]), Number(iso[3]), Number(iso[4]), iso[5]);
   const basic = ISO_BASIC.exec(text);

@@ -151,6 +151,54 @@ classes="$(printf '%s:' /usr/share/java/*.jar)"
 test -e Program.class || javac -cp "$classes" Program.java
 java -cp "$classes$PWD" Program $list.json`,
 });
+/** Mono is what Debian has of .NET. */
+const csharp = (code: string): Writer => ({
+  packages: [
+    'mono-mcs',
+    'mono-runtime',
+    'libmono-system-xml4.0-cil',
+    'libmono-system-xml-linq4.0-cil',
+    'libmono-system-runtime-serialization4.0-cil',
+  ],
+  script: `cat >Program.cs <<'PROGRAM'
+using System;
+using System.IO;
+using System.Linq;
+using System.Runtime.Serialization;
+using System.Runtime.Serialization.Json;
+using System.Xml;
+using System.Xml.Linq;
+using System.Xml.Serialization;
+
+[DataContract(Name = "job", Namespace = "")]
+[XmlType("job")]
+public class Job {
+  [DataMember] [XmlAttribute] public string id;
+  [DataMember] public string title;
+  [DataMember] public string description;
+  [DataMember] public string city;
+  [DataMember] public string state;
+  [DataMember] public string posted;
+  [DataMember] public decimal pay;
+  [DataMember] public bool remote;
+  [DataMember] public string category;
+  [DataMember] [XmlArrayItem("tag")] public string[] tags;
+}
+
+[DataContract(Name = "jobs", Namespace = "")]
+public class Jobs { [DataMember] public Job[] jobs; }
+
+public static class Program {
+  public static void Main(string[] arguments) {
+    var jobs = (Job[])new DataContractJsonSerializer(typeof(Job[])).ReadObject(File.OpenRead(arguments[0]));
+    var output = Console.OpenStandardOutput();
+${code}
+  }
+}
+PROGRAM
+test -e Program.exe || mcs -r:System.Xml -r:System.Xml.Linq -r:System.Runtime.Serialization Program.cs >&2
+mono Program.exe $list.json`,
+});
 const python = (packages: readonly string[], code: string): Writer => ({
   packages,
   script: `cat >program.py <<'PROGRAM'
@@ -160,6 +208,23 @@ ${code}
 PROGRAM
 python3.11 -W ignore program.py $list.json`,
 });
+/** Django's, with the place in elements of its own, as its documentation shows for what the formats lack. */
+const feedgenerator = (format: string): Writer =>
+  python(
+    ['python3-feedgenerator', 'python3-tz', 'python3-six'],
+    `import feedgenerator
+class Jobs(feedgenerator.${format}):
+    def root_attributes(self):
+        return {**super().root_attributes(), 'xmlns:job': 'https://jobs.example.com/terms'}
+    def add_item_elements(self, handler, item):
+        super().add_item_elements(handler, item)
+        for name in ('city', 'state'): handler.addQuickElement('job:' + name, item[name])
+feed = Jobs(title='Jobs', link='https://jobs.example.com/', description='All jobs')
+for job in jobs:
+    feed.add_item(title=job['title'], link='https://jobs.example.com/' + job['id'], description=job['description'],
+        unique_id=job['id'], categories=job['tags'], city=job['city'], state=job['state'])
+print(feed.writeString('utf-8'))`,
+  );
 const perl = (packages: readonly string[], code: string): Writer => ({
   packages,
   script: `cat >program.pl <<'PROGRAM'
@@ -300,6 +365,36 @@ end)`,
     `    System.out.println(new com.fasterxml.jackson.dataformat.xml.XmlMapper().writeValueAsString(jobs.job));`,
   ),
   'Java, Jackson JSON': java(`    System.out.println(new ObjectMapper().writeValueAsString(jobs));`),
+  'Mono, XmlWriter': csharp(`    using (var xml = XmlWriter.Create(output, new XmlWriterSettings { Indent = true })) {
+      xml.WriteStartElement("jobs");
+      foreach (var job in jobs) {
+        xml.WriteStartElement("job");
+        xml.WriteElementString("id", job.id);
+        xml.WriteElementString("title", job.title);
+        xml.WriteStartElement("description");
+        xml.WriteCData(job.description);
+        xml.WriteEndElement();
+        xml.WriteElementString("city", job.city);
+        xml.WriteElementString("state", job.state);
+        xml.WriteElementString("category", job.category);
+        xml.WriteElementString("pay", XmlConvert.ToString(job.pay));
+        xml.WriteEndElement();
+      }
+    }`),
+  'Mono, XmlSerializer': csharp(
+    `    new XmlSerializer(typeof(Job[]), new XmlRootAttribute("jobs")).Serialize(output, jobs);`,
+  ),
+  'Mono, LINQ to XML':
+    csharp(`    Console.WriteLine(new XDocument(new XElement("jobs", jobs.Select(job => new XElement("job",
+      new XAttribute("id", job.id), new XElement("title", job.title), new XElement("description", job.description),
+      new XElement("location", new XElement("city", job.city), new XElement("state", job.state)),
+      new XElement("remote", job.remote), new XElement("category", job.category))))));`),
+  'Mono, DataContractSerializer': csharp(
+    `    new DataContractSerializer(typeof(Jobs)).WriteObject(output, new Jobs { jobs = jobs });`,
+  ),
+  'Mono, DataContractJsonSerializer': csharp(
+    `    new DataContractJsonSerializer(typeof(Jobs)).WriteObject(output, new Jobs { jobs = jobs });`,
+  ),
   'Python, ElementTree': python(
     ['python3.11'],
     `import xml.etree.ElementTree as tree
@@ -337,6 +432,8 @@ print(xmltodict.unparse({'jobs': {'job': jobs}}))`,
 print(json.dumps(xmltodict.parse(xmltodict.unparse({'jobs': {'job': jobs}}))))`,
   ),
   'Python, json': python(['python3.11'], `json.dump({'jobs': jobs}, sys.stdout, indent=2)`),
+  'feedgenerator, RSS': feedgenerator('Rss201rev2Feed'),
+  'feedgenerator, Atom': feedgenerator('Atom1Feed'),
   'pandas, to_xml': python(
     ['python3-pandas', 'python3-lxml'],
     `import pandas

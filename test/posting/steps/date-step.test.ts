@@ -30,6 +30,8 @@ test.each<[settings: Partial<DateStep>, text: string, result: string]>([
   [{}, 'Thu Oct 01 2026 09:30:00 GMT+0000 (Coordinated Universal Time)', '2026-10-01T09:30:00Z'],
   [{}, 'Thu Oct 01 2026 09:30:00 GMT+1000 (Australian Eastern Standard Time)', '2026-09-30T23:30:00Z'],
   [{}, 'Thu Oct 01 09:30:00 EDT 2026', '2026-10-01T13:30:00Z'],
+  [{}, '/Date(1790861400000)/', '2026-10-01T13:30:00Z'],
+  [{}, '/Date(1790861400000-0400)/', '2026-10-01T13:30:00Z'],
   [{}, '2026-10-01T09:30-04:00[America/New_York]', '2026-10-01T13:30:00Z'],
   [{}, '2026-10-01T09:30Z[UTC]', '2026-10-01T09:30:00Z'],
   [{}, '2026/10/01', '2026-10-01'],
