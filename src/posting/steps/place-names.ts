@@ -108,8 +108,13 @@ export const isCountry = (text: string, isUs: (text: string) => boolean): boolea
 /** The country's name is also a state's. */
 const GEORGIA = 'Georgia';
 
-const display = new Intl.DisplayNames(['en'], { type: 'region', fallback: 'none' });
-const nameOfCode = (code: string): string | undefined => display.of(code);
+let display: Intl.DisplayNames | undefined;
+
+function nameOfCode(code: string): string | undefined {
+  // Made where it is needed: it takes as long as starting Node does.
+  display ??= new Intl.DisplayNames(['en'], { type: 'region', fallback: 'none' });
+  return display.of(code);
+}
 
 /** By the Unicode CLDR, in the version of this Node (ECMA-402, `Intl.DisplayNames`). */
 function namesOfCountries(): ReadonlySet<string> {
