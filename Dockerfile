@@ -5,7 +5,7 @@ FROM node:24-slim AS build
 WORKDIR /app
 COPY package.json package-lock.json .npmrc ./
 RUN npm ci --ignore-scripts
-COPY LICENSE tsconfig.json ./
+COPY LICENSE tsconfig.json rolldown.config.mjs ./
 COPY config config
 COPY src src
 COPY jobs jobs

@@ -6,8 +6,8 @@ import { packageRoot } from '../../src/config/package-root.ts';
 
 /** The program as it is shipped. */
 export const SHIPPED_PROGRAM = join(packageRoot, 'dist/src/cli/main.js');
-/** The same bundled into few files, by `test/support/bundle.ts`: it starts in half of the processor time. */
-export const PROGRAM = join(packageRoot, 'dist/bundled/main.js');
+/** The same without the file that people call: its hints say `jobmirror`, as if it were installed. */
+export const PROGRAM = join(packageRoot, 'dist/bundled/entry.js');
 
 export interface ProgramOptions {
   readonly cwd: string;

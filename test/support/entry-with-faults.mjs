@@ -1,4 +1,4 @@
-// Runs the compiled `jobmirror`, bundled (`bundle.ts`), and kills or stops its process at a step. The variables are
+// Runs `jobmirror` as it is shipped, and kills or stops its process at a step. The variables are
 // FAULT_AT=STEP[:stop], FAULT_NTH (default 1): how often the step must be reached, and TIMING: as JSON, instead of the real one.
 import { subscribe } from 'node:diagnostics_channel';
 import { fileURLToPath } from 'node:url';
@@ -18,4 +18,4 @@ if (TIMING !== undefined) {
 
 // Hints repeat the command as it was called: it is the program, not this file.
 process.argv[1] = fileURLToPath(new URL('../../dist/src/cli/main.js', import.meta.url));
-await import('../../dist/bundled/main.js');
+await import('../../dist/bundled/entry.js');
