@@ -39,7 +39,7 @@ import type { App } from '../../runtime/app.ts';
 import { ExitStatus, UserError } from '../../runtime/stop-signal.ts';
 import { readRekey } from '../../store/change/rekey/read-rekey.ts';
 import { lockFeed } from '../../store/locks/feed-locks.ts';
-import { ask, oneLine, printJson, printLine } from '../../telemetry/print.ts';
+import { ask, printJson, printLine } from '../../telemetry/print.ts';
 import { formatTime } from '../../telemetry/times.ts';
 import { actorName, commandWriter, knownFeed, positiveNumber, type WriteCommand } from '../adapter/command-line.ts';
 import {
@@ -52,6 +52,7 @@ import {
 } from '../adapter/operation-command.ts';
 import { withApp } from '../adapter/with-app.ts';
 import { adviceLine, say } from '../adapter/write-action.ts';
+import { titled, verdictPrinter } from '../output/describe-finding.ts';
 import { formatTable } from '../output/table.ts';
 
 const FEED = { feed: 'name of the feed' };
@@ -308,9 +309,6 @@ interface RekeyOptions {
   readonly notRekey?: boolean;
 }
 
-/** Lines of one verdict that are printed, unless as JSON. */
-const MOST_SHOWN = 50;
-
 /** While it runs, no pull changes what is missing or new. */
 async function rekey(app: App, name: string, options: RekeyOptions, signal: AbortSignal): Promise<void> {
   const feed = await knownFeed(app.db, app.config, name);
@@ -352,17 +350,14 @@ async function tellNone(feed: FeedName, options: RekeyOptions): Promise<void> {
 
 /** Prints the pairs, after binding the certain ones if `bind`. */
 async function show(subject: RekeySubject, bind: boolean, options: RekeyOptions): Promise<RekeyCounts> {
-  const shown = { sure: 0, unsure: 0, unmatched: 0 };
-  const counts = await rekeyFeed(subject, bind, async (lines) => {
-    for (const line of lines) {
-      if (options.json === true) await printJson(lineJson(subject.feed, line));
-      else if (shown[line.verdict]++ < MOST_SHOWN) await printLine(describeLine(line));
-    }
+  const { print, end } = verdictPrinter<RekeyedLine>(options.json === true, {
+    inWords: describeLine,
+    asJson: (line) => lineJson(subject.feed, line),
   });
-  if (options.json !== true) {
-    for (const [verdict, count] of Object.entries(shown))
-      if (count > MOST_SHOWN) await printLine(`… and ${count - MOST_SHOWN} more ${verdict} (--json prints all)`);
-  }
+  const counts = await rekeyFeed(subject, bind, async (lines) => {
+    for (const line of lines) await print(line);
+  });
+  await end();
   return counts;
 }
 
@@ -378,15 +373,12 @@ const lineJson = (feed: FeedName, line: RekeyedLine): Record<string, unknown> =>
   ...(line.message === undefined ? {} : { message: line.message }),
 });
 
-const MOST_OF_TITLE = 60;
-
 function describeLine({ key, oldKey, siteJobId, title, verdict, reasons, bound, message }: RekeyedLine): string {
   const word = message !== undefined ? 'refused' : bound ? 'bound' : verdict;
-  const named = title === undefined ? '' : ` "${oneLine(title, MOST_OF_TITLE)}"`;
   const job = siteJobId === undefined ? '' : ` (job ${siteJobId})`;
   const who =
     key === undefined ? `${oldKey}${job}, missing` : oldKey === undefined ? `${key}, new` : `${oldKey}${job} -> ${key}`;
-  return `${word} ${who}${named}: ${message ?? reasons.join(', ')}`;
+  return `${word} ${who}${titled(title)}: ${message ?? reasons.join(', ')}`;
 }
 
 /** Asks only at a terminal. */

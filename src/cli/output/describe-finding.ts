@@ -1,4 +1,5 @@
 // Writes what verifying found: a finding or the counts of a feed, as lines for people and as JSON.
+import type { Certainty } from '../../plan/match/whose-job.ts';
 import { plural } from '../../plan/message.ts';
 import type { FeedName } from '../../posting/identifiers.ts';
 import type { SetAgain } from '../../review/verify/verify-feed.ts';
@@ -96,8 +97,33 @@ interface Outcome {
 }
 
 const MOST_OF_TITLE = 60;
-/** Of each verdict, unless as JSON. */
-const MOST_SHOWN_JOBS = 50;
+
+interface LineWriter<Line> {
+  inWords(line: Line): string;
+  asJson(line: Line): Readonly<Record<string, unknown>>;
+}
+
+/** Prints lines about which job, or which posting, is whose as they come: the first ones of each verdict, unless as JSON. */
+export function verdictPrinter<Line extends { readonly verdict: Certainty }>(
+  json: boolean,
+  { inWords, asJson }: LineWriter<Line>,
+): { readonly print: (line: Line) => Promise<void>; readonly end: () => Promise<void> } {
+  const shown = { sure: 0, unsure: 0, unmatched: 0 };
+  return {
+    async print(line) {
+      if (json) await printJson(asJson(line));
+      else if (shown[line.verdict]++ < MOST_SHOWN) await printLine(inWords(line));
+    },
+    async end() {
+      for (const [verdict, count] of Object.entries(shown))
+        if (count > MOST_SHOWN) await printLine(`… and ${count - MOST_SHOWN} more ${verdict} (--json prints all)`);
+    },
+  };
+}
+
+/** Its title, as far as there is one. */
+export const titled = (title: string | undefined): string =>
+  title === undefined ? '' : ` "${oneLine(title, MOST_OF_TITLE)}"`;
 
 /**
  * Prints what was found for each posting.
@@ -109,30 +135,28 @@ export async function printMatches(
   outcomeOf: (line: MatchLine) => Outcome | undefined,
   members: Readonly<Record<string, unknown>> = {},
 ): Promise<void> {
-  const shown = { sure: 0, unsure: 0, unmatched: 0 };
+  const { print, end } = verdictPrinter<MatchLine & Outcome>(json, {
+    inWords: describeMatch,
+    asJson: (line) => ({ ...members, ...matchJson(line) }),
+  });
   for await (const line of matching.lines()) {
     const outcome = outcomeOf(line);
-    if (outcome === undefined) continue;
-    if (json) await printJson({ ...members, ...matchJson(line, outcome) });
-    else if (shown[line.verdict]++ < MOST_SHOWN_JOBS) await printLine(describeMatch(line, outcome));
+    if (outcome !== undefined) await print({ ...line, ...outcome });
   }
-  for (const [verdict, count] of Object.entries(shown))
-    if (count > MOST_SHOWN_JOBS)
-      await printLine(`… and ${count - MOST_SHOWN_JOBS} more ${verdict} (--json prints all)`);
+  await end();
 }
 
-function describeMatch(line: MatchLine, { adopted, message }: Outcome): string {
-  const { key, siteJobId, score, verdict, reasons, others, title } = line;
+function describeMatch(line: MatchLine & Outcome): string {
+  const { key, siteJobId, score, verdict, reasons, others, title, adopted, message } = line;
   const word = message === undefined ? (adopted ? 'adopted' : verdict) : 'refused';
   const why = message === undefined ? reasons : [message];
   const because = why.length === 0 ? '' : `: ${why.join(', ')}`;
   if (siteJobId === undefined) return `${word} ${key}${because}`;
-  const named = title === undefined ? '' : ` "${oneLine(title, MOST_OF_TITLE)}"`;
   const further = others.length === 0 ? '' : ` (also like it: ${others.join(', ')})`;
-  return `${word} ${key} - job ${siteJobId}${named} ${score.toFixed(2)}${because}${further}`;
+  return `${word} ${key} - job ${siteJobId}${titled(title)} ${score.toFixed(2)}${because}${further}`;
 }
 
-const matchJson = (line: MatchLine, { adopted, message }: Outcome): Record<string, unknown> => ({
+const matchJson = ({ adopted, message, ...line }: MatchLine & Outcome): Record<string, unknown> => ({
   key: line.key,
   job_id: line.siteJobId ?? null,
   score: line.score,

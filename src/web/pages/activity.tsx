@@ -10,7 +10,7 @@ import type { WebEnv } from '../web-env.ts';
 import { pageAddress } from './parts/addresses.ts';
 import { Layout, type Visit } from './parts/layout.tsx';
 import { askedBy, type PageContext, readInput, showPage } from './parts/page.tsx';
-import { When } from './parts/parts.tsx';
+import { Columns, When } from './parts/parts.tsx';
 import { expectValue } from './parts/read-form.ts';
 import { Folded } from './review/filter-form.tsx';
 
@@ -102,15 +102,7 @@ const ActivityPage = ({ visit, items, feeds, selection, isFirst, older }: Activi
       ) : (
         <section class="scroll" tabindex={0} aria-label="Actions, newest first">
           <table class="stacked">
-            <thead>
-              <tr>
-                <th scope="col">When</th>
-                <th scope="col">Who</th>
-                <th scope="col">What</th>
-                <th scope="col">To what</th>
-                <th scope="col">Before and after</th>
-              </tr>
-            </thead>
+            <Columns of={['When', 'Who', 'What', 'To what', 'Before and after']} />
             <tbody>
               {items.map(
                 ({ at, kind, actor: who, action, count, feed: ofFeed, key, edits, detail, activity, bulk, pull }) => (

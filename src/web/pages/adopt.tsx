@@ -15,10 +15,10 @@ import { type AdoptRun, listAdoptRuns } from '../../store/mapping/adopt-proposal
 import { decodeCursor, encodeCursor } from '../cursor.ts';
 import type { WebEnv } from '../web-env.ts';
 import { pageAddress } from './parts/addresses.ts';
-import { Csrf, Layout, mayReview, type Visit } from './parts/layout.tsx';
+import { Layout, mayReview, PostForm, type Visit } from './parts/layout.tsx';
 import { operationForm, type PageContext, readInput, showPage } from './parts/page.tsx';
 import { JobLink, type Pair, Pairs } from './parts/pairs.tsx';
-import { When } from './parts/parts.tsx';
+import { Pager, When } from './parts/parts.tsx';
 
 interface AdoptProps {
   readonly visit: Visit;
@@ -236,29 +236,29 @@ const Job = ({ siteJobId, url, title, owned }: ShownCandidateJob) => (
   </>
 );
 
-const Pages = ({ visit, feed, show, after, shown: { items, next } }: AdoptProps) =>
-  after === undefined && next === undefined ? null : (
-    <nav aria-label="Pages of matches" class="row">
-      {after !== undefined && <a href={visit.prefix + pageAddress.adopt(feed, { show })}>First page</a>}
-      {next !== undefined && (
-        <a
-          href={visit.prefix + pageAddress.adopt(feed, { show, cursor: encodeCursor({ after: next }) ?? undefined })}
-          rel="next"
-        >
-          Next page
-        </a>
-      )}
-      <span class="quiet">{`${items.length} on this page`}</span>
-    </nav>
-  );
+const Pages = ({ visit: { prefix }, feed, show, after, shown: { items, next } }: AdoptProps) => (
+  <Pager
+    label="Pages of matches"
+    first={after === undefined ? undefined : prefix + pageAddress.adopt(feed, { show })}
+    next={
+      next === undefined
+        ? undefined
+        : prefix + pageAddress.adopt(feed, { show, cursor: encodeCursor({ after: next }) ?? undefined })
+    }
+    shown={items.length}
+  />
+);
 
 const MatchJobs = ({ visit, feed, shown: { run } }: AdoptProps) => {
   const isFirst = run?.matchedAt == null;
   return (
-    <form method="post" action={visit.prefix + pageAddress.adopt()} class="panel" aria-label="Match the jobs">
-      <Csrf visit={visit} />
-      <input type="hidden" name="feed" value={feed} />
-      <input type="hidden" name="decision" value="match" />
+    <PostForm
+      visit={visit}
+      action={visit.prefix + pageAddress.adopt()}
+      class="panel"
+      aria-label="Match the jobs"
+      hidden={{ feed, decision: 'match' }}
+    >
       <p class="hint">
         Reads the whole list of the site and the feed, and compares them. Nothing is adopted, and nothing is changed on
         the site. Until it ends, the feed is not pulled.
@@ -268,17 +268,19 @@ const MatchJobs = ({ visit, feed, shown: { run } }: AdoptProps) => {
           {isFirst ? 'Match the jobs' : 'Match them again'}
         </button>
       </p>
-    </form>
+    </PostForm>
   );
 };
 
 const AdoptSure = ({ visit, feed, run }: MatchedProps) =>
   run.sure === 0 ? null : (
-    <form method="post" action={visit.prefix + pageAddress.adopt()} class="panel" aria-label="All sure matches">
-      <Csrf visit={visit} />
-      <input type="hidden" name="feed" value={feed} />
-      <input type="hidden" name="decision" value="sure" />
-      <input type="hidden" name="mark" value={run.mark ?? ''} />
+    <PostForm
+      visit={visit}
+      action={visit.prefix + pageAddress.adopt()}
+      class="panel"
+      aria-label="All sure matches"
+      hidden={{ feed, decision: 'sure', mark: run.mark ?? '' }}
+    >
       <p class="hint">
         Site and feed are read again first: a match that is not sure any more, or was not shown, is not adopted. Nothing
         is changed on the site; the next pull sends what differs, unless the feed only creates jobs.
@@ -288,7 +290,7 @@ const AdoptSure = ({ visit, feed, run }: MatchedProps) =>
           {run.sure === 1 ? 'Adopt the sure match' : `Adopt all ${run.sure} sure matches`}
         </button>
       </p>
-    </form>
+    </PostForm>
   );
 
 /** Adopts a candidate that is shown. */
@@ -304,25 +306,25 @@ const AdoptThis = ({
   readonly posting: PostingKey;
   readonly candidate: ShownCandidateJob;
 }) => (
-  <form method="post" action={visit.prefix + pageAddress.adopt()}>
-    <Csrf visit={visit} />
-    <input type="hidden" name="feed" value={feed} />
-    <input type="hidden" name="decision" value="named" />
-    <input type="hidden" name="show" value={show} />
-    <input type="hidden" name="key" value={posting} />
-    <input type="hidden" name="job_id" value={siteJobId} />
-    <input type="hidden" name="version" value={version} />
+  <PostForm
+    visit={visit}
+    action={visit.prefix + pageAddress.adopt()}
+    hidden={{ feed, decision: 'named', show, key: posting, job_id: siteJobId, version }}
+  >
     <button type="submit" aria-label={`It is its job: ${posting} has job ${siteJobId}`}>
       It is its job
     </button>
-  </form>
+  </PostForm>
 );
 
 const AdoptNamed = ({ visit, feed }: AdoptProps) => (
-  <form method="post" action={visit.prefix + pageAddress.adopt()} class="panel" aria-label="Another job">
-    <Csrf visit={visit} />
-    <input type="hidden" name="feed" value={feed} />
-    <input type="hidden" name="decision" value="named" />
+  <PostForm
+    visit={visit}
+    action={visit.prefix + pageAddress.adopt()}
+    class="panel"
+    aria-label="Another job"
+    hidden={{ feed, decision: 'named' }}
+  >
     <p>
       <strong>Another job</strong>
     </p>
@@ -345,7 +347,7 @@ const AdoptNamed = ({ visit, feed }: AdoptProps) => (
     <p>
       <button type="submit">Adopt that job</button>
     </p>
-  </form>
+  </PostForm>
 );
 
 // The pages of existing jobs: all feeds, and what was found for one, with the decisions.

@@ -7,7 +7,7 @@ import type { WebEnv } from '../web-env.ts';
 import { type ChangesSelection, pageAddress } from './parts/addresses.ts';
 import { Layout, type Visit } from './parts/layout.tsx';
 import { askedBy, type PageContext, readInput, sendFile, showPage } from './parts/page.tsx';
-import { When } from './parts/parts.tsx';
+import { Columns, When } from './parts/parts.tsx';
 import { expectValue } from './parts/read-form.ts';
 import { Folded } from './review/filter-form.tsx';
 
@@ -119,15 +119,7 @@ const ChangesPage = ({ visit, items, keptSince, feeds, selection, older }: Chang
 const Table = ({ prefix, items }: { prefix: string } & Pick<ChangesPageProps, 'items'>) => (
   <section class="scroll" tabindex={0} aria-label="Changes, newest first">
     <table class="stacked">
-      <thead>
-        <tr>
-          <th scope="col">Posting</th>
-          <th scope="col">When</th>
-          <th scope="col">Operation</th>
-          <th scope="col">Why</th>
-          <th scope="col">Job</th>
-        </tr>
-      </thead>
+      <Columns of={['Posting', 'When', 'Operation', 'Why', 'Job']} />
       <tbody>
         {items.map(({ at, feed, key, title, operation, why, pull, fields, site_job_id: id, site_job_url: url }) => (
           <tr>

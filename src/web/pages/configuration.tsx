@@ -15,9 +15,9 @@ import { OperationRefused } from '../../operations/operation.ts';
 import { plural } from '../../plan/message.ts';
 import type { WebEnv } from '../web-env.ts';
 import { pageAddress } from './parts/addresses.ts';
-import { Csrf, Layout, type Visit } from './parts/layout.tsx';
+import { Layout, PostForm, type Visit } from './parts/layout.tsx';
 import { askedBy, operationForm, type PageContext, readInput, showPage } from './parts/page.tsx';
-import { When } from './parts/parts.tsx';
+import { Columns, When } from './parts/parts.tsx';
 
 type Shown = z.output<typeof showFeedText.output>;
 type Version = z.output<typeof listFeedVersions.item>;
@@ -162,10 +162,11 @@ const FeedFilePage = ({ visit, feed, shown, versions, ...drafted }: FeedFilePage
           ))}
         </div>
       )}
-      <form method="post" action={prefix + pageAddress.saveFeedFile()}>
-        <Csrf visit={visit} />
-        <input type="hidden" name="feed" value={feed} />
-        <input type="hidden" name="seen" value={seen ?? shown?.seen ?? ''} />
+      <PostForm
+        visit={visit}
+        action={prefix + pageAddress.saveFeedFile()}
+        hidden={{ feed, seen: seen ?? shown?.seen ?? '' }}
+      >
         <p>
           <label for="text">Settings (YAML)</label>
           <textarea id="text" name="text" rows={Math.min(40, written.split('\n').length + 3)} spellcheck={false}>
@@ -178,7 +179,7 @@ const FeedFilePage = ({ visit, feed, shown, versions, ...drafted }: FeedFilePage
             Check
           </button>
         </p>
-      </form>
+      </PostForm>
       {present !== undefined && <PresentTextShown present={present} />}
       {versions.length > 0 && <Versions visit={visit} feed={feed} seen={shown?.seen ?? ''} versions={versions} />}
     </Layout>
@@ -197,14 +198,7 @@ const Versions = ({ visit, feed, seen, versions }: VersionsProps) => (
     <h2>Versions</h2>
     <section class="scroll" tabindex={0} aria-label="Versions, newest first">
       <table>
-        <thead>
-          <tr>
-            <th scope="col">Version</th>
-            <th scope="col">When</th>
-            <th scope="col">Who</th>
-            <th scope="col">What</th>
-          </tr>
-        </thead>
+        <Columns of={['Version', 'When', 'Who', 'What']} />
         <tbody>
           {versions.map(({ version, at, actor, present, lines }) => (
             <tr>
@@ -219,13 +213,14 @@ const Versions = ({ visit, feed, seen, versions }: VersionsProps) => (
                 {present ? (
                   'in the file'
                 ) : (
-                  <form method="post" action={visit.prefix + pageAddress.restoreFeedFile()} class="row">
-                    <Csrf visit={visit} />
-                    <input type="hidden" name="feed" value={feed} />
-                    <input type="hidden" name="version" value={String(version)} />
-                    <input type="hidden" name="seen" value={seen} />
+                  <PostForm
+                    visit={visit}
+                    action={visit.prefix + pageAddress.restoreFeedFile()}
+                    class="row"
+                    hidden={{ feed, version: String(version), seen }}
+                  >
                     {plural(lines, 'line')} <button type="submit">{`Restore version ${version}`}</button>
-                  </form>
+                  </PostForm>
                 )}
               </td>
             </tr>
@@ -332,10 +327,9 @@ const ConfigurationPage = ({ visit, feeds, path, reload }: ConfigurationPageProp
         </ul>
       </section>
     ))}
-    <form method="post" action={visit.prefix + pageAddress.reload()}>
-      <Csrf visit={visit} />
+    <PostForm visit={visit} action={visit.prefix + pageAddress.reload()}>
       <button type="submit">Reload</button>
-    </form>
+    </PostForm>
   </Layout>
 );
 

@@ -7,7 +7,7 @@ import { describeAbsent, LIKENESS_WORDS, NONE_KNOWN, OWNED_WORDS } from '../../r
 import { JOB_WOULD_GO } from '../../review/describe-history.ts';
 import type { OpenChangeRow } from '../../store/change/open-change.ts';
 import { pageAddress } from './parts/addresses.ts';
-import { Csrf, Layout, mayReview, type Visit } from './parts/layout.tsx';
+import { Layout, mayReview, PostForm, type Visit } from './parts/layout.tsx';
 import { JobLink } from './parts/pairs.tsx';
 import { When } from './parts/parts.tsx';
 
@@ -130,17 +130,17 @@ const SideBySide = ({ sent, shown, visit, change, version }: SideProps) => {
                 {LIKENESS_WORDS[candidate.likeness]}
                 {candidate.owned && <p class="warn">{OWNED_WORDS}</p>}
                 {mayReview(visit) && (
-                  <form method="post" action={visit.prefix + pageAddress.doubt(change.id)}>
-                    <Csrf visit={visit} />
-                    <input type="hidden" name="version" value={version} />
-                    <input type="hidden" name="verdict" value="exists" />
-                    <input type="hidden" name="site_job_id" value={candidate.siteJobId} />
+                  <PostForm
+                    visit={visit}
+                    action={visit.prefix + pageAddress.doubt(change.id)}
+                    hidden={{ version, verdict: 'exists', site_job_id: candidate.siteJobId }}
+                  >
                     <p>
                       <button type="submit" class={candidate.likeness === 'match' ? 'main' : ''}>
                         {`It is job ${candidate.siteJobId}`}
                       </button>
                     </p>
-                  </form>
+                  </PostForm>
                 )}
               </td>
             ))}
@@ -202,10 +202,13 @@ const Decisions = ({ visit, change, version, typed, refused }: DoubtProps) => {
           <button type="submit">Read it from the site</button>
         </p>
       </form>
-      <form method="post" action={address} class="panel" aria-label="The site made this job">
-        <Csrf visit={visit} />
-        <input type="hidden" name="version" value={version} />
-        <input type="hidden" name="verdict" value="exists" />
+      <PostForm
+        visit={visit}
+        action={address}
+        class="panel"
+        aria-label="The site made this job"
+        hidden={{ version, verdict: 'exists' }}
+      >
         <p>
           <label for="job">Its ID on the site</label>
           <input id="job" name="site_job_id" required maxlength={200} value={typed ?? ''} autocomplete="off" />
@@ -224,11 +227,14 @@ const Decisions = ({ visit, change, version, typed, refused }: DoubtProps) => {
         <p>
           <button type="submit">The site made this job</button>
         </p>
-      </form>
-      <form method="post" action={address} class="panel" aria-label="The site made no job">
-        <Csrf visit={visit} />
-        <input type="hidden" name="version" value={version} />
-        <input type="hidden" name="verdict" value="missing" />
+      </PostForm>
+      <PostForm
+        visit={visit}
+        action={address}
+        class="panel"
+        aria-label="The site made no job"
+        hidden={{ version, verdict: 'missing' }}
+      >
         <p>
           <label>
             <input type="checkbox" name="confirmed" value="true" required autocomplete="off" /> I have looked on the
@@ -241,7 +247,7 @@ const Decisions = ({ visit, change, version, typed, refused }: DoubtProps) => {
             None: send it again
           </button>
         </p>
-      </form>
+      </PostForm>
     </>
   );
 };

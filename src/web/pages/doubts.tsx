@@ -22,9 +22,9 @@ import { notFound, ProblemError } from '../problem.ts';
 import type { WebEnv } from '../web-env.ts';
 import { DoubtPage } from './doubt.tsx';
 import { pageAddress } from './parts/addresses.ts';
-import { Csrf, Layout, mayReview, type Visit } from './parts/layout.tsx';
+import { Layout, mayReview, PostForm, type Visit } from './parts/layout.tsx';
 import { operationForm, type PageContext, readInput, showPage } from './parts/page.tsx';
-import { sentence, When } from './parts/parts.tsx';
+import { Columns, Pager, sentence, When } from './parts/parts.tsx';
 import { malformed } from './review/read-decision.ts';
 
 const SHOWN = 50;
@@ -181,15 +181,7 @@ const Doubts = ({ visit, feed, entries, isFirst, next, resolved, found }: Doubts
           <section class="scroll" tabindex={0} aria-label="Creates in doubt">
             <table class="stacked">
               <caption class="quiet">Creates in doubt, the oldest first</caption>
-              <thead>
-                <tr>
-                  <th scope="col">Posting</th>
-                  <th scope="col">Feed</th>
-                  <th scope="col">Site</th>
-                  <th scope="col">What is known</th>
-                  <th scope="col">Since</th>
-                </tr>
-              </thead>
+              <Columns of={['Posting', 'Feed', 'Site', 'What is known', 'Since']} />
               <tbody>
                 {entries.map((entry) => (
                   <tr>
@@ -207,16 +199,11 @@ const Doubts = ({ visit, feed, entries, isFirst, next, resolved, found }: Doubts
               </tbody>
             </table>
           </section>
-          {(!isFirst || next !== undefined) && (
-            <nav aria-label="Pages of doubts" class="row">
-              {!isFirst && <a href={prefix + pageAddress.doubts(feed)}>First page</a>}
-              {next !== undefined && (
-                <a href={prefix + pageAddress.doubts(feed, { cursor: next })} rel="next">
-                  Next page
-                </a>
-              )}
-            </nav>
-          )}
+          <Pager
+            label="Pages of doubts"
+            first={isFirst ? undefined : prefix + pageAddress.doubts(feed)}
+            next={next && prefix + pageAddress.doubts(feed, { cursor: next })}
+          />
         </>
       )}
     </Layout>
@@ -258,10 +245,13 @@ const FoundPage = ({ visit, feed, found, unfinished, refused }: FoundProps) => {
       {sure.length === 0 ? (
         <p>No found job is certain.</p>
       ) : (
-        <form method="post" action={prefix + pageAddress.found()} class="panel" aria-label="All certain jobs">
-          <Csrf visit={visit} />
-          <input type="hidden" name="feed" value={feed} />
-          <input type="hidden" name="mark" value={found.mark} />
+        <PostForm
+          visit={visit}
+          action={prefix + pageAddress.found()}
+          class="panel"
+          aria-label="All certain jobs"
+          hidden={{ feed, mark: found.mark }}
+        >
           <p>
             {sure.length === 1
               ? '1 job on the site shows exactly the reference of a posting, and no other posting or job has it. Its other fields are set to the values in the feed.'
@@ -277,7 +267,7 @@ const FoundPage = ({ visit, feed, found, unfinished, refused }: FoundProps) => {
               </button>
             </p>
           )}
-        </form>
+        </PostForm>
       )}
       {sure.length > 0 && (
         <>
@@ -308,13 +298,7 @@ const Jobs = ({ visit, jobs, label }: JobsProps) => {
   return (
     <section class="scroll" tabindex={0} aria-label={label}>
       <table>
-        <thead>
-          <tr>
-            <th scope="col">Posting</th>
-            <th scope="col">Job</th>
-            {explained && <th scope="col">Why</th>}
-          </tr>
-        </thead>
+        <Columns of={['Posting', 'Job', explained && 'Why']} />
         <tbody>
           {rows.map((job) => (
             <tr>

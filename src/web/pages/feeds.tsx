@@ -17,7 +17,7 @@ import { type Attention, AttentionList, attentionOf } from './attention.tsx';
 import { Sparkline } from './overview.tsx';
 import { pageAddress } from './parts/addresses.ts';
 import { FeedNumbers, PullButton } from './parts/feed-numbers.tsx';
-import { Csrf, Layout, mayConfigure, mayReview, type Visit } from './parts/layout.tsx';
+import { Layout, mayConfigure, mayReview, PostForm, type Visit } from './parts/layout.tsx';
 import { askedBy, operationForm, type PageContext, showPage } from './parts/page.tsx';
 import { Told, When } from './parts/parts.tsx';
 import { PausedByPerson, PauseLink } from './parts/paused.tsx';
@@ -232,14 +232,11 @@ const Stopped = ({ visit, feed, stopped: { since, undo, undone } }: StoppedProps
         source is right: then it is pulled by its schedule again.
       </p>
       {mayReview(visit) && (
-        <form method="post" action={prefix + pageAddress.resumeFeed()}>
-          <Csrf visit={visit} />
-          <input type="hidden" name="feed" value={feed} />
-          <input type="hidden" name="undo" value={undo} />
+        <PostForm visit={visit} action={prefix + pageAddress.resumeFeed()} hidden={{ feed, undo }}>
           <button type="submit" class="main">
             Resume {feed}
           </button>
-        </form>
+        </PostForm>
       )}
     </section>
   );

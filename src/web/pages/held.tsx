@@ -14,9 +14,9 @@ import { decodeCursor, encodeCursor } from '../cursor.ts';
 import { ProblemError } from '../problem.ts';
 import type { WebEnv } from '../web-env.ts';
 import { pageAddress } from './parts/addresses.ts';
-import { Csrf, Layout, mayReview, type Visit } from './parts/layout.tsx';
+import { Layout, mayReview, PostForm, type Visit } from './parts/layout.tsx';
 import { actOnForm, type PageContext, showPage } from './parts/page.tsx';
-import { When } from './parts/parts.tsx';
+import { Columns, Pager, When } from './parts/parts.tsx';
 import type { Form } from './parts/read-form.ts';
 import { AnswerFirst } from './rekey.tsx';
 import { startFromForm } from './review/decide.tsx';
@@ -30,16 +30,7 @@ const HeldFeeds = ({ visit, groups }: { visit: Visit; groups: readonly HeldGroup
       <section class="scroll" tabindex={0} aria-label="Feeds with held deletes">
         <table class="stacked">
           <caption class="quiet">Feeds with held deletes</caption>
-          <thead>
-            <tr>
-              <th scope="col">Feed</th>
-              <th scope="col" class="number">
-                Held
-              </th>
-              <th scope="col">Since</th>
-              <th scope="col">Why</th>
-            </tr>
-          </thead>
+          <Columns of={['Feed', { number: 'Held' }, 'Since', 'Why']} />
           <tbody>
             {groups.map(({ feed, count, since, reason }) => (
               <tr>
@@ -102,15 +93,13 @@ const Held = (props: HeldProps) => {
           <h2 id="deletes">What would be deleted</h2>
           {mayReview(visit) && !inQuestion ? (
             <>
-              <form method="post" action={prefix + pageAddress.held()} id="decide">
-                <Csrf visit={visit} />
-                <input type="hidden" name="feed" value={feed} />
+              <PostForm visit={visit} action={prefix + pageAddress.held()} id="decide" hidden={{ feed }}>
                 <Decisions {...props} />
                 <Deletes {...props} checkable />
                 <p class="row">
                   <DecideChosen approvable={props.approvable} />
                 </p>
-              </form>
+              </PostForm>
               <ApproveAll {...props} />
             </>
           ) : (
@@ -168,16 +157,7 @@ const Deletes = ({
 }: HeldProps & { readonly checkable: boolean }) => (
   <section class="scroll" tabindex={0} aria-labelledby="deletes">
     <table class="stacked" aria-labelledby="deletes">
-      <thead>
-        <tr>
-          {checkable && <th scope="col">Choose</th>}
-          <th scope="col">Posting</th>
-          <th scope="col">Title</th>
-          <th scope="col">Job</th>
-          {reasons.length > 1 && <th scope="col">Held for</th>}
-          <th scope="col">Since</th>
-        </tr>
-      </thead>
+      <Columns of={[checkable && 'Choose', 'Posting', 'Title', 'Job', reasons.length > 1 && 'Held for', 'Since']} />
       <tbody>
         {deletes.map((held) => (
           <tr>
@@ -290,12 +270,13 @@ const ApproveAll = ({ visit, feed, approvable: count, seen, barred }: HeldProps)
       </p>
     );
   return (
-    <form method="post" action={prefix + pageAddress.held()} class="panel" aria-label="All held deletes">
-      <Csrf visit={visit} />
-      <input type="hidden" name="feed" value={feed} />
-      <input type="hidden" name="decision" value="approve-all" />
-      <input type="hidden" name="expected" value={String(count)} />
-      <input type="hidden" name="seen" value={seen} />
+    <PostForm
+      visit={visit}
+      action={prefix + pageAddress.held()}
+      class="panel"
+      aria-label="All held deletes"
+      hidden={{ feed, decision: 'approve-all', expected: String(count), seen }}
+    >
       <p>
         <strong>{`All ${plural(count, 'held delete')} of this feed${barred.length === 0 ? '' : ' that can be approved'}`}</strong>
       </p>
@@ -309,22 +290,18 @@ const ApproveAll = ({ visit, feed, approvable: count, seen, barred }: HeldProps)
       <p>
         <button type="submit" class="danger">{`Delete all ${count}`}</button>
       </p>
-    </form>
+    </PostForm>
   );
 };
 
-const Pages = ({ visit, feed, cursor, next, deletes }: HeldProps) =>
-  cursor === undefined && next === undefined ? null : (
-    <nav aria-label="Pages of held deletes" class="row">
-      {cursor !== undefined && <a href={visit.prefix + pageAddress.held(feed)}>First page</a>}
-      {next !== undefined && (
-        <a href={visit.prefix + pageAddress.held(feed, next)} rel="next">
-          Next page
-        </a>
-      )}
-      <span class="quiet">{`${deletes.length} on this page`}</span>
-    </nav>
-  );
+const Pages = ({ visit: { prefix }, feed, cursor, next, deletes }: HeldProps) => (
+  <Pager
+    label="Pages of held deletes"
+    first={cursor === undefined ? undefined : prefix + pageAddress.held(feed)}
+    next={next && prefix + pageAddress.held(feed, next)}
+    shown={deletes.length}
+  />
+);
 
 // The pages of held deletes: which feeds have some, and those of one feed with the decisions about them.
 

@@ -18,6 +18,7 @@ import type { WebEnv } from '../web-env.ts';
 import { pageAddress } from './parts/addresses.ts';
 import { Layout, mayPull, type Visit } from './parts/layout.tsx';
 import { type PageContext, showPage } from './parts/page.tsx';
+import { Columns, Pager } from './parts/parts.tsx';
 import { SyncNow } from './posting/sync-now.tsx';
 import { malformed } from './review/read-decision.ts';
 
@@ -105,16 +106,11 @@ const Jobs = (props: JobsProps) => {
       <p>
         <a href={prefix + pageAddress.adopt(feed)}>Match jobs that a site already has</a>
       </p>
-      {(!isFirst || next !== undefined) && (
-        <nav aria-label="Pages of jobs" class="row">
-          {!isFirst && <a href={prefix + pageAddress.jobs({ ...only(feed) })}>First page</a>}
-          {next !== undefined && (
-            <a href={prefix + pageAddress.jobs({ ...only(feed), cursor: next })} rel="next">
-              Next page
-            </a>
-          )}
-        </nav>
-      )}
+      <Pager
+        label="Pages of jobs"
+        first={isFirst ? undefined : prefix + pageAddress.jobs({ ...only(feed) })}
+        next={next && prefix + pageAddress.jobs({ ...only(feed), cursor: next })}
+      />
     </Layout>
   );
 };
@@ -146,17 +142,9 @@ interface ListProps {
 const List = ({ visit, jobs, heading, syncable = [] }: ListProps) => (
   <section class="scroll" tabindex={0} aria-labelledby={heading}>
     <table class="stacked" aria-labelledby={heading}>
-      <thead>
-        <tr>
-          <th scope="col">Posting</th>
-          <th scope="col">Title</th>
-          <th scope="col">Feed</th>
-          <th scope="col">Site</th>
-          <th scope="col">Job</th>
-          <th scope="col">State</th>
-          {syncable.length > 0 && mayPull(visit) && <th scope="col">Sync</th>}
-        </tr>
-      </thead>
+      <Columns
+        of={['Posting', 'Title', 'Feed', 'Site', 'Job', 'State', syncable.length > 0 && mayPull(visit) && 'Sync']}
+      />
       <tbody>
         {jobs.map(({ feed, key, site, siteJobId, url, title, state }) => (
           <tr>

@@ -8,7 +8,7 @@ import { formatTime } from '../../telemetry/times.ts';
 import { ProblemError } from '../problem.ts';
 import type { WebEnv } from '../web-env.ts';
 import { pageAddress } from './parts/addresses.ts';
-import { Csrf, Layout, mayReview, type Visit } from './parts/layout.tsx';
+import { Layout, mayReview, PostForm, type Visit } from './parts/layout.tsx';
 import { operationForm, type PageContext, showPage } from './parts/page.tsx';
 import { PausedByPerson, subjectFields } from './parts/paused.tsx';
 
@@ -82,8 +82,7 @@ const PausePage = ({ visit, subject, present, inFlight }: PausePageProps) => {
           : `${inFlight === 1 ? '1 request is' : `${inFlight} requests are`} in flight: they end, and their answers are recorded.`}
       </p>
       {mayReview(visit) ? (
-        <form method="post" action={`${visit.prefix}/pause`} class="fields">
-          <Csrf visit={visit} />
+        <PostForm visit={visit} action={`${visit.prefix}/pause`} class="fields">
           {subjectFields(subject)}
           <p>
             <label>
@@ -117,7 +116,7 @@ const PausePage = ({ visit, subject, present, inFlight }: PausePageProps) => {
             </button>{' '}
             <a href={visit.prefix + placeOf({ site: subject.site ?? null, feed: subject.feed ?? null })}>Leave it</a>
           </p>
-        </form>
+        </PostForm>
       ) : (
         <p class="hint">You may look, but not stop it.</p>
       )}

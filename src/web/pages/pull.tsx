@@ -8,7 +8,7 @@ import { formatBytes } from '../../telemetry/print.ts';
 import { formatSpan } from '../../telemetry/times.ts';
 import { pageAddress } from './parts/addresses.ts';
 import { Layout, mayReview, type Visit } from './parts/layout.tsx';
-import { PullStatusLabel, ShownDifference, sentence, Told, When } from './parts/parts.tsx';
+import { Columns, PullStatusLabel, ShownDifference, sentence, Told, When } from './parts/parts.tsx';
 
 export interface PullPageProps {
   readonly visit: Visit;
@@ -198,13 +198,7 @@ const Changes = ({ prefix, pull, show, count, changes: { items, next }, after }:
     <>
       <section class="scroll" tabindex={0} aria-label={`Postings that were ${show}`}>
         <table class="stacked">
-          <thead>
-            <tr>
-              <th scope="col">Posting</th>
-              <th scope="col">At</th>
-              {show === 'updated' && <th scope="col">Before → now</th>}
-            </tr>
-          </thead>
+          <Columns of={['Posting', 'At', show === 'updated' && 'Before → now']} />
           <tbody>
             {items.map(({ key, at, title, differences, moreFields }) => (
               <tr>

@@ -14,9 +14,9 @@ import { formatSpan } from '../../telemetry/times.ts';
 import { notFound, ProblemError } from '../problem.ts';
 import type { WebEnv } from '../web-env.ts';
 import { pageAddress } from './parts/addresses.ts';
-import { Csrf, Layout, mayReview, type Visit } from './parts/layout.tsx';
+import { Layout, mayReview, PostForm, type Visit } from './parts/layout.tsx';
 import { askedBy, operationForm, type PageContext, showPage } from './parts/page.tsx';
-import { PullStatusLabel, ShownDifference, When } from './parts/parts.tsx';
+import { Columns, PullStatusLabel, ShownDifference, When } from './parts/parts.tsx';
 import { expectValue } from './parts/read-form.ts';
 import { PullPage } from './pull.tsx';
 
@@ -248,16 +248,20 @@ const UndoPage = ({ visit, plan }: UndoPageProps) => {
         </p>
       )}
       {!isNothing && (
-        <form method="post" action={prefix + pageAddress.undoPull(pull)} class="panel" aria-label={`Undo pull ${pull}`}>
-          <Csrf visit={visit} />
-          <input type="hidden" name="seen" value={seen} />
+        <PostForm
+          visit={visit}
+          action={prefix + pageAddress.undoPull(pull)}
+          class="panel"
+          aria-label={`Undo pull ${pull}`}
+          hidden={{ seen }}
+        >
           <p class="hint">
             {`Afterwards feed ${feed} is not pulled until somebody resumes it, because its source would bring all of this back. If the undo would do anything else by then, nothing is done.`}
           </p>
           <p>
             <button type="submit" class="danger">{`Undo pull ${pull}`}</button>
           </p>
-        </form>
+        </PostForm>
       )}
       {plan.lines.length > 0 && (
         <>
@@ -275,13 +279,7 @@ const WORDS = { create: 'create again', update: 'set back', delete: 'delete', no
 const Lines = ({ prefix, lines }: { prefix: string } & Pick<ShownUndoPlan, 'lines'>) => (
   <section class="scroll" tabindex={0} aria-labelledby="lines">
     <table class="stacked">
-      <thead>
-        <tr>
-          <th scope="col">Posting</th>
-          <th scope="col">What happens</th>
-          <th scope="col">Now → afterwards</th>
-        </tr>
-      </thead>
+      <Columns of={['Posting', 'What happens', 'Now → afterwards']} />
       <tbody>
         {lines.map((line) => (
           <tr>

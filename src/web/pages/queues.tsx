@@ -1,4 +1,5 @@
 // The page of what waits to be sent to each site: in the backlog, and in the queue. Only to read, as the queue fills itself from the backlog.
+
 import { Hono } from 'hono';
 import { type Queues, showQueues } from '../../operations/queues.ts';
 import { plural } from '../../plan/message.ts';
@@ -8,6 +9,7 @@ import type { WebEnv } from '../web-env.ts';
 import { pageAddress } from './parts/addresses.ts';
 import { Layout, type Visit } from './parts/layout.tsx';
 import { askedBy, type PageContext, showPage } from './parts/page.tsx';
+import { Columns } from './parts/parts.tsx';
 
 export function queuePages(context: PageContext): Hono<WebEnv> {
   const pages = new Hono<WebEnv>();
@@ -56,17 +58,7 @@ const QueuesPage = ({ visit, sites, queues: { queue, workers, sites: counted, ba
         {counted?.length === 0 && <p>This process does not send yet, so it has no queue open.</p>}
         {counted !== null && counted.length > 0 && (
           <table aria-labelledby="of-sites">
-            <thead>
-              <tr>
-                <th scope="col">Site</th>
-                <th scope="col" class="number">
-                  Waiting
-                </th>
-                <th scope="col" class="number">
-                  With a worker
-                </th>
-              </tr>
-            </thead>
+            <Columns of={['Site', { number: 'Waiting' }, { number: 'With a worker' }]} />
             <tbody>
               {sites.map((site) => (
                 <tr>
@@ -86,17 +78,7 @@ const QueuesPage = ({ visit, sites, queues: { queue, workers, sites: counted, ba
         ) : (
           <section class="scroll" tabindex={0} aria-labelledby="backlog">
             <table class="stacked">
-              <thead>
-                <tr>
-                  <th scope="col">Feed</th>
-                  <th scope="col">Site</th>
-                  <th scope="col">State</th>
-                  <th scope="col" class="number">
-                    Changes
-                  </th>
-                  <th scope="col">Oldest</th>
-                </tr>
-              </thead>
+              <Columns of={['Feed', 'Site', 'State', { number: 'Changes' }, 'Oldest']} />
               <tbody>
                 {backlog.map(({ feed, site, state, changes, oldest_age_seconds: age }) => (
                   <tr>

@@ -6,9 +6,9 @@ import { PAIR_KINDS } from '../../store/change/rekey/compare-rekey.ts';
 import type { RekeyedFeed } from '../../store/change/rekey/read-rekey.ts';
 import { encodeCursor } from '../cursor.ts';
 import { pageAddress } from './parts/addresses.ts';
-import { Csrf, Layout, mayReview, type Visit } from './parts/layout.tsx';
+import { Layout, mayReview, PostForm, type Visit } from './parts/layout.tsx';
 import { Pairs } from './parts/pairs.tsx';
-import { Lasting } from './parts/parts.tsx';
+import { Lasting, Pager } from './parts/parts.tsx';
 
 interface RekeyProps {
   readonly visit: Visit;
@@ -165,39 +165,35 @@ const New = ({ visit, feed, pair: { key, title, secondJobId } }: PairProps) => (
 );
 
 const OnePair = ({ visit, feed, pair }: PairProps) => (
-  <form method="post" action={visit.prefix + pageAddress.rekey()}>
-    <Csrf visit={visit} />
-    <input type="hidden" name="feed" value={feed} />
-    <input type="hidden" name="decision" value="pair" />
-    <input type="hidden" name="key" value={pair.key} />
-    <input type="hidden" name="old_key" value={pair.oldKey} />
-    <input type="hidden" name="version" value={pair.version} />
+  <PostForm
+    visit={visit}
+    action={visit.prefix + pageAddress.rekey()}
+    hidden={{ feed, decision: 'pair', key: pair.key, old_key: pair.oldKey, version: pair.version }}
+  >
     <button type="submit" aria-label={`Keep this job: ${pair.oldKey} is ${pair.key} now`}>
       Keep this job
     </button>
-  </form>
+  </PostForm>
 );
 
-const Pages = ({ visit, feed, pairs: { show, items, isFirst, next } }: SuspectedProps) =>
-  isFirst && next === undefined ? null : (
-    <nav aria-label="Pages of postings" class="row">
-      {!isFirst && <a href={visit.prefix + pageAddress.rekey(feed, { show })}>First page</a>}
-      {next !== undefined && (
-        <a href={visit.prefix + pageAddress.rekey(feed, { show, cursor: encodeCursor(next) ?? undefined })} rel="next">
-          Next page
-        </a>
-      )}
-      <span class="quiet">{`${items.length} on this page`}</span>
-    </nav>
-  );
+const Pages = ({ visit: { prefix }, feed, pairs: { show, items, isFirst, next } }: SuspectedProps) => (
+  <Pager
+    label="Pages of postings"
+    first={isFirst ? undefined : prefix + pageAddress.rekey(feed, { show })}
+    next={next && prefix + pageAddress.rekey(feed, { show, cursor: encodeCursor(next) ?? undefined })}
+    shown={items.length}
+  />
+);
 
 const AllSure = ({ visit, feed, pairs: { counts, marks } }: SuspectedProps) =>
   counts.sure === 0 ? null : (
-    <form method="post" action={visit.prefix + pageAddress.rekey()} class="panel" aria-label="All sure pairs">
-      <Csrf visit={visit} />
-      <input type="hidden" name="feed" value={feed} />
-      <input type="hidden" name="decision" value="sure" />
-      <input type="hidden" name="mark" value={marks.sure} />
+    <PostForm
+      visit={visit}
+      action={visit.prefix + pageAddress.rekey()}
+      class="panel"
+      aria-label="All sure pairs"
+      hidden={{ feed, decision: 'sure', mark: marks.sure }}
+    >
       <p class="hint">
         A pair is sure if both postings have the same content, apart from references and addresses, and as many are
         missing with it as are new. If other pairs are sure by then, nothing is done.
@@ -207,15 +203,18 @@ const AllSure = ({ visit, feed, pairs: { counts, marks } }: SuspectedProps) =>
           {counts.sure === 1 ? 'Keep the job of the sure pair' : `Keep the jobs of all ${counts.sure} sure pairs`}
         </button>
       </p>
-    </form>
+    </PostForm>
   );
 
 const AnotherPair = ({ visit, feed, pairs: { counts } }: SuspectedProps) =>
   counts.new + counts.unsure === 0 || counts.missing + counts.unsure === 0 ? null : (
-    <form method="post" action={visit.prefix + pageAddress.rekey()} class="panel" aria-label="Another pair">
-      <Csrf visit={visit} />
-      <input type="hidden" name="feed" value={feed} />
-      <input type="hidden" name="decision" value="pair" />
+    <PostForm
+      visit={visit}
+      action={visit.prefix + pageAddress.rekey()}
+      class="panel"
+      aria-label="Another pair"
+      hidden={{ feed, decision: 'pair' }}
+    >
       <p>
         <strong>Another pair</strong>
       </p>
@@ -232,17 +231,19 @@ const AnotherPair = ({ visit, feed, pairs: { counts } }: SuspectedProps) =>
           <button type="submit">It keeps that job</button>
         </p>
       </div>
-    </form>
+    </PostForm>
   );
 
 const NotRekey = ({ visit, feed, pairs: { counts, marks } }: SuspectedProps) => {
   const pairs = counts.sure + counts.unsure;
   return (
-    <form method="post" action={visit.prefix + pageAddress.rekey()} class="panel" aria-label="They are new postings">
-      <Csrf visit={visit} />
-      <input type="hidden" name="feed" value={feed} />
-      <input type="hidden" name="decision" value="not_rekey" />
-      <input type="hidden" name="mark" value={marks.all} />
+    <PostForm
+      visit={visit}
+      action={visit.prefix + pageAddress.rekey()}
+      class="panel"
+      aria-label="They are new postings"
+      hidden={{ feed, decision: 'not_rekey', mark: marks.all }}
+    >
       <p>
         <strong>They are new postings</strong>
       </p>
@@ -261,7 +262,7 @@ const NotRekey = ({ visit, feed, pairs: { counts, marks } }: SuspectedProps) => 
           They are new postings
         </button>
       </p>
-    </form>
+    </PostForm>
   );
 };
 

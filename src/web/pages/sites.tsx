@@ -12,9 +12,9 @@ import { formatSpan, msUntil } from '../../telemetry/times.ts';
 import { notFound } from '../problem.ts';
 import type { WebEnv } from '../web-env.ts';
 import { pageAddress } from './parts/addresses.ts';
-import { Csrf, Layout, mayReview, type Visit } from './parts/layout.tsx';
+import { Layout, mayReview, PostForm, type Visit } from './parts/layout.tsx';
 import { operationForm, type PageContext, showPage } from './parts/page.tsx';
-import { Lasting, SiteStatusLabel, When } from './parts/parts.tsx';
+import { Columns, Lasting, SiteStatusLabel, When } from './parts/parts.tsx';
 import { PausedByPerson, PauseLink } from './parts/paused.tsx';
 
 const SHOWN_REQUESTS = 50;
@@ -181,9 +181,11 @@ const Paused = ({ visit, site }: Pick<SitePageProps, 'visit' | 'site'>) => (
         : `It is asked again ${msUntil(site.next_probe) < 1_000 ? 'now' : `in ${formatSpan(msUntil(site.next_probe))}`}, by a process that sends; ${plural(site.probes, 'probe')} so far.`}
     </p>
     {mayReview(visit) && (
-      <form method="post" action={visit.prefix + pageAddress.resumeSite(site.site)}>
-        <Csrf visit={visit} />
-        <input type="hidden" name="paused_since" value={site.paused_since?.toISOString()} />
+      <PostForm
+        visit={visit}
+        action={visit.prefix + pageAddress.resumeSite(site.site)}
+        hidden={{ paused_since: site.paused_since?.toISOString() }}
+      >
         <label>
           <input type="checkbox" name="emptied" value="true" /> The site was really emptied: believe it for a day when
           it says that jobs are gone
@@ -193,7 +195,7 @@ const Paused = ({ visit, site }: Pick<SitePageProps, 'visit' | 'site'>) => (
             Resume {site.site}
           </button>
         </p>
-      </form>
+      </PostForm>
     )}
   </section>
 );
@@ -205,21 +207,7 @@ const Requests = ({ prefix, requests }: { prefix: string; requests: readonly Sen
   return (
     <section class="scroll" tabindex={0} aria-label="Requests, newest first">
       <table class="stacked">
-        <thead>
-          <tr>
-            <th scope="col">At</th>
-            <th scope="col">Feed</th>
-            <th scope="col">Posting</th>
-            <th scope="col">Request</th>
-            <th scope="col" class="number">
-              Status
-            </th>
-            <th scope="col">Outcome</th>
-            <th scope="col" class="number">
-              Took
-            </th>
-          </tr>
-        </thead>
+        <Columns of={['At', 'Feed', 'Posting', 'Request', { number: 'Status' }, 'Outcome', { number: 'Took' }]} />
         <tbody>
           {requests.map(({ at, feed, key, operation, status, outcome, durationMs }) => (
             <tr>

@@ -1,7 +1,7 @@
 // The parts of a feed's status that overview and feed share: its live jobs and what is open, and the button that pulls it now.
 import type { FeedStatus } from '../../../operations/status.ts';
 import { pageAddress } from './addresses.ts';
-import { Csrf, mayPull, type Visit } from './layout.tsx';
+import { mayPull, PostForm, type Visit } from './layout.tsx';
 
 interface Count {
   readonly words: string;
@@ -57,10 +57,8 @@ export const PullButton = ({ visit, feed }: { visit: Visit; feed: FeedStatus }) 
   if (feed.pauses.some(({ pulls }) => pulls)) return null;
   if (!mayPull(visit) || !feed.configured || feed.stopped !== null || feed.last_pull?.status === 'running') return null;
   return (
-    <form method="post" action={visit.prefix + pageAddress.startPull()}>
-      <Csrf visit={visit} />
-      <input type="hidden" name="feed" value={feed.feed} />
+    <PostForm visit={visit} action={visit.prefix + pageAddress.startPull()} hidden={{ feed: feed.feed }}>
       <button type="submit">{`Pull ${feed.feed} now`}</button>
-    </form>
+    </PostForm>
   );
 };

@@ -73,10 +73,9 @@ export const Layout = ({ title, visit, section, about, children }: LayoutProps) 
               </a>
             )}
             {visitor?.signedIn !== undefined && (
-              <form method="post" action={`${prefix}/sign-out`} class="account">
-                <Csrf visit={visit} />
+              <PostForm visit={visit} action={`${prefix}/sign-out`} class="account">
                 <span>{visitor.signedIn.name}</span> <button type="submit">Sign out</button>
-              </form>
+              </PostForm>
             )}
           </header>
           <main id="content" tabindex={-1}>
@@ -115,6 +114,28 @@ const Navigation = ({ prefix, section }: { prefix: string; section: NavigationNa
       ))}
     </ul>
   </nav>
+);
+
+interface PostFormProps {
+  readonly visit: Visit;
+  readonly action: string;
+  readonly id?: string;
+  readonly class?: string;
+  readonly 'aria-label'?: string;
+  /** What the form names beside what the person enters. */
+  readonly hidden?: Readonly<Record<string, string | number | undefined>>;
+  readonly children: Child;
+}
+
+/** A form that changes something. */
+export const PostForm = ({ visit, action, hidden = {}, children, ...attributes }: PostFormProps) => (
+  <form method="post" action={action} {...attributes}>
+    <Csrf visit={visit} />
+    {Object.entries(hidden).map(([name, value]) => (
+      <input type="hidden" name={name} value={value} />
+    ))}
+    {children}
+  </form>
 );
 
 /** Proves that our own page sent the form. Every form that changes something has it. */

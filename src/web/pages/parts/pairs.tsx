@@ -4,7 +4,7 @@ import type { Child } from 'hono/jsx';
 import type { Certainty } from '../../../plan/match/whose-job.ts';
 import type { SiteJobId } from '../../../posting/identifiers.ts';
 import type { PulledDifference } from '../../../review/pulled-changes.ts';
-import { ShownDifference } from './parts.tsx';
+import { Columns, ShownDifference } from './parts.tsx';
 
 /** A job on its site, by its ID. */
 export const JobLink = ({ siteJobId, url }: { siteJobId: SiteJobId; url: string | null | undefined }) =>
@@ -42,16 +42,7 @@ interface PairsProps {
 export const Pairs = ({ label, columns, differing, decides, pairs }: PairsProps) => (
   <section class="scroll" tabindex={0} aria-labelledby={label}>
     <table class="stacked" aria-labelledby={label}>
-      <thead>
-        <tr>
-          {columns.map((column) => (
-            <th scope="col">{column}</th>
-          ))}
-          <th scope="col">Evidence</th>
-          {differing !== undefined && <th scope="col">{differing}</th>}
-          {decides && <th scope="col">Decide</th>}
-        </tr>
-      </thead>
+      <Columns of={[...columns, 'Evidence', differing, decides && 'Decide']} />
       <tbody>
         {pairs.map(({ cells, rows, verdict, score, reasons, differences, moreFields, decide }) => (
           <tr>

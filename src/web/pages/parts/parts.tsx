@@ -7,6 +7,47 @@ import type { PullStatus } from '../../../store/pull/pull-history.ts';
 import { formatTime } from '../../../telemetry/times.ts';
 import { pageAddress } from './addresses.ts';
 
+/** The heads of a table; `number`: of a column of numbers. */
+export const Columns = ({ of }: { of: readonly (string | { readonly number: string } | false | undefined)[] }) => (
+  <thead>
+    <tr>
+      {of.map((column) => {
+        if (column === false || column === undefined) return null;
+        if (typeof column === 'string') return <th scope="col">{column}</th>;
+        return (
+          <th scope="col" class="number">
+            {column.number}
+          </th>
+        );
+      })}
+    </tr>
+  </thead>
+);
+
+interface PagerProps {
+  readonly label: string;
+  /** The address of the first page; `undefined`: this is it. */
+  readonly first: string | undefined;
+  /** That of the next page; `undefined`: nothing follows. */
+  readonly next: string | undefined;
+  /** How many this page shows. */
+  readonly shown?: number;
+}
+
+/** The way to other pages of a list; nothing if this is the only one. */
+export const Pager = ({ label, first, next, shown }: PagerProps) =>
+  first === undefined && next === undefined ? null : (
+    <nav aria-label={label} class="row">
+      {first !== undefined && <a href={first}>First page</a>}
+      {next !== undefined && (
+        <a href={next} rel="next">
+          Next page
+        </a>
+      )}
+      {shown !== undefined && <span class="quiet">{`${shown} on this page`}</span>}
+    </nav>
+  );
+
 export const ShownDifference = ({ field, before, now }: PulledDifference) => (
   <div class="difference">
     <span class="field">{field}</span>

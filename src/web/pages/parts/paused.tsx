@@ -2,7 +2,7 @@
 import { type PauseSubject, type PersonsPause, pauseInFull, pauseSubjectWords } from '../../../plan/pause-words.ts';
 import { formatTime } from '../../../telemetry/times.ts';
 import { pageAddress } from './addresses.ts';
-import { Csrf, mayReview, type Visit } from './layout.tsx';
+import { mayReview, PostForm, type Visit } from './layout.tsx';
 import { sentence } from './parts.tsx';
 
 /** Members of a form that say what it is about. */
@@ -20,15 +20,14 @@ export const PausedByPerson = ({ visit, pauses }: { visit: Visit; pauses: readon
           <span class="status warn">{sentence(pauseInFull(pause, formatTime))}</span>
         </p>
         {mayReview(visit) && (
-          <form method="post" action={visit.prefix + pageAddress.endPause()}>
-            <Csrf visit={visit} />
+          <PostForm visit={visit} action={visit.prefix + pageAddress.endPause()}>
             {subjectFields(pause)}
             <input type="hidden" name="pause" value={pause.id} />
             <button type="submit" class="main">
               {`Resume ${pauseSubjectWords(pause)}`}
             </button>{' '}
             <a href={visit.prefix + pageAddress.pause(pause)}>Change it</a>
-          </form>
+          </PostForm>
         )}
       </section>
     ))}

@@ -2,7 +2,7 @@
 import { BULK_ACTIONS, type BulkAction } from '../../../plan/action.ts';
 import { asksToConfirm, operationWords } from '../../../plan/allowed.ts';
 import { pageAddress } from '../parts/addresses.ts';
-import { Csrf, type Visit } from '../parts/layout.tsx';
+import { PostForm, type Visit } from '../parts/layout.tsx';
 import { AnswerFirst } from '../rekey.tsx';
 import { States } from '../review/decision-form.tsx';
 import type { EditableField, Editor, PostingProps, PostingView } from './read-posting.ts';
@@ -61,8 +61,7 @@ export const SimpleActions = ({ visit, actions, address, version, group, reason 
     {actions.map(({ kind: name, effect }) => {
       const kind = simpleOf(name);
       return kind === undefined ? null : (
-        <form method="post" action={visit.prefix + address} class="row">
-          <Csrf visit={visit} />
+        <PostForm visit={visit} action={visit.prefix + address} class="row">
           <SubjectFields version={version} group={group} />
           {kind === 'discard' && (
             <p>
@@ -84,7 +83,7 @@ export const SimpleActions = ({ visit, actions, address, version, group, reason 
               {effect}
             </span>
           </p>
-        </form>
+        </PostForm>
       );
     })}
   </>
@@ -104,10 +103,12 @@ const EditForm = ({ visit, view, editor, isFolded }: EditFormProps) => {
   const wrong = editor.fields.filter(({ errors, typed, value }) => errors.length > 0 || typed !== value);
   const others = editor.fields.filter((field) => !wrong.includes(field));
   return (
-    <form method="post" action={visit.prefix + pageAddress.editPosting()} id="edit">
-      <Csrf visit={visit} />
-      <input type="hidden" name="feed" value={view.story.feed} />
-      <input type="hidden" name="key" value={view.story.key} />
+    <PostForm
+      visit={visit}
+      action={visit.prefix + pageAddress.editPosting()}
+      id="edit"
+      hidden={{ feed: view.story.feed, key: view.story.key }}
+    >
       <SubjectFields version={view.version} group={view.group} />
       {editor.problems.length > 0 && (
         <ul class="error">
@@ -142,7 +143,7 @@ const EditForm = ({ visit, view, editor, isFolded }: EditFormProps) => {
           {operationWords('edit').button.one}
         </button>
       </p>
-    </form>
+    </PostForm>
   );
 };
 

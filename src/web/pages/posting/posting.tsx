@@ -10,8 +10,8 @@ import type { Neighbour } from '../../../store/review/review-page.ts';
 import { terminalText } from '../../../telemetry/print.ts';
 import { formatSpan, formatTime } from '../../../telemetry/times.ts';
 import { pageAddress } from '../parts/addresses.ts';
-import { Csrf, Layout, mayReview, type Visit } from '../parts/layout.tsx';
-import { Lasting, When } from '../parts/parts.tsx';
+import { Layout, mayReview, PostForm, type Visit } from '../parts/layout.tsx';
+import { Columns, Lasting, When } from '../parts/parts.tsx';
 import { Decide, EditJob, SimpleActions, SubjectFields } from './decide.tsx';
 import { type PostingProps, type PostingView, pageRoom, type ShownExchange } from './read-posting.ts';
 import { ShownText } from './shown-text.tsx';
@@ -139,15 +139,13 @@ const SiteJob = ({ id, url }: { id: string; url: string | undefined }) => {
 const Renew = ({ visit, view: { story, group } }: PostingProps) => {
   const { feed, key, live, expiry } = story;
   return (
-    <form
-      method="post"
+    <PostForm
+      visit={visit}
       action={visit.prefix + pageAddress.renewPosting()}
       class="panel"
       aria-label="Its days on the site"
+      hidden={{ feed, key }}
     >
-      <Csrf visit={visit} />
-      <input type="hidden" name="feed" value={feed} />
-      <input type="hidden" name="key" value={key} />
       {group !== undefined && <input type="hidden" name="group" value={group} />}
       <p class="hint">
         {live === undefined || expiry?.expiredAt !== undefined
@@ -157,7 +155,7 @@ const Renew = ({ visit, view: { story, group } }: PostingProps) => {
       <p>
         <button type="submit">Start its days anew</button>
       </p>
-    </form>
+    </PostForm>
   );
 };
 
@@ -229,8 +227,7 @@ const EditList = ({ visit, view }: { visit: Visit; view: PostingView }) =>
               </>
             )}
             {mayReview(visit) && (
-              <form method="post" action={visit.prefix + pageAddress.undoEdit()}>
-                <Csrf visit={visit} />
+              <PostForm visit={visit} action={visit.prefix + pageAddress.undoEdit()}>
                 <SubjectFields version={editsVersion(view.story.edits)} group={view.group} />
                 <input type="hidden" name="feed" value={view.story.feed} />
                 <input type="hidden" name="key" value={view.story.key} />
@@ -238,7 +235,7 @@ const EditList = ({ visit, view }: { visit: Visit; view: PostingView }) =>
                 <button type="submit" aria-label={`Undo the edit of ${field}`}>
                   Undo
                 </button>
-              </form>
+              </PostForm>
             )}
           </li>
         ))}
@@ -265,13 +262,7 @@ const FieldTable = ({ view }: { view: PostingView }) => {
       </p>
       <section class="scroll" tabindex={0} aria-label="Fields, scrollable">
         <table class="fields">
-          <thead>
-            <tr>
-              <th scope="col">Field</th>
-              <th scope="col">{isLive ? 'Value' : 'Should be'}</th>
-              {hasSiteFields && !isLive && <th scope="col">The site has</th>}
-            </tr>
-          </thead>
+          <Columns of={['Field', isLive ? 'Value' : 'Should be', hasSiteFields && !isLive && 'The site has']} />
           <tbody>
             {fields.map(({ name, desired, site, differs, problems }) => (
               <tr>

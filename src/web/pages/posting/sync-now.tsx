@@ -1,7 +1,7 @@
 // The button that brings one posting up to date, and what its press has begun.
 import type { FeedName, PostingKey } from '../../../posting/identifiers.ts';
 import { pageAddress } from '../parts/addresses.ts';
-import { Csrf, mayPull, type Visit } from '../parts/layout.tsx';
+import { mayPull, PostForm, type Visit } from '../parts/layout.tsx';
 
 export interface SyncNowProps {
   readonly visit: Visit;
@@ -15,13 +15,10 @@ export interface SyncNowProps {
 /** Absent for viewers. */
 export const SyncNow = ({ visit, feed, posting, group }: SyncNowProps) =>
   mayPull(visit) ? (
-    <form method="post" action={visit.prefix + pageAddress.syncPosting()}>
-      <Csrf visit={visit} />
-      <input type="hidden" name="feed" value={feed} />
-      <input type="hidden" name="key" value={posting} />
+    <PostForm visit={visit} action={visit.prefix + pageAddress.syncPosting()} hidden={{ feed, key: posting }}>
       {group !== undefined && <input type="hidden" name="group" value={group} />}
       <button type="submit">Sync this posting now</button>
-    </form>
+    </PostForm>
   ) : null;
 
 /** The pull that was started; `later`: one follows the pull that runs. */

@@ -11,7 +11,7 @@ import type { EntryKind } from '../../../store/backlog/entry-kind.ts';
 import type { SelectedAction } from '../../../store/review/bulk-actions.ts';
 import type { SelectedCount } from '../../../store/review/review-totals.ts';
 import { pageAddress, type ReviewSelection } from '../parts/addresses.ts';
-import { Csrf, Layout, mayReview, type Visit } from '../parts/layout.tsx';
+import { Layout, mayReview, PostForm, type Visit } from '../parts/layout.tsx';
 import { askedBy, type PageContext, type PageVisit } from '../parts/page.tsx';
 import { sentence, Told } from '../parts/parts.tsx';
 import type { Form } from '../parts/read-form.ts';
@@ -191,8 +191,7 @@ const Confirm = (props: ConfirmProps) => {
         kindsOf(left).map(([kind, n]) => <Left {...{ visit, texts, why, kind, n }} />),
       )}
       {total > 0 && mayReview(visit) && (
-        <form method="post" action={visit.prefix + pageAddress.confirmAction(action, {})}>
-          <Csrf visit={visit} />
+        <PostForm visit={visit} action={visit.prefix + pageAddress.confirmAction(action, {})}>
           <SelectionFields texts={texts} />
           <input type="hidden" name="expected" value={String(total)} />
           <input type="hidden" name="seen" value={seen} />
@@ -233,7 +232,7 @@ const Confirm = (props: ConfirmProps) => {
             </button>
             <a href={back}>Cancel</a>
           </p>
-        </form>
+        </PostForm>
       )}
       {(total === 0 || !mayReview(visit)) && (
         <p>

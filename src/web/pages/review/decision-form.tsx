@@ -1,5 +1,6 @@
 // What can be decided about many entries at once. Without checked entries an action is about all that the page counts; each button
 // says how many these are, and the form binds the action to exactly them.
+
 import { BULK_ACTIONS } from '../../../plan/action.ts';
 import { asksToConfirm, operationWords } from '../../../plan/allowed.ts';
 import { plural } from '../../../plan/message.ts';
@@ -11,6 +12,7 @@ import type { SelectedAction } from '../../../store/review/bulk-actions.ts';
 import { MOST_FOUND } from '../../../store/review/found-entries.ts';
 import { pageAddress, type ReviewSelection } from '../parts/addresses.ts';
 import type { Visit } from '../parts/layout.tsx';
+import { Columns } from '../parts/parts.tsx';
 import { AnswerFirst } from '../rekey.tsx';
 import { canHaveRule } from './selection.tsx';
 
@@ -222,15 +224,7 @@ const EditFields = (props: DecisionProps & { readonly count: number }) => {
         {values.length > 0 && (
           <table>
             <caption class="hint">Values without a new one stay as they are.</caption>
-            <thead>
-              <tr>
-                <th scope="col">Value</th>
-                <th scope="col" class="number">
-                  Entries
-                </th>
-                <th scope="col">New value</th>
-              </tr>
-            </thead>
+            <Columns of={['Value', { number: 'Entries' }, 'New value']} />
             <tbody>
               {values.map(({ of, count: n }, at) => (
                 <tr>

@@ -8,8 +8,8 @@ import { tokenOfOne } from '../../../review/seen.ts';
 import type { ReviewEntry } from '../../../store/review/review-entries.ts';
 import type { GroupNote } from '../../../store/review/review-groups.ts';
 import { pageAddress, type ReviewSelection } from '../parts/addresses.ts';
-import { Csrf, Layout, mayReview, type Visit } from '../parts/layout.tsx';
-import { Lasting, When } from '../parts/parts.tsx';
+import { Layout, mayReview, PostForm, type Visit } from '../parts/layout.tsx';
+import { Columns, Lasting, Pager, When } from '../parts/parts.tsx';
 import { DecisionForm, type Typed } from './decision-form.tsx';
 import { FilterForm } from './filter-form.tsx';
 import { RulesOfGroup } from './groups.tsx';
@@ -80,12 +80,11 @@ export const Entries = (props: EntriesProps) => {
           )}
         </p>
       ) : mayReview(visit) ? (
-        <form method="post" action={prefix + pageAddress.entries({})} id="decide">
-          <Csrf visit={visit} />
+        <PostForm visit={visit} action={prefix + pageAddress.entries({})} id="decide">
           <SelectionFields texts={texts} />
           <DecisionForm {...props} />
           <List {...props} checkable />
-        </form>
+        </PostForm>
       ) : (
         <List {...props} checkable={false} />
       )}
@@ -117,18 +116,18 @@ const List = ({ visit, texts, entries, checkable, group }: EntriesProps & { read
       <h2 id="entries">Entries</h2>
       <section class="scroll" tabindex={0} aria-labelledby="entries">
         <table class="stacked" aria-labelledby="entries">
-          <thead>
-            <tr>
-              {checkable && <th scope="col">Choose</th>}
-              <th scope="col">Posting</th>
-              <th scope="col">Title</th>
-              <th scope="col">Feed</th>
-              {withKind && <th scope="col">Kind</th>}
-              <th scope="col">Value</th>
-              {withMessage && <th scope="col">What was said</th>}
-              <th scope="col">Since</th>
-            </tr>
-          </thead>
+          <Columns
+            of={[
+              checkable && 'Choose',
+              'Posting',
+              'Title',
+              'Feed',
+              withKind && 'Kind',
+              'Value',
+              withMessage && 'What was said',
+              'Since',
+            ]}
+          />
           <tbody>
             {entries.map((entry) => (
               <tr>
@@ -178,20 +177,14 @@ interface PagesProps {
   readonly shown: number;
 }
 
-const Pages = ({ prefix, texts, next, shown }: PagesProps) =>
-  next === undefined && texts.cursor === undefined ? null : (
-    <nav aria-label="Pages of entries" class="row">
-      {texts.cursor !== undefined && (
-        <a href={prefix + pageAddress.entries({ ...texts, cursor: undefined })}>First page</a>
-      )}
-      {next !== undefined && (
-        <a href={prefix + pageAddress.entries({ ...texts, cursor: next })} rel="next">
-          Next page
-        </a>
-      )}
-      <span class="quiet">{`${shown} on this page`}</span>
-    </nav>
-  );
+const Pages = ({ prefix, texts, next, shown }: PagesProps) => (
+  <Pager
+    label="Pages of entries"
+    first={texts.cursor === undefined ? undefined : prefix + pageAddress.entries({ ...texts, cursor: undefined })}
+    next={next && prefix + pageAddress.entries({ ...texts, cursor: next })}
+    shown={shown}
+  />
+);
 
 // What people say about a group, and the form to add to it.
 
@@ -215,13 +208,12 @@ const Notes = ({ visit, texts, notes }: NotesProps) =>
               </p>
               <p class="said">{note.text}</p>
               {mayReview(visit) && (
-                <form method="post" action={visit.prefix + pageAddress.removeNote(note.id)}>
-                  <Csrf visit={visit} />
+                <PostForm visit={visit} action={visit.prefix + pageAddress.removeNote(note.id)}>
                   <SelectionFields texts={texts} />
                   <button type="submit" aria-label={`Remove note ${note.id}`}>
                     Remove
                   </button>
-                </form>
+                </PostForm>
               )}
             </li>
           ))}
@@ -230,8 +222,7 @@ const Notes = ({ visit, texts, notes }: NotesProps) =>
       {mayReview(visit) && (
         <details>
           <summary>Add a note</summary>
-          <form method="post" action={visit.prefix + pageAddress.notes()}>
-            <Csrf visit={visit} />
+          <PostForm visit={visit} action={visit.prefix + pageAddress.notes()}>
             <SelectionFields texts={texts} />
             <p>
               <label for="text">Note, for everybody who reviews</label>
@@ -240,7 +231,7 @@ const Notes = ({ visit, texts, notes }: NotesProps) =>
             <p>
               <button type="submit">Add note</button>
             </p>
-          </form>
+          </PostForm>
         </details>
       )}
     </section>

@@ -8,8 +8,8 @@ import { MOST_FOUND } from '../../../store/review/found-entries.ts';
 import type { GroupTotals } from '../../../store/review/review-groups.ts';
 import type { ListedRule } from '../../../store/review/rules.ts';
 import { pageAddress, type ReviewSelection } from '../parts/addresses.ts';
-import { Csrf, Layout, mayReview, type Visit } from '../parts/layout.tsx';
-import { Lasting, When } from '../parts/parts.tsx';
+import { Layout, mayReview, PostForm, type Visit } from '../parts/layout.tsx';
+import { Columns, Lasting, When } from '../parts/parts.tsx';
 import { FilterForm } from './filter-form.tsx';
 import { SelectionFields } from './selection.tsx';
 
@@ -151,25 +151,19 @@ export const Rules = ({ visit, rules }: { visit: Visit; rules: readonly z.output
         <section class="scroll" tabindex={0} aria-label="Rules, those in force first">
           <table class="stacked">
             <caption class="hint">Those in force first, then the newest</caption>
-            <thead>
-              <tr>
-                <th scope="col" class="number">
-                  Rule
-                </th>
-                <th scope="col">Group</th>
-                <th scope="col">Feed</th>
-                <th scope="col">Does</th>
-                <th scope="col">By</th>
-                <th scope="col">Since</th>
-                <th scope="col" class="number">
-                  Done
-                </th>
-                <th scope="col" class="number">
-                  Left alone
-                </th>
-                <th scope="col">State</th>
-              </tr>
-            </thead>
+            <Columns
+              of={[
+                { number: 'Rule' },
+                'Group',
+                'Feed',
+                'Does',
+                'By',
+                'Since',
+                { number: 'Done' },
+                { number: 'Left alone' },
+                'State',
+              ]}
+            />
             <tbody>
               {rules.map((rule) => (
                 <tr>
@@ -246,11 +240,10 @@ export const RulesOfGroup = ({ visit, texts, rules }: RulesOfGroupProps) =>
 
 /** @param rule its number; texts where it was shown, if it was with its group */
 const EndRule = ({ visit, rule, texts }: { visit: Visit; rule: number; texts?: ReviewSelection }) => (
-  <form method="post" action={visit.prefix + pageAddress.endRule(rule)}>
-    <Csrf visit={visit} />
+  <PostForm visit={visit} action={visit.prefix + pageAddress.endRule(rule)}>
     {texts !== undefined && <SelectionFields texts={texts} />}
     <button type="submit" aria-label={`End rule ${rule}`}>
       End
     </button>
-  </form>
+  </PostForm>
 );

@@ -26,9 +26,9 @@ import type { App } from '../../../runtime/app.ts';
 import { leftAlone } from '../../../store/review/bulk-actions.ts';
 import type { WebEnv } from '../../web-env.ts';
 import { pageAddress } from '../parts/addresses.ts';
-import { Csrf, Layout, mayReview, type Visit } from '../parts/layout.tsx';
+import { Layout, mayReview, PostForm, type Visit } from '../parts/layout.tsx';
 import { actOnForm, askedBy, operationForm, type PageContext, readInput, showPage } from '../parts/page.tsx';
-import { When } from '../parts/parts.tsx';
+import { Columns, When } from '../parts/parts.tsx';
 import { expectValue, type Form } from '../parts/read-form.ts';
 import { confirmPage, decide, decideConfirmed } from './decide.tsx';
 import { Entries } from './entries.tsx';
@@ -172,26 +172,18 @@ const BulkActions = ({ visit, actions }: { visit: Visit; actions: readonly Bulk[
       <section class="scroll" tabindex={0} aria-label="Actions, the newest first">
         <table class="stacked">
           <caption class="hint">The newest first</caption>
-          <thead>
-            <tr>
-              <th scope="col" class="number">
-                Action
-              </th>
-              <th scope="col">What</th>
-              <th scope="col">By</th>
-              <th scope="col">Started</th>
-              <th scope="col">State</th>
-              <th scope="col" class="number">
-                Entries
-              </th>
-              <th scope="col" class="number">
-                Done
-              </th>
-              <th scope="col" class="number">
-                Left alone
-              </th>
-            </tr>
-          </thead>
+          <Columns
+            of={[
+              { number: 'Action' },
+              'What',
+              'By',
+              'Started',
+              'State',
+              { number: 'Entries' },
+              { number: 'Done' },
+              { number: 'Left alone' },
+            ]}
+          />
           <tbody>
             {actions.map((bulk) => (
               <tr>
@@ -327,20 +319,18 @@ const BulkProgress = ({ visit, bulk, leftAlone, refused }: BulkProps) => {
 const Control = ({ visit, bulk }: Pick<BulkProps, 'visit' | 'bulk'>) => (
   <>
     {(bulk.state === 'stopped' || bulk.waits_for !== null) && (
-      <form method="post" action={visit.prefix + pageAddress.continueBulkAction(bulk.bulk)}>
-        <Csrf visit={visit} />
+      <PostForm visit={visit} action={visit.prefix + pageAddress.continueBulkAction(bulk.bulk)}>
         <p>
           <button type="submit">Continue</button>
         </p>
-      </form>
+      </PostForm>
     )}
     {bulk.state === 'open' && (
-      <form method="post" action={visit.prefix + pageAddress.stopBulkAction(bulk.bulk)}>
-        <Csrf visit={visit} />
+      <PostForm visit={visit} action={visit.prefix + pageAddress.stopBulkAction(bulk.bulk)}>
         <p>
           <button type="submit">Stop after the present batch</button>
         </p>
-      </form>
+      </PostForm>
     )}
   </>
 );
