@@ -11,7 +11,7 @@ import { tellPauses } from '../src/plan/pause-words.ts';
 import { membershipRule } from '../src/posting/fingerprint.ts';
 import { hasPlaces } from '../src/posting/places.ts';
 import { anyDateDue, pullClock, setupAtTime } from '../src/pull/dated-records.ts';
-import { anyDetailDue, withDetailedList } from '../src/pull/details/detailed-list.ts';
+import { anyDetailDue, withDetailedList } from '../src/pull/detailed-list.ts';
 import { type FeedSetup, type PullContext, sourceNetwork } from '../src/pull/feed-setup.ts';
 import { type CommittedPull, inPullTransaction, planAndCommit } from '../src/pull/merge-pull.ts';
 import { inBriefSlot, inDetailedFeedSlot, inSmallFeedSlot, inStreamingFeedSlot } from '../src/pull/pull-slots.ts';

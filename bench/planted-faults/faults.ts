@@ -168,13 +168,13 @@ export const plantedFaults: readonly PlantedFault[] = [
     tests: ['test/feed/several-sources.test.ts'],
   },
   {
-    file: 'src/feed/source/file/file-source.ts',
+    file: 'src/feed/source/folder/file-source.ts',
     find: 'if (change === undefined) return;',
     put: 'return;',
     tests: ['test/feed/several-sources.test.ts', 'test/feed/s3.test.ts'],
   },
   {
-    file: 'src/feed/source/sftp/open-sftp.ts',
+    file: 'src/feed/source/folder/open-sftp.ts',
     find: 'if (login.hostKeys.includes(fingerprint)) return true;',
     put: 'return true;',
     tests: ['test/feed/sftp.test.ts'],
@@ -384,19 +384,19 @@ export const plantedFaults: readonly PlantedFault[] = [
   },
   // Details: what failed is not sent, what is known is not requested again, and what was not requested is not complete.
   {
-    file: 'src/pull/details/detailed-list.ts',
+    file: 'src/pull/detailed-list.ts',
     find: "read: { kind: 'unreadable', problems, key }",
     put: "read: { kind: 'unreadable', problems, key: undefined }",
     tests: ['test/scenarios/details.test.ts'],
   },
   {
-    file: 'src/pull/details/detail-reader.ts',
+    file: 'src/pull/detail-reader.ts',
     find: 'if (stored !== undefined && !stored.isDue) return stored.outcome;',
     put: '',
     tests: ['test/scenarios/details.test.ts'],
   },
   {
-    file: 'src/pull/details/detail-reader.ts',
+    file: 'src/pull/detail-reader.ts',
     find: 'if (this.#postponed === 0) return [];',
     put: 'if (this.#postponed >= 0) return [];',
     tests: ['test/scenarios/details.test.ts'],
@@ -428,13 +428,13 @@ export const plantedFaults: readonly PlantedFault[] = [
     tests: ['test/feed/record-batch.test.ts'],
   },
   {
-    file: 'src/feed/format/csv/csv-splitter.ts',
+    file: 'src/feed/format/csv/csv-format.ts',
     find: '} else if (!isEndProven) {',
     put: '} else if (false) {',
     tests: ['test/feed/csv-splitter.test.ts'],
   },
   {
-    file: 'src/feed/format/csv/csv-splitter.ts',
+    file: 'src/feed/format/csv/csv-format.ts',
     find: 'this.#shortfalls.note(why);',
     put: '',
     tests: ['test/feed/csv-splitter.test.ts'],
@@ -753,7 +753,7 @@ export const plantedFaults: readonly PlantedFault[] = [
   },
   // Queue jobs: batches, the dispatcher, and postings that are queued already.
   {
-    file: 'src/queue/database-wiring.ts',
+    file: 'src/queue/backend.ts',
     find: '>= LATEST_SCHEMA_VERSION',
     put: '>= 0',
     tests: ['test/queue/backend.test.ts'],
@@ -829,13 +829,13 @@ export const plantedFaults: readonly PlantedFault[] = [
     tests: ['test/feed/html/page-property.test.ts'],
   },
   {
-    file: 'src/feed/format/json-ld/json-ld-format.ts',
+    file: 'src/feed/format/html/json-ld-format.ts',
     find: 'dependsOnTime: true',
     put: 'dependsOnTime: false',
     tests: ['test/feed/html/read-pages.test.ts'],
   },
   {
-    file: 'src/feed/format/json-ld/posting-records.ts',
+    file: 'src/feed/format/html/json-ld-format.ts',
     find: "if (!isCertain) return 'uncertain'",
     put: "if (!isCertain) return 'expired'",
     tests: ['test/feed/html/read-pages.test.ts', 'test/scenarios/expiring-postings.test.ts'],
@@ -847,7 +847,7 @@ export const plantedFaults: readonly PlantedFault[] = [
     tests: ['test/scenarios/expiring-postings.test.ts'],
   },
   {
-    file: 'src/feed/format/json-ld/json-ld-format.ts',
+    file: 'src/feed/format/html/json-ld-format.ts',
     find: 'counts.records === 0 && this.#options',
     put: 'false && this.#options',
     tests: ['test/feed/html/json-ld-splitter.test.ts'],

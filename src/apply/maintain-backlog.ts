@@ -1,4 +1,6 @@
-// Maintains what no queue job returns to: abandoned attempts, doubts, orphan site jobs and paused sites.
+// Maintains what no queue job returns to: abandoned attempts, doubts, orphan site jobs and paused sites; stops reading from a site that a
+// person has paused.
+import { pause } from '../flow/pause.ts';
 import type { SiteName } from '../posting/identifiers.ts';
 import type { Outcome } from '../site/exchange.ts';
 import { deadlineIn } from '../site/http/trouble.ts';
@@ -16,7 +18,6 @@ import { resolveDoubts } from './resolve-doubts.ts';
 import { checkSite } from './search-site.ts';
 import { SEND_WITHIN_MS, type SiteContext, type SitePolicy } from './site-context.ts';
 import { PROBE_FIRST_MS, PROBE_MAX_MS, TOKEN_PROBE_PACE, updateSiteHealth } from './site-health.ts';
-import { readUntilPaused } from './until-paused.ts';
 
 /** Time to record an outcome, on top of the request timeout. */
 const RESOLVE_MARGIN_MS = 10_000;
@@ -183,5 +184,43 @@ async function deleteOrphans(siteContext: SiteContext, signal: AbortSignal): Pro
     );
     // The site is paused for the token, and what is read with it proves nothing.
     if (outcome.kind === 'unauthorized') return updateSiteHealth(outcome, undefined, siteContext);
+  }
+}
+
+// Ends what reads from a site soon after a person has paused it.
+
+const CHECK_MS = 1_000;
+
+/**
+ * Does work that only reads, with a signal that aborts with the given one, or within about a second once a person has paused the site.
+ * @returns `paused`: the work was ended for that, and is to be done again later. @throws what the work throws, unless it was ended
+ */
+export async function readUntilPaused<T>(
+  { db, site, log }: Pick<SiteContext, 'db' | 'site' | 'log'>,
+  signal: AbortSignal,
+  work: (signal: AbortSignal) => Promise<T>,
+): Promise<{ readonly kind: 'done'; readonly result: T } | { readonly kind: 'paused' }> {
+  const paused = new AbortController();
+  const done = new AbortController();
+  async function watch(): Promise<void> {
+    for (;;) {
+      await pause(CHECK_MS, done.signal, { keepsAlive: false });
+      if (done.signal.aborted) return;
+      const pauses = await readPausesOf(db.prepared, { site }).catch((error: unknown) => {
+        log.warn({ err: error, site }, 'pauses of people not read, will retry');
+        return [];
+      });
+      if (pauses.length > 0) return paused.abort();
+    }
+  }
+  void watch();
+  try {
+    const result = await work(AbortSignal.any([signal, paused.signal]));
+    return paused.signal.aborted ? { kind: 'paused' } : { kind: 'done', result };
+  } catch (error) {
+    if (paused.signal.aborted && !signal.aborted) return { kind: 'paused' };
+    throw error;
+  } finally {
+    done.abort();
   }
 }

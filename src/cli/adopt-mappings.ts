@@ -4,7 +4,8 @@ import { expectNotMoved } from '../operations/sites.ts';
 import { plural, tell } from '../plan/message.ts';
 import { updatesJobs } from '../plan/policy.ts';
 import { type FeedName, postingKey, siteJobId } from '../posting/identifiers.ts';
-import { matchJobs } from '../review/adopt/match-jobs.ts';
+import type { BulkRun } from '../review/bulk/run-bulk.ts';
+import { matchJobs } from '../review/jobs/match-jobs.ts';
 import {
   type AdoptOneEnd,
   adoptOne,
@@ -13,10 +14,9 @@ import {
   type LeftEntry,
   readFoundJobs,
   startAdoptingFound,
-} from '../review/adopt/proposals.ts';
-import type { BulkRun } from '../review/bulk/run-bulk.ts';
-import { type Adopting, matchNotes, withAdopting } from '../runtime/adopting/open-adopting.ts';
+} from '../review/jobs/proposals.ts';
 import type { App } from '../runtime/app.ts';
+import { type Adopting, matchNotes, withAdopting } from '../runtime/open-adopting.ts';
 import { ExitStatus, UserError, worstStatus } from '../runtime/stop-signal.ts';
 import { searchFeedAgain } from '../store/change/site-search.ts';
 import { JobMatching, type MatchCounts } from '../store/mapping/job-matching.ts';

@@ -1,6 +1,7 @@
 // Starts or continues an action on many review entries, shows its progress, sends what became ready, and tells the result.
 import type { Command } from 'commander';
 import type { z } from 'zod';
+import { type Config, namedFeeds } from '../config/config.ts';
 import { pause } from '../flow/pause.ts';
 import { bulkJson, bulkOutput } from '../operations/bulk-actions.ts';
 import { type ActInput, actedOutput, feedResult, startAction } from '../operations/decisions.ts';
@@ -11,11 +12,11 @@ import type { FeedName } from '../posting/identifiers.ts';
 import type { NamedQuery } from '../review/act-on-entries.ts';
 import type { BulkOptions, BulkRun } from '../review/bulk/run-bulk.ts';
 import { describeLeftAlone } from '../review/describe-selected.ts';
-import { selectEntries } from '../review/select-entries.ts';
 import type { App } from '../runtime/app.ts';
 import { carryOutBulk } from '../runtime/bulk-runner.ts';
 import { ExitStatus, UserError, worstStatus } from '../runtime/stop-signal.ts';
-import type { ActedEntry } from '../store/change/act-in-review.ts';
+import { type ActedEntry, findEntries, knownFeeds } from '../store/change/act-in-review.ts';
+import type { Queryable } from '../store/postgres/database.ts';
 import { type BulkRow, findBulk, operationOf, skippedOfBulk } from '../store/review/bulk-actions.ts';
 import { printJson, printLine, printNotice, startProgressLine } from '../telemetry/print.ts';
 import type { WriteCommand } from './adapter/command-line.ts';
@@ -181,4 +182,32 @@ export async function namedQueries({ db, config }: App, names: readonly string[]
   const selected = await selectEntries(db, config, names);
   if (selected.kind === 'unknown') throw new UserError(selected.message);
   return selected.queries;
+}
+
+// Resolves entry numbers and feed names to what selects these entries, or reports those that do not exist.
+
+export type Selected =
+  | { readonly kind: 'selected'; readonly queries: readonly NamedQuery[] }
+  /** Do nothing at all; `message` names everything unknown. */
+  | { readonly kind: 'unknown'; readonly message: string };
+
+const NUMBER = /^\d{1,15}$/;
+
+/**
+ * A name of digits only is an entry number. Feeds that are no longer configured are known as long as the database has
+ * them.
+ */
+export async function selectEntries(db: Queryable, config: Config, names: readonly string[]): Promise<Selected> {
+  const ids = [...new Set(names.filter((name) => NUMBER.test(name)).map(Number))];
+  const feeds = [...new Set(names.filter((name) => !NUMBER.test(name)))] as FeedName[];
+  const found = new Set((await findEntries(db, ids)).map((entry) => entry.id));
+  const known = new Set([...namedFeeds(config), ...(feeds.length > 0 ? await knownFeeds(db) : [])]);
+  const problems = [
+    ...ids.filter((id) => !found.has(id)).map((id) => `there is no open review entry ${id}`),
+    ...feeds
+      .filter((feed) => !known.has(feed))
+      .map((feed) => `there is no feed ${feed}; feeds: ${[...known].join(', ')}`),
+  ];
+  if (problems.length > 0) return { kind: 'unknown', message: `${problems.join('; ')}. Nothing was done.` };
+  return { kind: 'selected', queries: [...(ids.length === 0 ? [] : [{ ids }]), ...feeds.map((feed) => ({ feed }))] };
 }

@@ -168,7 +168,7 @@ export const COMMANDS: readonly CommandEntry[] = [
     name: 'restore',
     term: 'restore [options] <file>',
     description: 'put a backup into an empty database, or replace what it has',
-    load: async () => (await import('./commands/restore.ts')).restoreCommand(),
+    load: async () => (await import('./commands/backup.ts')).restoreCommand(),
   },
   {
     name: 'users',

@@ -2,11 +2,11 @@
 import type { Hono } from 'hono';
 import { lateControl } from '../operations/control.ts';
 import type { FeedSetup } from '../pull/feed-setup.ts';
-import { adoptNow } from '../runtime/adopting/adopt-now.ts';
 import type { App } from '../runtime/app.ts';
 import { startBulkRunner } from '../runtime/bulk-runner.ts';
 import type { Engine } from '../runtime/engine.ts';
 import { startHttp } from '../runtime/http/serve.ts';
+import { adoptNow } from '../runtime/run-adoption.ts';
 import { pullNow } from '../runtime/schedule/pull-now.ts';
 import { accessTo } from '../web/access/access.ts';
 import { webRoutes } from '../web/web-routes.ts';

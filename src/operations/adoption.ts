@@ -4,14 +4,14 @@ import type { SiteConfig } from '../config/config.ts';
 import { LIKENESSES } from '../plan/match/compare-job.ts';
 import { CERTAINTIES } from '../plan/match/whose-job.ts';
 import type { FeedName, SiteJobId } from '../posting/identifiers.ts';
+import { compareDoubt, type DoubtCandidate, readDoubt, type ShownDoubt } from '../review/compare-doubt.ts';
 import {
   type FoundJobsOfFeed,
   readFoundJobs,
   type ShownProposal,
   shownProposals,
   startAdoptingFound,
-} from '../review/adopt/proposals.ts';
-import { compareDoubt, type DoubtCandidate, readDoubt, type ShownDoubt } from '../review/compare-doubt.ts';
+} from '../review/jobs/proposals.ts';
 import type { App } from '../runtime/app.ts';
 import { type OpenCandidateSite, openCandidateSite } from '../runtime/open-site-client.ts';
 import { findChange } from '../store/change/open-change.ts';

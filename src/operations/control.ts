@@ -1,7 +1,7 @@
 // What operations ask of the running process besides its database.
 import type { FeedName, SiteName } from '../posting/identifiers.ts';
 import type { QueueCounts } from '../queue/site-queue.ts';
-import type { AdoptionRequest, AdoptionStart } from '../runtime/adopting/run-adoption.ts';
+import type { AdoptionRequest, AdoptionStart } from '../runtime/run-adoption.ts';
 import type { PullSoon, PullStart } from '../runtime/schedule/pull-now.ts';
 import type { CommittedUndo } from '../runtime/undo-feed-pull.ts';
 

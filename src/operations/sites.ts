@@ -1,4 +1,4 @@
-// What people do to whole sites: resume sending to one that is paused, or whose address has changed.
+// What people do to whole sites: resume sending to one that is paused, or whose address has changed, after a look at its jobs there.
 import { z } from 'zod';
 import { describeMove } from '../apply/confirm-address.ts';
 import { learntRateLimiter } from '../apply/learnt-rate-limiter.ts';
@@ -8,16 +8,19 @@ import { rateLimiterFor } from '../flow/rate-limiter.ts';
 import { messageOf, plural } from '../plan/message.ts';
 import type { LearntRewrites } from '../plan/observe-values.ts';
 import { fieldOf } from '../plan/same-meaning.ts';
-import { resumePausedSite } from '../review/health/resume-paused-site.ts';
+import type { SiteName } from '../posting/identifiers.ts';
 import type { App } from '../runtime/app.ts';
 import { openSiteClient, tokenDigests } from '../runtime/open-site-client.ts';
 import { type Expectation, tellOtherContent } from '../site/contradiction.ts';
 import { NotShownError, type SiteJob, toCompare } from '../site/exchange.ts';
 import { addressOf } from '../site/http/base-address.ts';
+import { auditAction } from '../store/access/audit.ts';
 import { jobsToCompare, type KnownJob } from '../store/mapping/visible-jobs.ts';
+import type { Database, Queryable } from '../store/postgres/database.ts';
 import { learntRewrites } from '../store/site/kept-values.ts';
-import { findMove } from '../store/site/known-address.ts';
+import { findMove, setAddress } from '../store/site/known-address.ts';
 import { tokenHistory } from '../store/site/refused-token.ts';
+import { lockSiteState, readSiteState, resumeSite, stateAt, trustGone } from '../store/site/site-state.ts';
 import { namedSite, type OperationContext, OperationRefused, operation } from './operation.ts';
 import { count, nameText, text } from './scalars.ts';
 
@@ -269,4 +272,59 @@ function whyNothing(comparisons: readonly Comparison[], referenceField: string |
   if (comparisons.every(({ kind }) => kind === 'gone'))
     return `it has none of the ${plural(asked, 'job')} it was asked for`;
   return `it shows neither ${referenceField === undefined ? '' : `${referenceField} nor `}title of any of ${plural(asked, 'job')}`;
+}
+
+// Resumes sending to a paused site, as a person decides.
+
+export interface ResumeOptions {
+  readonly actor: string;
+  /** The site was really emptied: it is believed for a day when it says that jobs are gone. */
+  readonly emptied: boolean;
+  /** It is the same site, with the same jobs, at this address. */
+  readonly movedTo?: string | undefined;
+  /** Resume only the pause that the person saw: another cause may need something else. */
+  readonly seen?: SeenPause | undefined;
+}
+
+/** A pause as a process with this address and token sees it. */
+export interface SeenPause {
+  /** When it began, as it was shown; `undefined`: the site was not paused. */
+  readonly since: string | undefined;
+  readonly address: string;
+  /** Digest of the token: see `tokenDigest`. */
+  readonly token: string | undefined;
+}
+
+export type Resumed =
+  | { readonly kind: 'resumed'; readonly wasPaused: boolean }
+  /** Nothing was changed: it is not paused any more, or was paused again. */
+  | { readonly kind: 'refused'; readonly message: string };
+
+async function resumePausedSite(
+  db: Database,
+  site: SiteName,
+  { actor, emptied, movedTo, seen }: ResumeOptions,
+): Promise<Resumed> {
+  return db.transaction(async (tx) => {
+    const other = seen === undefined ? undefined : await whyOther(tx, site, seen);
+    if (other !== undefined) return { kind: 'refused', message: other };
+    const paused = await resumeSite(tx, site);
+    if (emptied) await trustGone(tx, site);
+    if (movedTo !== undefined) await setAddress(tx, site, movedTo);
+    const detail = { site, paused, emptied, ...(movedTo === undefined ? {} : { moved_to: movedTo }) };
+    await auditAction(tx, { actor, action: 'resume', detail });
+    return { kind: 'resumed', wasPaused: paused };
+  });
+}
+
+async function whyOther(
+  tx: Queryable,
+  site: SiteName,
+  { since, address, token }: SeenPause,
+): Promise<string | undefined> {
+  await lockSiteState(tx, site);
+  const now = stateAt(address, await readSiteState(tx, site, token)).pausedSince?.toISOString();
+  if (now === since) return undefined;
+  const state = now === undefined ? 'is not paused any more' : `was paused again at ${now}`;
+  return `site ${site} ${state}; nothing was changed`;
 }

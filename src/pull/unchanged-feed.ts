@@ -10,7 +10,7 @@ import { anyExpiryDue, anyUnexpired } from '../store/pull/posting-expiry.ts';
 import { commitUnchanged } from '../store/pull/pull-commit.ts';
 import type { PullSubject } from '../store/pull/pull-transaction.ts';
 import { anyDateDue } from './dated-records.ts';
-import { anyDetailDue } from './details/detailed-list.ts';
+import { anyDetailDue } from './detailed-list.ts';
 import type { FeedSetup } from './feed-setup.ts';
 
 /** For larger feeds, the fixed cost of planning no longer matters. */

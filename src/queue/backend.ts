@@ -1,22 +1,29 @@
-// Opens BullMQ queues and workers on the configured `queue`, and hides whether Redis or Postgres stores them.
+// Opens BullMQ queues and workers on the configured `queue`, Redis or Postgres, and hides which of them stores them.
 import {
+  assertSchemaCompatibility,
   type BackendFactory,
+  type ConnectionOptions,
+  createRedisBackend,
   type IQueueBackend,
+  LATEST_SCHEMA_VERSION,
+  PostgresConnection,
+  type PostgresPoolConfig,
+  type PostgresQueueBackend,
   type Processor,
   Queue,
   type QueueBase,
   type QueueOptions,
+  type RedisQueueBackend,
+  runMigrations,
+  SchemaMigrationRequiredError,
   type Telemetry,
   Worker,
   type WorkerOptions,
 } from 'bullmq';
+import { Redis } from 'ioredis';
 import { pause } from '../flow/pause.ts';
 import { backoffMs, type RetryPolicy } from '../flow/retry.ts';
-import { databaseWiring } from './database-wiring.ts';
-import { redisWiring } from './redis-wiring.ts';
-import type { WhenFree } from './shared-connection.ts';
-import { reporter } from './shared-connection.ts';
-import type { BackendKind, Wiring } from './wiring.ts';
+import { passwordForms, reportedError, reporter, sharingFactory, type WhenFree } from './shared-connection.ts';
 
 export interface QueueBackendOptions {
   /** `database`, or a `redis://` or `rediss://` URL. */
@@ -161,4 +168,210 @@ export async function openQueueBackend(options: QueueBackendOptions): Promise<Qu
   }
   const wiring = await redisWiring(options.queue, options.installation, options.onWarning ?? (() => undefined));
   return backendOf(wiring, options.onError, telemetry);
+}
+
+// Configures BullMQ to keep its queues in the schema `queue` of the installation's Postgres.
+
+const SCHEMA = 'queue';
+
+/** For the whole process. More connections do not finish jobs faster, as their transactions wait for one another. */
+const MOST_CONNECTIONS = 6;
+
+/**
+ * Pool options for the given database. The queue may be lost at any time, so its commits do not wait for the disk.
+ * BullMQ names its schema in the connection's `options`, which poolers refuse or ignore. Those of the URL replace them, even if they
+ * are empty, and each connection gets its settings once it is open.
+ */
+function poolOptions(databaseUrl: string, max: number): PostgresPoolConfig {
+  const url = new URL(databaseUrl);
+  url.searchParams.set('options', url.searchParams.get('options') ?? '');
+  const settings = `set search_path = ${SCHEMA}; set synchronous_commit = off`;
+  const onConnect = (client: { query(text: string): Promise<unknown> }): Promise<unknown> => client.query(settings);
+  const options = {
+    connectionString: url.href,
+    schema: SCHEMA,
+    max,
+    application_name: 'jobmirror queue',
+    connectionTimeoutMillis: 5000,
+    keepAlive: true,
+    onConnect,
+  };
+  return options;
+}
+
+/** Creates the schema, or migrates it to this version of BullMQ. Several processes may do so at once. */
+async function migrate(databaseUrl: string): Promise<void> {
+  const connection = new PostgresConnection(poolOptions(databaseUrl, 1));
+  try {
+    const client = await connection.pool.connect();
+    try {
+      if (!(await isMigrated(client))) await runMigrations(client, SCHEMA);
+    } finally {
+      client.release();
+    }
+  } finally {
+    await connection.close();
+  }
+}
+
+/** With one statement that locks nothing: mostly there is nothing to migrate. */
+async function isMigrated(client: Parameters<typeof assertSchemaCompatibility>[0]): Promise<boolean> {
+  try {
+    return (await assertSchemaCompatibility(client, SCHEMA)) >= LATEST_SCHEMA_VERSION;
+  } catch (error) {
+    if (error instanceof SchemaMigrationRequiredError) return false;
+    throw error;
+  }
+}
+
+/**
+ * Prepares the schema and returns the connection settings.
+ *
+ * @throws Error without the password.
+ */
+async function databaseWiring(
+  databaseUrl: string,
+  whenFree: WhenFree = (_pool, connect) => connect(),
+): Promise<Wiring<PostgresQueueBackend, PostgresPoolConfig>> {
+  const secrets = passwordForms(new URL(databaseUrl));
+  try {
+    await whenFree(undefined, () => migrate(databaseUrl));
+  } catch (error) {
+    throw new Error(`queue: the database can't hold the queue: ${reportedError(error, secrets).message}`);
+  }
+  const options = poolOptions(databaseUrl, MOST_CONNECTIONS);
+  return {
+    kind: 'database',
+    factory: sharingFactory(options, whenFree),
+    producer: options,
+    worker: () => options,
+    prefix: '',
+    // Each deduplicated job holds an advisory lock until its batch is added; Postgres has room for some thousands.
+    addAtOnce: 200,
+    secrets,
+  };
+}
+
+// Configures BullMQ to keep its queues in Redis.
+
+/** BullMQ's scripts need this version or later. */
+const OLDEST_REDIS = [6, 2] as const;
+const CONNECT_TIMEOUT_MS = 5000;
+const COMMAND_TIMEOUT_MS = 5000;
+
+/** Reconnects within two seconds after the server is back, however long it was away. */
+const RECONNECTING: RetryPolicy = { firstDelayMs: 100, maxDelayMs: 2_000 };
+const retryStrategy = (attempt: number): number => backoffMs(RECONNECTING, attempt);
+
+/** Connections to a server that has become a replica stay open, while its address may lead to the new primary. */
+const isDemoted = ({ message }: Error): boolean => message.startsWith('READONLY');
+
+function readRedisUrl(text: string): URL {
+  // The message omits the text, as a mistyped URL may still contain the password.
+  const url = URL.canParse(text) ? new URL(text) : undefined;
+  if (url === undefined || (url.protocol !== 'redis:' && url.protocol !== 'rediss:')) {
+    throw new Error('queue: neither "database" nor a URL such as redis://host:6379');
+  }
+  return url;
+}
+
+/**
+ * Connects once and reads the version, so that a wrong address or password is reported at the start. Returns what is wrong with the
+ * server's settings, for people.
+ * @throws Error without the password.
+ */
+export async function inspectRedis(text: string): Promise<readonly string[]> {
+  const url = readRedisUrl(text);
+  const shown = `${url.protocol}//${url.host}`;
+  const probe = new Redis(url.href, {
+    lazyConnect: true,
+    retryStrategy: () => null,
+    connectTimeout: CONNECT_TIMEOUT_MS,
+    commandTimeout: COMMAND_TIMEOUT_MS,
+    maxRetriesPerRequest: 0,
+  });
+  // The reason arrives here; `connect()` itself only reports a closed connection.
+  let reason: unknown;
+  probe.on('error', (error) => {
+    reason = error;
+  });
+  let info: string;
+  let memory: string;
+  try {
+    await probe.connect();
+    info = await probe.info('server');
+    memory = await probe.info('memory');
+  } catch (error) {
+    const { message } = reportedError(reason ?? error, passwordForms(url));
+    throw new Error(
+      `queue: Redis at ${shown} can't be used: ${message}. Check the address, the password and the server`,
+    );
+  } finally {
+    probe.disconnect();
+  }
+  const version = /^redis_version:(\d+)\.(\d+)/m.exec(info);
+  const [major, minor] = version === null ? OLDEST_REDIS : [Number(version[1]), Number(version[2])];
+  if (major < OLDEST_REDIS[0] || (major === OLDEST_REDIS[0] && minor < OLDEST_REDIS[1])) {
+    throw new Error(`queue: Redis at ${shown} is ${major}.${minor}; ${OLDEST_REDIS.join('.')} or later is needed`);
+  }
+  return memoryFaults(memory, `queue: Redis at ${shown}`);
+}
+
+/** @param info of Redis, which tells it also where its command CONFIG is not available */
+function memoryFaults(info: string, server: string): string[] {
+  const settingOf = (name: string): string => new RegExp(`^${name}:(\\S*)`, 'm').exec(info)?.[1] ?? '';
+  const [policy, limit] = [settingOf('maxmemory_policy'), Number(settingOf('maxmemory'))];
+  const faults: string[] = [];
+  if (policy !== '' && policy !== 'noeviction') {
+    faults.push(`${server} may remove parts of the queue: its maxmemory-policy is ${policy}; set it to noeviction`);
+  }
+  if (limit > 0 && Number(settingOf('used_memory')) >= limit) {
+    const help = 'raise maxmemory, or remove other data; nothing is sent until then';
+    faults.push(`${server} is full: it has reached its maxmemory of ${limit} bytes; ${help}`);
+  }
+  return faults;
+}
+
+/**
+ * Checks the server and returns the connection settings.
+ *
+ * @param installation part of every key, so that two installations on one Redis do not take each other's jobs.
+ * @throws Error without the password.
+ */
+async function redisWiring(
+  text: string,
+  installation: string,
+  onWarning: (message: string) => void,
+): Promise<Wiring<RedisQueueBackend, ConnectionOptions>> {
+  const url = readRedisUrl(text);
+  for (const fault of await inspectRedis(text)) onWarning(fault);
+  const connection = { url: url.href, connectTimeout: CONNECT_TIMEOUT_MS, retryStrategy, reconnectOnError: isDemoted };
+  return {
+    kind: 'redis',
+    factory: createRedisBackend,
+    producer: { ...connection, maxRetriesPerRequest: 1, commandTimeout: COMMAND_TIMEOUT_MS },
+    worker: () => ({ ...connection, maxRetriesPerRequest: null }),
+    prefix: `jobmirror-${installation}`,
+    addAtOnce: 500,
+    secrets: passwordForms(url),
+  };
+}
+
+// What BullMQ needs to run on Redis or on Postgres.
+
+type BackendKind = 'redis' | 'database';
+
+/** Settings of one backend for queues and workers. */
+interface Wiring<B extends IQueueBackend, C> {
+  readonly kind: BackendKind;
+  readonly factory: BackendFactory<B, C>;
+  /** For adding and counting: gives up within seconds if the server is unreachable. */
+  readonly producer: C;
+  /** For a worker with this many concurrent jobs: waits for the server as long as needed. */
+  worker(concurrency: number): C;
+  /** Namespace of the keys in Redis. */
+  readonly prefix: string;
+  /** Jobs added in one round trip. */
+  readonly addAtOnce: number;
+  readonly secrets: readonly string[];
 }

@@ -23,8 +23,8 @@ import {
   openUnattended,
   type UnattendedBulk,
 } from '../store/review/bulk-actions.ts';
-import type { SiteConnection } from './adopting/open-adopting.ts';
 import type { App } from './app.ts';
+import type { SiteConnection } from './open-adopting.ts';
 import { openProvenClient, tokenDigests, whyClosed } from './open-site-client.ts';
 
 export interface BulkRunner {

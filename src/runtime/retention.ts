@@ -2,9 +2,9 @@
 // hour across all processes.
 import { type Rounds, startRounds } from '../flow/pause.ts';
 import { describePassing } from '../store/postgres/transient-error.ts';
-import { claimRetention, forgetOldRows, resumeRetentionSoon } from '../store/retention.ts';
 import { forgetGroupCounts, noteGroupCounts } from '../store/review/review-groups.ts';
 import { foldReviewCounts } from '../store/review/review-totals.ts';
+import { claimRetention, forgetOldRows, resumeRetentionSoon } from '../store/status/retention.ts';
 import type { App } from './app.ts';
 
 /** Soon after the start, once overdue pulls have started. */

@@ -17,21 +17,6 @@ import {
   subjectParts,
 } from '../review/health/alert-conditions.ts';
 import { readHeldOffers } from '../review/held-offer.ts';
-import {
-  type AlertName,
-  changeAlerts,
-  listSeenAlerts,
-  type OpenAlert,
-  type SeenAlert,
-} from '../store/alert/open-alerts.ts';
-import {
-  claimMessage,
-  noteDelivered,
-  noteFailed,
-  setSubscriptions,
-  TOPICS,
-  type Topic,
-} from '../store/alert/outbox.ts';
 import { rekeyedFeeds } from '../store/change/rekey/read-rekey.ts';
 import { readSchedules } from '../store/feed/feed-schedule.ts';
 import { lockKey } from '../store/locks/advisory-locks.ts';
@@ -41,6 +26,21 @@ import { countWorkers } from '../store/locks/processes.ts';
 import { describePassing } from '../store/postgres/transient-error.ts';
 import { readNewGroups } from '../store/review/review-groups.ts';
 import { readGauges } from '../store/status/gauges.ts';
+import {
+  type AlertName,
+  changeAlerts,
+  listSeenAlerts,
+  type OpenAlert,
+  type SeenAlert,
+} from '../store/status/open-alerts.ts';
+import {
+  claimMessage,
+  noteDelivered,
+  noteFailed,
+  setSubscriptions,
+  TOPICS,
+  type Topic,
+} from '../store/status/outbox.ts';
 import type { AlertData, AlertKind, AlertMessage, AlertPayload } from '../telemetry/alert-message.ts';
 import { type Channel, deliverAlert } from '../telemetry/deliver.ts';
 import { createScrub } from '../telemetry/log.ts';

@@ -1,7 +1,8 @@
 // Validates the fields of a create or an update, and reports every error.
 // The interface requires a valid U.S. state (site-interface.md, section 2); requiring a title is the sandbox's own choice.
+
+import type { JobFields } from './jobs.ts';
 import type { SandboxSettings } from './settings.ts';
-import type { JobFields } from './store/jobs.ts';
 
 /** One validation error. The message is meant to follow the field's name. */
 export interface JobError {

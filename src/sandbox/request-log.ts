@@ -1,6 +1,7 @@
 // A bounded log of the interface's requests, for the page `/requests`, tests and measurements.
-import type { FaultName } from './faults/fault-table.ts';
-import type { Operation } from './interface/answers.ts';
+
+import type { FaultName } from './interface/fault-table.ts';
+import type { Operation } from './interface/write-xml.ts';
 
 /** One request to the XML interface, without its credentials. */
 export interface RequestRecord {

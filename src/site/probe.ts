@@ -2,7 +2,7 @@
 import type { Probe, TokenCheck } from './exchange.ts';
 import { isHtml } from './facts.ts';
 import type { Answer, AnswerHead } from './http/transport.ts';
-import type { PageAnswer } from './list/list-page.ts';
+import type { PageAnswer } from './list-page.ts';
 import { expandReferences } from './xml/references.ts';
 import { readXml } from './xml/xml-tree.ts';
 

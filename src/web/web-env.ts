@@ -1,9 +1,11 @@
-// What the routes of pages and API know about their request.
+// What the routes of pages and API know about their request, and the texts that name the place at which a page of a list ended.
 import type { HttpBindings } from '@hono/node-server';
+import type { z } from 'zod';
 import type { PauseSubject, PersonsPause } from '../plan/pause-words.ts';
 import type { FeedName } from '../posting/identifiers.ts';
 import type { Client } from './access/limits.ts';
 import type { Visitor } from './access/visitor.ts';
+import { ProblemError } from './problem.ts';
 
 export interface WebEnv {
   Bindings: HttpBindings;
@@ -18,4 +20,30 @@ export interface WebEnv {
     /** Who asks; `undefined`: nobody known. Counts the request. @throws {ProblemError} if they ask too often or a token is wrong */
     visitor: () => Promise<Visitor | undefined>;
   };
+}
+
+// Turns the place at which a page ended into a text for the next request, and back.
+
+export const encodeCursor = (place: unknown): string | null =>
+  place === undefined ? null : Buffer.from(JSON.stringify(place)).toString('base64url');
+
+/** @throws {ProblemError} if the text is no place of this list */
+export function decodeCursor<Place>(text: string | undefined, schema: z.ZodType<Place>): Place | undefined {
+  if (text === undefined) return undefined;
+  const place = schema.safeParse(parsed(Buffer.from(text, 'base64url').toString('utf8')));
+  if (place.success) return place.data;
+  const message = 'must be the next_cursor of an earlier answer of the same list';
+  throw new ProblemError({
+    status: 400,
+    detail: `query.cursor ${message}`,
+    faults: [{ where: 'query.cursor', message }],
+  });
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
 }

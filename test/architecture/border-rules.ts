@@ -57,7 +57,6 @@ export const STORE_ORDER: readonly string[] = [
   'postgres',
   'locks',
   'access',
-  'alert',
   'site',
   'backlog',
   'feed',

@@ -8,7 +8,7 @@ import { openSiteQueue } from '../../src/queue/site-queue.ts';
 import { feedSetups } from '../../src/runtime/feed-setups.ts';
 import { FEED_TABLES } from '../../src/store/feed/rename-feed.ts';
 import { enterAsWorker } from '../../src/store/locks/processes.ts';
-import { forgetOldRows } from '../../src/store/retention.ts';
+import { forgetOldRows } from '../../src/store/status/retention.ts';
 import { feedXml, posting, postings } from '../support/indeed-feed.ts';
 import { type Mirror, openMirror } from '../support/mirror.ts';
 import { type ProgramResult, runProgram } from './run-program.ts';

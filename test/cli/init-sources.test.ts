@@ -8,7 +8,7 @@ import { Readable } from 'node:stream';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
 import { keepInput } from '../../src/cli/init-answers.ts';
-import { signedHeaders } from '../../src/feed/source/s3/open-s3.ts';
+import { signedHeaders } from '../../src/feed/source/folder/open-s3.ts';
 import { serveWeb, type WebServer } from '../feed/web-server.ts';
 import { feedXml, postings } from '../support/indeed-feed.ts';
 import { type PrivateSshd, sshdForTests } from '../support/sshd.ts';

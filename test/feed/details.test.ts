@@ -1,12 +1,8 @@
 // Details of postings: the request that a record leads to, and how its document is read.
 import { describe, expect, it } from 'vitest';
 import { compileDetailReader } from '../../src/feed/detail-record.ts';
-import {
-  compileDetailRequest,
-  isRelativeTemplate,
-  templateFault,
-} from '../../src/feed/source/details/detail-request.ts';
 import { isSameResource } from '../../src/feed/source/http/redirects.ts';
+import { compileDetailRequest, isRelativeTemplate, templateFault } from '../../src/feed/source/pages/detail-request.ts';
 import { credentialsMask, type DetailsConfig, openDetailFetcher } from '../../src/feed/source/sources.ts';
 import { rateLimiterFor } from '../../src/flow/rate-limiter.ts';
 import { parseValuePath } from '../../src/posting/paths/value-path.ts';

@@ -1,9 +1,8 @@
 // A record above the size limit is one unreadable record, wherever it stands and however its bytes arrive.
 import { describe, expect, it } from 'vitest';
-import { LocalSplitting } from '../../src/feed/batch/local-splitting.ts';
 import type { RecordBatch } from '../../src/feed/batch/record-batch.ts';
 import type { Splitting, SplittingOptions } from '../../src/feed/batch/splitting.ts';
-import { startSplitting } from '../../src/feed/batch/start-splitting.ts';
+import { LocalSplitting, startSplitting } from '../../src/feed/batch/start-splitting.ts';
 import type { FormatName } from '../../src/feed/format/format-kinds.ts';
 import { HASH_BYTES } from '../../src/posting/hash.ts';
 import { cutInto, splitAs } from './collect.ts';

@@ -1,6 +1,6 @@
 // The line on which each record of a document begins, in every format and however the document is cut into chunks.
 import { expect, it } from 'vitest';
-import { LocalSplitting } from '../../src/feed/batch/local-splitting.ts';
+import { LocalSplitting } from '../../src/feed/batch/start-splitting.ts';
 import type { FormatName } from '../../src/feed/format/format-kinds.ts';
 
 const LONG = 'x'.repeat(20_000);

@@ -1,7 +1,7 @@
 // Creates with ambiguous outcomes, caused by the site or the network: once the faults are over, one job per posting (laws 1 and 2).
 import { describe, expect } from 'vitest';
 import type { SiteName } from '../../src/posting/identifiers.ts';
-import type { Fault } from '../../src/sandbox/faults/fault-table.ts';
+import type { Fault } from '../../src/sandbox/interface/fault-table.ts';
 import { resumeSite } from '../../src/store/site/site-state.ts';
 import { byExtent, countOf } from '../support/extent.ts';
 import { feedXml, posting, postings } from '../support/indeed-feed.ts';

@@ -1,5 +1,5 @@
 // Resolves doubts as a person does: checks the site, and names the job or says that it is missing.
-import type { InspectedJob } from '../../src/sandbox/store/database.ts';
+import type { InspectedJob } from '../../src/sandbox/sandbox.ts';
 import { runProgram } from '../cli/run-program.ts';
 import { ageDoubts } from '../support/age-doubts.ts';
 import type { Installation } from './installation.ts';

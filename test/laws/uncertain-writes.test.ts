@@ -1,6 +1,6 @@
 // Updates and deletes of unknown outcome while the feed changes: in the end the site matches the feed.
 import { describe, expect } from 'vitest';
-import type { Fault } from '../../src/sandbox/faults/fault-table.ts';
+import type { Fault } from '../../src/sandbox/interface/fault-table.ts';
 import { firstOf } from '../support/extent.ts';
 import { feedXml, posting, postings } from '../support/indeed-feed.ts';
 import { heal } from './heal.ts';

@@ -3,8 +3,8 @@ import { expect, it } from 'vitest';
 import { recordHash } from '../../src/posting/hash.ts';
 import { postingKey } from '../../src/posting/identifiers.ts';
 import type { RecordTree } from '../../src/posting/posting.ts';
-import type { DetailedList } from '../../src/pull/details/detailed-list.ts';
-import { AnsweredRecords, detailedRecords } from '../../src/pull/details/detailed-list.ts';
+import type { DetailedList } from '../../src/pull/detailed-list.ts';
+import { AnsweredRecords, detailedRecords } from '../../src/pull/detailed-list.ts';
 import type { ListedRecord, ReadRecord, RecordReader } from '../../src/pull/read-record.ts';
 
 /** Records whose details are their names, and the end of a reader that completes them. */

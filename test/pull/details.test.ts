@@ -4,9 +4,9 @@ import { describe, expect, it, vi } from 'vitest';
 import { secretMask } from '../../src/feed/source/secret-mask.ts';
 import { recordHash } from '../../src/posting/hash.ts';
 import { compileListReader } from '../../src/posting/reader.ts';
-import { excerptWith, FAILURES_IN_A_ROW, Sampling } from '../../src/pull/details/detail-reader.ts';
-import { type AnsweredRecord, AnsweredRecords } from '../../src/pull/details/detailed-list.ts';
-import { RecordSpool } from '../../src/pull/details/record-spool.ts';
+import { excerptWith, FAILURES_IN_A_ROW, Sampling } from '../../src/pull/detail-reader.ts';
+import { type AnsweredRecord, AnsweredRecords } from '../../src/pull/detailed-list.ts';
+import { RecordSpool } from '../../src/pull/record-spool.ts';
 import { EXCERPT_BYTES } from '../../src/pull/unusable-records.ts';
 
 const record = (ordinal: number) => {

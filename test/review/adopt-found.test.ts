@@ -3,12 +3,12 @@
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { textOf } from '../../src/plan/message.ts';
 import { siteName } from '../../src/posting/identifiers.ts';
-import { readFoundJobs, startAdoptingFound } from '../../src/review/adopt/proposals.ts';
 import { continueBulk, stopBulk } from '../../src/review/bulk/run-bulk.ts';
+import { readFoundJobs, startAdoptingFound } from '../../src/review/jobs/proposals.ts';
 import { resolveEntry } from '../../src/review/resolve-entry.ts';
 import type { App } from '../../src/runtime/app.ts';
 import { carryOutBulk, startBulkRunner } from '../../src/runtime/bulk-runner.ts';
-import type { Fault } from '../../src/sandbox/faults/fault-table.ts';
+import type { Fault } from '../../src/sandbox/interface/fault-table.ts';
 import { openDatabase } from '../../src/store/postgres/database.ts';
 import { findBulk, openUnattended, skippedOfBulk } from '../../src/store/review/bulk-actions.ts';
 import { pauseSite, resumeSite } from '../../src/store/site/site-state.ts';

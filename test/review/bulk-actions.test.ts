@@ -1,9 +1,9 @@
 // Retry, approve and discard: on entries and on feeds, in one transaction, with audit, and never on changes in flight.
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { selectEntries } from '../../src/cli/bulk-command.ts';
 import type { BulkAction } from '../../src/plan/action.ts';
 import { type ActionReport, actOnEntries } from '../../src/review/act-on-entries.ts';
 import { outcomeOf, outcomesOf } from '../../src/review/entry-facts.ts';
-import { selectEntries } from '../../src/review/select-entries.ts';
 import { newestHoldReason } from '../../src/store/status/feed-overview.ts';
 import { feedXml, posting, postings } from '../support/indeed-feed.ts';
 import { acme, acting, openStage, type Stage, said } from './stage.ts';

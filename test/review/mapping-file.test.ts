@@ -2,7 +2,7 @@
 import { describe, expect, it } from 'vitest';
 import type { Config } from '../../src/config/config.ts';
 import { feedName, postingKey, siteJobId, siteName } from '../../src/posting/identifiers.ts';
-import { headerLine, mappingLine, readMappingLines } from '../../src/review/adopt/mapping-file.ts';
+import { headerLine, mappingLine, readMappingLines } from '../../src/review/jobs/mapping-file.ts';
 import type { ImportLine } from '../../src/store/mapping/mapping-import.ts';
 
 const feed = { name: feedName('acme'), siteName: siteName('board') };

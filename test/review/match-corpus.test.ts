@@ -4,7 +4,7 @@ import { afterEach, expect, it } from 'vitest';
 import { stateTable } from '../../src/config/load-us-states.ts';
 import { rateLimiterFor } from '../../src/flow/rate-limiter.ts';
 import { feedName, postingKey, siteJobId, siteName } from '../../src/posting/identifiers.ts';
-import { matchJobs } from '../../src/review/adopt/match-jobs.ts';
+import { matchJobs } from '../../src/review/jobs/match-jobs.ts';
 import { JobMatching } from '../../src/store/mapping/job-matching.ts';
 import { type Database, openDatabase } from '../../src/store/postgres/database.ts';
 import { type Corpus, makeCorpus } from '../support/adopt-corpus.ts';

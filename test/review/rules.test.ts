@@ -8,8 +8,8 @@ import { listGroups } from '../../src/review/list-groups.ts';
 import { addRule, applyRules, endRuleOf, type RuleRequest, startRules } from '../../src/review/rules.ts';
 import { startBulkRunner } from '../../src/runtime/bulk-runner.ts';
 import type { EntryKind } from '../../src/store/backlog/entry-kind.ts';
-import { forgetOldRows } from '../../src/store/retention.ts';
 import { findRule } from '../../src/store/review/rules.ts';
+import { forgetOldRows } from '../../src/store/status/retention.ts';
 import { posting, postings } from '../support/indeed-feed.ts';
 import { acme, acting, openStage, type Stage } from './stage.ts';
 

@@ -2,7 +2,7 @@
 import { once } from 'node:events';
 import { connect } from 'node:net';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { faultTable, readFault } from '../../src/sandbox/faults/fault-table.ts';
+import { faultTable, readFault } from '../../src/sandbox/interface/fault-table.ts';
 import { freePort } from '../support/free-port.ts';
 import { type Answer, basic, jobOf, nurse, openTestSandbox, rootOf, type TestSandbox } from './test-sandbox.ts';
 

@@ -1,8 +1,8 @@
 // The sandbox's XML: it reads like a conforming parser, and what it writes can be read back unchanged.
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { NotWellFormed, parseXml, type XmlElement } from '../../src/sandbox/interface/change-job.ts';
 import { element, writeDocument, type Xml } from '../../src/sandbox/interface/write-xml.ts';
+import { NotWellFormed, parseXml, type XmlElement } from '../../src/sandbox/interface/xml-app.ts';
 import { anyCharacter } from '../support/any-character.ts';
 import { countOf } from '../support/extent.ts';
 

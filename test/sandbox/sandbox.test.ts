@@ -3,8 +3,8 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { Pool } from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { openAccounts } from '../../src/sandbox/accounts.ts';
 import { startSandbox } from '../../src/sandbox/sandbox.ts';
-import { openAccounts } from '../../src/sandbox/store/accounts.ts';
 import { createTestDatabase } from '../support/database.ts';
 import { jobOf, nurse, openTestSandbox, type TestSandbox } from './test-sandbox.ts';
 

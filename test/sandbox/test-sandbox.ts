@@ -1,7 +1,7 @@
 // Gives a test file a sandbox on its own database, and an HTTP client for it.
 import type { Readable } from 'node:stream';
 import { Agent, type Dispatcher, request } from 'undici';
-import { parseXml, type XmlElement } from '../../src/sandbox/interface/change-job.ts';
+import { parseXml, type XmlElement } from '../../src/sandbox/interface/xml-app.ts';
 import { type Sandbox, type SandboxOptions, startSandbox } from '../../src/sandbox/sandbox.ts';
 import { createTestDatabase } from '../support/database.ts';
 

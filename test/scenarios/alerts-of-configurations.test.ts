@@ -3,8 +3,8 @@
 // @module-tag slow
 import { afterEach, expect, it, vi } from 'vitest';
 import { evaluatorKeys } from '../../src/runtime/run-alerts.ts';
-import { setSubscriptions } from '../../src/store/alert/outbox.ts';
 import { HELD_KEYS } from '../../src/store/locks/processes.ts';
+import { setSubscriptions } from '../../src/store/status/outbox.ts';
 import {
   type Alerting,
   type AlertingProcess,

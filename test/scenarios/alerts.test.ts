@@ -5,7 +5,7 @@ import { Webhook } from 'standardwebhooks';
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
 import { type App, openApp } from '../../src/runtime/app.ts';
 import { evaluateAlerts, evaluatorKeys, sendMessages, startAlerts } from '../../src/runtime/run-alerts.ts';
-import { claimMessage } from '../../src/store/alert/outbox.ts';
+import { claimMessage } from '../../src/store/status/outbox.ts';
 import type { AlertPayload } from '../../src/telemetry/alert-message.ts';
 import { runProgram } from '../cli/run-program.ts';
 import { type HttpReceiver, startReceiver } from '../support/http-receiver.ts';

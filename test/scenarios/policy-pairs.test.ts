@@ -9,8 +9,8 @@ import { discardEntries } from '../../src/store/change/act-in-review.ts';
 import { adoptDoubt, findDoubt } from '../../src/store/change/doubt.ts';
 import { outcomeRecorder } from '../../src/store/change/record-outcomes.ts';
 import { readFeedState, resumeFeed } from '../../src/store/feed/feed-state.ts';
-import { forgetOldRows } from '../../src/store/retention.ts';
 import { summarisePull } from '../../src/store/status/pull-summary.ts';
+import { forgetOldRows } from '../../src/store/status/retention.ts';
 import { acme, acting, openStage, type Stage } from '../review/stage.ts';
 import { feedXml, posting, type TestPosting } from '../support/indeed-feed.ts';
 

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { afterEach, expect, it } from 'vitest';
 import { type App, openApp } from '../../src/runtime/app.ts';
 import { startAlerts } from '../../src/runtime/run-alerts.ts';
-import { setSubscriptions } from '../../src/store/alert/outbox.ts';
+import { setSubscriptions } from '../../src/store/status/outbox.ts';
 import { runProgram } from '../cli/run-program.ts';
 import { type HttpReceiver, startReceiver } from '../support/http-receiver.ts';
 import { feedXml, posting } from '../support/indeed-feed.ts';

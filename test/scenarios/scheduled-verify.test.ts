@@ -3,7 +3,7 @@
 import { request } from 'undici';
 import { afterEach, expect, it, vi } from 'vitest';
 import { feedName } from '../../src/posting/identifiers.ts';
-import { VERIFY_LIMITS } from '../../src/review/verify/verify-feed.ts';
+import { VERIFY_LIMITS } from '../../src/review/jobs/verify-feed.ts';
 import { startScheduledVerify, type VerifyRuns } from '../../src/runtime/schedule/scheduled-verify.ts';
 import { takeVerifyRuns } from '../../src/store/feed/feed-verify.ts';
 import { runProgram } from '../cli/run-program.ts';

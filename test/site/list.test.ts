@@ -2,7 +2,7 @@
 // the whole.
 import { describe, expect, it } from 'vitest';
 import { siteJobId } from '../../src/posting/identifiers.ts';
-import { type GetPage, readList } from '../../src/site/list/list.ts';
+import { type GetPage, readList } from '../../src/site/list.ts';
 import { openClient, openSite, type Reply } from './scripted-site.ts';
 
 const xml = { 'content-type': 'application/xml' };

@@ -1,9 +1,9 @@
 // Alerts in the database under concurrency: one message per change of state, one sender per message.
 import { afterEach, beforeEach, expect, it } from 'vitest';
-import { changeAlerts } from '../../src/store/alert/open-alerts.ts';
-import { claimMessage, listUndelivered, noteDelivered, noteFailed } from '../../src/store/alert/outbox.ts';
 import { type Database, openDatabase } from '../../src/store/postgres/database.ts';
-import { forgetOldRows } from '../../src/store/retention.ts';
+import { changeAlerts } from '../../src/store/status/open-alerts.ts';
+import { claimMessage, listUndelivered, noteDelivered, noteFailed } from '../../src/store/status/outbox.ts';
+import { forgetOldRows } from '../../src/store/status/retention.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 
 let testDatabase: TestDatabase;

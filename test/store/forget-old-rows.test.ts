@@ -1,6 +1,6 @@
 import { afterAll, describe, expect, it } from 'vitest';
 import { openDatabase } from '../../src/store/postgres/database.ts';
-import { claimRetention, forgetOldRows, resumeRetentionSoon } from '../../src/store/retention.ts';
+import { claimRetention, forgetOldRows, resumeRetentionSoon } from '../../src/store/status/retention.ts';
 import { createTestDatabase } from '../support/database.ts';
 
 const DAYS = { requests: 30, failures: 30, audit: 30, pulls: 30, undo: 30 };

@@ -1,6 +1,6 @@
 // What a person has paused is not claimed, by whatever process, from the moment at which the pause is committed.
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
-import { readUntilPaused } from '../../src/apply/until-paused.ts';
+import { readUntilPaused } from '../../src/apply/maintain-backlog.ts';
 import type { PauseSubject } from '../../src/plan/pause-words.ts';
 import { type FeedName, postingKey, type SiteName, siteJobId } from '../../src/posting/identifiers.ts';
 import { claimer, renewAttempt } from '../../src/store/change/claim.ts';

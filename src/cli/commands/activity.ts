@@ -1,12 +1,79 @@
-// `jobmirror activity`: what people, their rules and pulls did, one line per action however many postings it reached.
+// `jobmirror review activity` and `jobmirror activity`. The first lists who did what, when, and what was before and after.
 import type { Command } from 'commander';
-import { type ActionTaken, listActivities } from '../../operations/activity.ts';
+import type { z } from 'zod';
+import { type ActionTaken, type activityOutput, listActivities, showActivity } from '../../operations/activity.ts';
 import { plural } from '../../plan/message.ts';
 import { oneLine } from '../../telemetry/print.ts';
 import { formatTime } from '../../telemetry/times.ts';
 import { listCommand } from '../adapter/operation-command.ts';
 import { formatTable } from '../output/table.ts';
-import { describeActivity } from './review-activity.ts';
+
+export const reviewActivityCommand = (): Command =>
+  listCommand(showActivity, {
+    name: 'activity',
+    description: 'list who did what, when, and what was before and after, the newest first',
+    arguments: ['feed'],
+    flags: { actor: 'by' },
+    help: { feed: 'only of this feed', actor: 'only what this person or token did' },
+    noun: 'actions',
+    shown: 50,
+    after: {
+      flag: '--before <n>',
+      help: 'only what is older than this number of the list',
+      place: (before) => ({ before }),
+    },
+    view({ items, next }, { write, input: { feed }, options }) {
+      const { by, before } = options;
+      if (items.length === 0) {
+        const isFiltered = [feed, by, before].some((each) => each !== undefined);
+        return [isFiltered ? 'There is nothing like that.' : 'Nobody has done anything yet.'];
+      }
+      const table = formatTable(COLUMNS, items.map(rowOf));
+      if (next === undefined) return table;
+      const same = [...(feed === undefined ? [] : [feed]), ...(by === undefined ? [] : ['--by', String(by)])];
+      const older = write(['review', 'activity', ...same, '--before', String(next.before)]);
+      return [...table, '', `Older ones: ${older}`];
+    },
+  });
+
+const COLUMNS = [
+  { title: 'N', align: 'right' },
+  { title: 'WHEN' },
+  { title: 'BY' },
+  { title: 'ACTION' },
+  { title: 'FEED' },
+  { title: 'KEY' },
+  { title: 'BEFORE AND AFTER' },
+] as const;
+
+type Activity = z.output<typeof activityOutput>;
+
+const rowOf = (activity: Activity): string[] => [
+  String(activity.activity),
+  formatTime(activity.at),
+  oneLine(activity.actor, 40),
+  activity.action,
+  activity.feed ?? '-',
+  activity.key === null ? '-' : oneLine(activity.key, 40),
+  oneLine(describeActivity(activity), 300),
+];
+
+const LONGEST_VALUE = 60;
+
+function describeActivity({ edits, detail }: Pick<Activity, 'edits' | 'detail'>): string {
+  const fields = edits.map(({ field, before, before_known, after }) =>
+    before_known ? `${field}: ${written(before)} → ${written(after)}` : `${field}: ${written(after)}`,
+  );
+  const others = Object.entries(detail).map(([name, value]) => `${name.replaceAll('_', ' ')}: ${written(value)}`);
+  return [...fields, ...others].join('; ');
+}
+
+function written(value: unknown): string {
+  if (value == null || value === '') return '(none)';
+  return oneLine(typeof value === 'string' ? value : JSON.stringify(value), LONGEST_VALUE);
+}
+
+// `jobmirror activity`: what people, their rules and pulls did, one line per action however many postings it reached.
 
 export const activityCommand = (): Command =>
   listCommand(listActivities, {
@@ -19,13 +86,13 @@ export const activityCommand = (): Command =>
     shown: 50,
     view({ items, next }, { write }) {
       if (items.length === 0) return ['There is nothing like that.'];
-      const table = formatTable(COLUMNS, items.map(rowOf));
+      const table = formatTable(ACTION_COLUMNS, items.map(actionRow));
       const each = `Each posting: ${write(['review', 'activity'])}`;
       return [...table, '', next === undefined ? each : `There are more: raise --limit. ${each}`];
     },
   });
 
-const COLUMNS = [
+const ACTION_COLUMNS = [
   { title: 'WHEN' },
   { title: 'BY' },
   { title: 'ACTION' },
@@ -34,7 +101,7 @@ const COLUMNS = [
   { title: 'DETAIL' },
 ] as const;
 
-const rowOf = (taken: ActionTaken): string[] => [
+const actionRow = (taken: ActionTaken): string[] => [
   formatTime(taken.at),
   taken.actor === null ? '-' : oneLine(taken.actor, 40),
   taken.action,

@@ -359,7 +359,7 @@ async function checkQueue({ queue }: Config): Promise<readonly string[]> {
   if (queue.kind === 'database') return [];
   try {
     // Loads libraries that no other configuration needs.
-    return await (await import('../../queue/redis-wiring.ts')).inspectRedis(queue.url.reveal());
+    return await (await import('../../queue/backend.ts')).inspectRedis(queue.url.reveal());
   } catch (error) {
     return [(error as Error).message];
   }

@@ -5,7 +5,7 @@ import { Command, Option } from 'commander';
 import { fileErrorInWords } from '../../config/settings-file.ts';
 import { plural } from '../../plan/message.ts';
 import { updatesJobs } from '../../plan/policy.ts';
-import { headerLine, type MappingFormat, mappingLine, readMappingLines } from '../../review/adopt/mapping-file.ts';
+import { headerLine, type MappingFormat, mappingLine, readMappingLines } from '../../review/jobs/mapping-file.ts';
 import { askSites } from '../../runtime/check-import.ts';
 import { UserError } from '../../runtime/stop-signal.ts';
 import { addressOf } from '../../site/http/base-address.ts';

@@ -10,10 +10,10 @@ import {
   type Recovery,
   recordFound,
   type Stray,
-} from '../../review/adopt/recover-jobs.ts';
-import type { Finding, VerifySubject } from '../../review/verify/verify-site.ts';
-import { readOtherFeeds } from '../../runtime/adopting/open-adopting.ts';
+} from '../../review/jobs/recover-jobs.ts';
+import type { Finding, VerifySubject } from '../../review/jobs/verify-site.ts';
 import type { App } from '../../runtime/app.ts';
+import { readOtherFeeds } from '../../runtime/open-adopting.ts';
 import { verifySubjectOf } from '../../runtime/schedule/scheduled-verify.ts';
 import { ExitStatus, UserError } from '../../runtime/stop-signal.ts';
 import { addressOf } from '../../site/http/base-address.ts';

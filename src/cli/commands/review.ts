@@ -1,5 +1,5 @@
 // `jobmirror review`: groups the commands for everything that needs a person.
-import { Command } from 'commander';
+import { Command, Option } from 'commander';
 import type { z } from 'zod';
 import {
   type bulkOutput,
@@ -8,18 +8,44 @@ import {
   stopReviewAction,
 } from '../../operations/bulk-actions.ts';
 import { undoEdit } from '../../operations/postings.ts';
-import { noteReviewGroup, removeReviewNote } from '../../operations/rules.ts';
+import {
+  addReviewRule,
+  describeDecision,
+  endReviewRule,
+  listReviewRules,
+  noteReviewGroup,
+  removeReviewNote,
+  type ruleOutput,
+} from '../../operations/rules.ts';
 import { UserError } from '../../runtime/stop-signal.ts';
+import { RULE_ACTIONS } from '../../store/review/rules.ts';
+import { oneLine } from '../../telemetry/print.ts';
 import { formatTime } from '../../telemetry/times.ts';
 import { commandWriter, groupId, positiveNumber } from '../adapter/command-line.ts';
-import { ACTOR, listCommand, printing, runSingle, singleCommand, withCommon } from '../adapter/operation-command.ts';
+import {
+  ACTOR,
+  type GivenOptions,
+  listCommand,
+  printing,
+  runSingle,
+  singleCommand,
+  withCommon,
+} from '../adapter/operation-command.ts';
 import { PRINTED_DECISIONS, runBulkCommand } from '../bulk-command.ts';
 import { formatTable } from '../output/table.ts';
-import { reviewActivityCommand } from './review-activity.ts';
+import { reviewActivityCommand } from './activity.ts';
 import { reviewDecisionCommands } from './review-bulk.ts';
-import { reviewEditCommand } from './review-edit.ts';
+import {
+  ALL_FEEDS,
+  ANYWAY,
+  addField,
+  type EditValues,
+  editOf,
+  hinting,
+  reviewEditCommand,
+  tableOption,
+} from './review-edit.ts';
 import { reviewGroupsCommand, reviewListCommand } from './review-list.ts';
-import { reviewRulesCommand } from './review-rules.ts';
 import { reviewSettleCommand } from './review-settle.ts';
 import { reviewShowCommand } from './review-show.ts';
 
@@ -158,3 +184,103 @@ const reviewUndoEditCommand = (): Command =>
     },
     view: ({ feed, key, undone, message }) => `${feed}: ${key}: undone: ${undone.join(', ')}; ${message}`,
   });
+
+// `jobmirror review rules`: what is done with new entries of groups without asking again.
+
+function reviewRulesCommand(): Command {
+  const rules = new Command('rules').description('list, add and end rules: what is done with new entries of groups');
+  rules.addCommand(
+    listCommand(listReviewRules, {
+      name: 'list',
+      description: 'list the rules in force, then those that were ended',
+      noun: 'rules',
+      shown: 100,
+      view({ items }, { write }) {
+        if (items.length === 0) return ['There are no rules.'];
+        const inForce = items.find(({ ended_at }) => ended_at === null);
+        const end = inForce && ['', `To end one: ${write(['review', 'rules', 'end', String(inForce.rule)])}`];
+        return [...formatTable(RULE_COLUMNS, items.map(ruleRow)), ...(end ?? [])];
+      },
+    }),
+    { isDefault: true },
+  );
+  rules.addCommand(
+    singleCommand(hinting(addReviewRule), {
+      name: 'add',
+      extend: (command) =>
+        command
+          .argument('<group>', 'the group, see: review groups', groupId)
+          .option(
+            '--set <field=value...>',
+            'edit: a site field and its text; an empty text removes the field',
+            addField,
+          )
+          .option(
+            '--set-map <field=file>',
+            'edit: a site field and a CSV file with two columns, its old and its new text',
+            tableOption,
+          )
+          .addOption(
+            new Option('--do <action>', 'what else to do').choices(RULE_ACTIONS.filter((one) => one !== 'edit')),
+          )
+          .option('--reason <text>', 'why entries are discarded, for the audit')
+          .option('--feed <feed>', 'only new entries of this feed')
+          .option(...ANYWAY)
+          .option(...ALL_FEEDS),
+      read: ([group], options) => decisionOf(String(group), options),
+      view: (rule) => `Rule ${rule.rule} decides new entries of group ${rule.group}: ${describeDecision(rule)}.`,
+    }),
+  );
+  rules.addCommand(
+    singleCommand(endReviewRule, {
+      name: 'end',
+      arguments: ['id'],
+      help: { id: 'number of the rule, see: review rules' },
+      view: ({ rule, group }) => `Rule ${rule} has ended. New entries of group ${group} wait for a person again.`,
+    }),
+  );
+  return rules;
+}
+
+async function decisionOf(group: string, options: GivenOptions): Promise<z.output<typeof addReviewRule.input>> {
+  const edit = await editOf(options as EditValues);
+  if ((edit === undefined) === (options.do === undefined)) {
+    throw new UserError('say what to do: --set FIELD=VALUE, --set-map FIELD=FILE, or --do with another action');
+  }
+  if (options.reason !== undefined && options.do !== 'discard') {
+    throw new UserError('--reason is only for --do discard');
+  }
+  const { feed, reason, anyway, allFeeds: all_feeds } = options;
+  const said = { anyway, all_feeds };
+  const action = edit === undefined ? { action: options.do, reason, ...said } : { action: 'edit', edit, ...said };
+  const read = addReviewRule.input.safeParse(withoutUndefined({ ...action, group, feed }));
+  if (read.success) return read.data;
+  throw new UserError(read.error.issues.map(({ path, message }) => `${path.join('.')} ${message}`).join('; '));
+}
+
+const withoutUndefined = (values: object): object =>
+  Object.fromEntries(Object.entries(values).filter(([, value]) => value !== undefined));
+
+const RULE_COLUMNS = [
+  { title: 'RULE', align: 'right' },
+  { title: 'GROUP' },
+  { title: 'FEED' },
+  { title: 'BY' },
+  { title: 'SINCE' },
+  { title: 'ENDED' },
+  { title: 'DONE', align: 'right' },
+  { title: 'LEFT ALONE', align: 'right' },
+  { title: 'DOES' },
+] as const;
+
+const ruleRow = (rule: z.output<typeof ruleOutput>): string[] => [
+  String(rule.rule),
+  rule.group,
+  rule.feed ?? 'all',
+  rule.actor,
+  formatTime(rule.made_at),
+  rule.ended_at === null ? '-' : formatTime(rule.ended_at),
+  String(rule.done),
+  String(rule.left_alone),
+  oneLine(describeDecision(rule), 100),
+];

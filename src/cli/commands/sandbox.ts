@@ -4,16 +4,16 @@ import { resolve } from 'node:path';
 import { Command, InvalidArgumentError, Option } from 'commander';
 import { openServer, readConfig } from '../../runtime/app.ts';
 import { stopSignal, UserError, unlessStopped } from '../../runtime/stop-signal.ts';
+import type { EnsuredUser } from '../../sandbox/accounts.ts';
 import {
   conditionDescriptions,
   type Fault,
   faultDescriptions,
   type ParameterDescription,
   readFault,
-} from '../../sandbox/faults/fault-table.ts';
+} from '../../sandbox/interface/fault-table.ts';
 import { type Sandbox, type SandboxOptions, startSandbox } from '../../sandbox/sandbox.ts';
 import { readSetting, type SandboxSettings, settingDescriptions } from '../../sandbox/settings.ts';
-import type { EnsuredUser } from '../../sandbox/store/accounts.ts';
 import { createLogger } from '../../telemetry/log.ts';
 import { printLine, printNotice } from '../../telemetry/print.ts';
 

@@ -8,7 +8,7 @@ import { createOnlyOf } from '../../plan/desired-change.ts';
 import { updatesJobs } from '../../plan/policy.ts';
 import { type FeedName, postingKey, type SiteName } from '../../posting/identifiers.ts';
 import type { FeedSetup } from '../../pull/feed-setup.ts';
-import { type SetAgain, setAgain } from '../../review/verify/verify-feed.ts';
+import { type SetAgain, setAgain } from '../../review/jobs/verify-feed.ts';
 import {
   type FeedCounts,
   noCounts,
@@ -16,7 +16,7 @@ import {
   type VerifyProgress,
   type VerifySubject,
   verifySite,
-} from '../../review/verify/verify-site.ts';
+} from '../../review/jobs/verify-site.ts';
 import type { App } from '../../runtime/app.ts';
 import { chooseFeeds } from '../../runtime/feed-setups.ts';
 import { openProvenClient, whyClosed } from '../../runtime/open-site-client.ts';

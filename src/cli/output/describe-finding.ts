@@ -2,8 +2,8 @@
 import type { Certainty } from '../../plan/match/whose-job.ts';
 import { plural } from '../../plan/message.ts';
 import type { FeedName } from '../../posting/identifiers.ts';
-import type { SetAgain } from '../../review/verify/verify-feed.ts';
-import type { FeedCounts, Finding } from '../../review/verify/verify-site.ts';
+import type { SetAgain } from '../../review/jobs/verify-feed.ts';
+import type { FeedCounts, Finding } from '../../review/jobs/verify-site.ts';
 import type { JobMatching, MatchLine } from '../../store/mapping/job-matching.ts';
 import { oneLine, printJson, printLine } from '../../telemetry/print.ts';
 import { difference } from './describe-pull.ts';

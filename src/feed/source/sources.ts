@@ -1,13 +1,5 @@
 // The kinds of sources, by name. The kinds that need libraries load them when a source is opened.
-import {
-  type DetailDocument,
-  type DetailsConfig,
-  detailRequestIdentity,
-  isRelativeTemplate,
-  pathsInTemplate,
-  templateFault,
-} from './details/detail-request.ts';
-import type { DetailFetcher, FetchedDetail, FetchingContext, Redirected } from './details/fetch-detail.ts';
+
 import {
   type FileConfig,
   type FilesConfig,
@@ -15,18 +7,27 @@ import {
   filesSource,
   type StdinConfig,
   stdinSource,
-} from './file/file-source.ts';
+} from './folder/file-source.ts';
+import { type S3Config, s3Place } from './folder/s3-config.ts';
+import { type SftpConfig, sftpPlace } from './folder/sftp-config.ts';
 import { isSecretParameter, publicAddress, sentSecrets } from './http/credentials.ts';
 import type { Authorization, HttpConfig, HttpCredentials } from './http/http-config.ts';
 import { httpSource } from './http/http-source.ts';
 import { isPrivateAddress, publicNetwork } from './http/redirects.ts';
+import {
+  type DetailDocument,
+  type DetailsConfig,
+  detailRequestIdentity,
+  isRelativeTemplate,
+  pathsInTemplate,
+  templateFault,
+} from './pages/detail-request.ts';
+import type { DetailFetcher, FetchedDetail, FetchingContext, Redirected } from './pages/fetch-detail.ts';
 import { outerParameter } from './pages/fetch-page.ts';
 import { parseJsonPath } from './pages/next-address.ts';
 import { PAGING_METHODS, type PagesConfig, type Paging, pagesDescriptions } from './pages/pages-config.ts';
-import { type S3Config, s3Place } from './s3/s3-config.ts';
 import { REMOVED_SECRET, type SecretMask, type SentSecret, secretMask } from './secret-mask.ts';
 import { type SeveralConfig, severalSource } from './several-source.ts';
-import { type SftpConfig, sftpPlace } from './sftp/sftp-config.ts';
 import type { Network, OpenedSource, SourceContext, SourceKind } from './source.ts';
 
 export {
@@ -71,7 +72,7 @@ const s3Source: SourceKind<S3Config> = {
   isRemote: true,
   isRepeatable: true,
   // The library that reads lists is loaded only for a pull.
-  open: async (config, context) => (await import('./s3/open-s3.ts')).openS3(config, context),
+  open: async (config, context) => (await import('./folder/open-s3.ts')).openS3(config, context),
   request: ({ kind, bucket, key, pick, access: { accessKeyId, region, endpoint } }) => ({
     kind,
     bucket,
@@ -95,7 +96,7 @@ const sftpSource: SourceKind<SftpConfig> = {
   isRemote: true,
   isRepeatable: true,
   // The library is loaded only for a pull.
-  open: async (config, context) => (await import('./sftp/open-sftp.ts')).openSftp(config, context),
+  open: async (config, context) => (await import('./folder/open-sftp.ts')).openSftp(config, context),
   request: ({ kind, host, port, path, pick, login: { user } }) => ({ kind, host, port, path, pick, user }),
   placeOf: sftpPlace,
   secretsOf: ({ login: { password, passphrase } }) =>
@@ -133,7 +134,7 @@ export const openDetailFetcher = async (
   http: HttpConfig,
   config: DetailsConfig,
   context: FetchingContext,
-): Promise<DetailFetcher> => (await import('./details/fetch-detail.ts')).detailFetcher(http, config, context);
+): Promise<DetailFetcher> => (await import('./pages/fetch-detail.ts')).detailFetcher(http, config, context);
 
 /** The request of a source over HTTP, or that of the first of several; `undefined` for other sources. */
 export function httpOf(from: SourceConfig): HttpConfig | undefined {

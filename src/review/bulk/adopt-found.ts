@@ -24,8 +24,8 @@ import {
 import type { FoundEntry } from '../../store/review/found-entries.ts';
 import { noteGroupCounts } from '../../store/review/review-groups.ts';
 import { crossStep } from '../../telemetry/times.ts';
-import { readFoundJobs } from '../adopt/proposals.ts';
 import { type CheckedVerdict, checkVerdict, type VerdictRefused } from '../health/check-verdict.ts';
+import { readFoundJobs } from '../jobs/proposals.ts';
 import { whyUnresolved } from '../resolve-entry.ts';
 import { ALTERED, type BulkOptions, type BulkRun } from './run-bulk.ts';
 

@@ -4,10 +4,10 @@ import type { Database } from '../../store/postgres/database.ts';
 import { SELECTED_ACTIONS, type SelectedAction } from '../../store/review/bulk-actions.ts';
 import { type EntryQuery, isCounted, isCut } from '../../store/review/found-entries.ts';
 import { countSelected, questionedSelected, type SelectedCount } from '../../store/review/review-totals.ts';
-import { concerning } from '../answer-first.ts';
 import type { LeftAlone } from '../describe-selected.ts';
 import { countActedOn, countBarred } from '../entry-facts.ts';
 import { type FeedsConfig, readHere } from '../health/configured-policy.ts';
+import { concerning } from '../held-offer.ts';
 import { sumOf, tokenOf } from '../seen.ts';
 import { countNow } from './start-bulk.ts';
 

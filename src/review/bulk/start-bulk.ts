@@ -24,10 +24,10 @@ import {
 } from '../../store/review/review-totals.ts';
 import { RULE_ACTIONS } from '../../store/review/rules.ts';
 import { decideWithin, type Refused, RefusedError } from '../act-on-entries.ts';
-import { answerFirst, answerFirstAmong, concerning } from '../answer-first.ts';
 import { describeLeftAlone, type LeftAlone } from '../describe-selected.ts';
 import { countActedOn, countLeft, isActedOn } from '../entry-facts.ts';
 import { type FeedsConfig, readHere } from '../health/configured-policy.ts';
+import { answerFirst, answerFirstAmong, concerning } from '../held-offer.ts';
 import { addRuleWithin } from '../rules.ts';
 import { type Seen, sumOf, tokenOfOne, whyNotSeen } from '../seen.ts';
 import { severalFeeds, tryEdit, whyNotEdit, whyOneFeed } from '../try-edit.ts';

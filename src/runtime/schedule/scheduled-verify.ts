@@ -1,7 +1,8 @@
 // Verifies feeds on schedule beside everything else: with any number of processes, each run is done once, and is continued after a stop.
+
+import { readUntilPaused } from '../../apply/maintain-backlog.ts';
 import { askForJob } from '../../apply/show-job.ts';
 import type { SiteContext } from '../../apply/site-context.ts';
-import { readUntilPaused } from '../../apply/until-paused.ts';
 import type { FeedConfig, SiteConfig, VerifySettings } from '../../config/config.ts';
 import { endsWithin, startRounds } from '../../flow/pause.ts';
 import type { RateLimiter } from '../../flow/rate-limiter.ts';
@@ -10,8 +11,8 @@ import { tell } from '../../plan/message.ts';
 import { updatesJobs } from '../../plan/policy.ts';
 import type { FeedName } from '../../posting/identifiers.ts';
 import type { FeedSetup } from '../../pull/feed-setup.ts';
-import { verifyFeed } from '../../review/verify/verify-feed.ts';
-import type { VerifySubject } from '../../review/verify/verify-site.ts';
+import { verifyFeed } from '../../review/jobs/verify-feed.ts';
+import type { VerifySubject } from '../../review/jobs/verify-site.ts';
 import type { SiteClient } from '../../site/exchange.ts';
 import {
   endVerify,

@@ -1,10 +1,9 @@
 // Lists jobs page by page, in the configured paging style (site-interface.md, section 4, rule 6).
 import type { Context } from 'hono';
 import type { JobSite, SiteEnv } from '../job-site.ts';
+import type { JobFilter, ListedPage } from '../jobs.ts';
 import type { SandboxSettings } from '../settings.ts';
-import type { JobFilter, ListedPage } from '../store/jobs.ts';
-import { xmlAnswer } from './answers.ts';
-import { element, jobXml } from './write-xml.ts';
+import { element, jobXml, xmlAnswer } from './write-xml.ts';
 
 /** The requested part of a list. */
 export interface PageRequest {

@@ -15,8 +15,8 @@ import {
   type TokenCheck,
 } from '../exchange.ts';
 import { isHtml, type Reply } from '../facts.ts';
-import { readList } from '../list/list.ts';
-import { type PageAnswer, readPage, type TakeJob } from '../list/list-page.ts';
+import { readList } from '../list.ts';
+import { type PageAnswer, readPage, type TakeJob } from '../list-page.ts';
 import { judge } from '../outcome.ts';
 import { judgeAccount, judgeProbe, judgeStranger } from '../probe.ts';
 import { type Pause, timeSlices } from '../xml/body-text.ts';

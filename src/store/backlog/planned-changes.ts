@@ -3,7 +3,7 @@ import pg from 'pg';
 import type { CreateOnlyFields } from '../../plan/desired-change.ts';
 import { messageOfReason, type Reason } from '../../plan/desired-change.ts';
 import type { Message } from '../../plan/message.ts';
-import { nextRequest } from '../../plan/next-request.ts';
+import { type Actual, nextRequest } from '../../plan/next-request.ts';
 import type { CommonReason } from '../../plan/set-up-suspicion.ts';
 import { type FeedName, type PostingKey, postingKey, siteJobId } from '../../posting/identifiers.ts';
 import type { Fields, Problem } from '../../posting/posting.ts';
@@ -41,7 +41,26 @@ export interface UnsentPosting {
 
 const PAGE = 500;
 
-interface PlannedRow {
+/** What the site last accepted for a posting, as a row has it. */
+export interface ActualRow {
+  /** Null without a job, as what follows from one. */
+  readonly site_job_id: string | null;
+  readonly actual_hash: Buffer | null;
+  readonly actual_fields: Fields | null;
+  readonly uncertain: string[] | null;
+}
+
+export const actualOf = ({ site_job_id: id, actual_hash, actual_fields, uncertain }: ActualRow): Actual | undefined =>
+  id === null
+    ? undefined
+    : {
+        siteJobId: siteJobId(id),
+        contentHash: actual_hash as Buffer,
+        fields: actual_fields ?? undefined,
+        uncertain: uncertain ?? undefined,
+      };
+
+interface PlannedRow extends ActualRow {
   readonly key: string;
   readonly state: 'ready' | 'held';
   readonly reason: Reason | null;
@@ -49,11 +68,6 @@ interface PlannedRow {
   /** Null if it is to be deleted, as the hash. */
   readonly fields: Fields | null;
   readonly content_hash: Buffer | null;
-  /** Null without a job, as what follows from one. */
-  readonly site_job_id: string | null;
-  readonly actual_hash: Buffer | null;
-  readonly actual_fields: Fields | null;
-  readonly uncertain: string[] | null;
 }
 
 /**
@@ -150,15 +164,7 @@ export async function commonReason(db: Queryable, feed: FeedName): Promise<Commo
 
 function describe(feed: FeedName, row: PlannedRow, createOnly: CreateOnlyFields): PlannedChange | undefined {
   const before = row.actual_fields ?? {};
-  const actual =
-    row.site_job_id === null
-      ? undefined
-      : {
-          siteJobId: siteJobId(row.site_job_id),
-          contentHash: row.actual_hash as Buffer,
-          fields: row.actual_fields ?? undefined,
-          uncertain: row.uncertain ?? undefined,
-        };
+  const actual = actualOf(row);
   const request = nextRequest(
     row.desired === 'present'
       ? { kind: 'present', fields: row.fields as Fields, contentHash: row.content_hash as Buffer }

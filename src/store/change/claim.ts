@@ -6,9 +6,10 @@ import { UNKNOWN_PLACES } from '../../plan/match/likeness.ts';
 import { SHARED_JOB_WINDOW_HOURS } from '../../plan/match/whose-job.ts';
 import { isSendable, type NextRequest, nextRequest, type SendCircumstances } from '../../plan/next-request.ts';
 import { contentHash } from '../../posting/hash.ts';
-import { type FeedName, type PostingRef, type SiteName, siteJobId } from '../../posting/identifiers.ts';
+import type { FeedName, PostingRef, SiteName } from '../../posting/identifiers.ts';
 import type { Fields } from '../../posting/posting.ts';
 import { askedCreates, isAsked } from '../backlog/open-counts.ts';
+import { type ActualRow, actualOf } from '../backlog/planned-changes.ts';
 import { lockOutcomesShared } from '../locks/advisory-locks.ts';
 import { isPaused, mayBeSent } from '../locks/pauses.ts';
 import type { Queryable, Statements } from '../postgres/database.ts';
@@ -146,7 +147,7 @@ interface DueChange extends PostingRef {
   readonly mayBeFound: boolean;
 }
 
-interface DueRow extends PostingRef, SendCircumstances {
+interface DueRow extends PostingRef, SendCircumstances, ActualRow {
   readonly site: SiteName;
   /** Null if it is to be deleted, as the two hashes. */
   readonly fields: Fields | null;
@@ -156,12 +157,8 @@ interface DueRow extends PostingRef, SendCircumstances {
   readonly pull: number | null;
   readonly approved: boolean;
   readonly was_doubted: boolean;
-  /** Null without a job, as what follows from one. */
-  readonly site_job_id: string | null;
-  readonly actual_hash: Buffer | null;
-  readonly actual_fields: Fields | null;
+  /** Null without a job. */
   readonly shown: Buffer | null;
-  readonly uncertain: string[] | null;
   readonly is_repair: boolean;
   readonly too_early: boolean;
   readonly may_be_found: boolean;
@@ -211,15 +208,7 @@ async function readDue(
   );
   return rows.filter(isSendable).map((row) => {
     const present = row.desired === 'present';
-    const actual =
-      row.site_job_id === null
-        ? undefined
-        : {
-            siteJobId: siteJobId(row.site_job_id),
-            contentHash: row.actual_hash as Buffer,
-            fields: row.actual_fields ?? undefined,
-            uncertain: row.uncertain ?? undefined,
-          };
+    const actual = actualOf(row);
     const createOnly = createOnlyFor(row.feed, row.create_only_fields ?? undefined, settings);
     const desired = present
       ? ({ kind: 'present', ...desiredOf(row.fields as Fields, row.content_hash as Buffer, createOnly) } as const)

@@ -1,36 +1,16 @@
 // Commits a pull: writes its counts, checks that they add up, and commits everything at once; briefly if nothing has changed.
 import { checkAccounts } from '../../plan/accounting.ts';
-import type { Message } from '../../plan/message.ts';
 import { countOpen } from '../backlog/open-counts.ts';
 import { createOnlyNames, type FeedStateUpdate, refuseOvertaken, writeFeedState } from '../feed/feed-state.ts';
 import { lockOutcomes } from '../locks/advisory-locks.ts';
 import { toJsonb } from '../postgres/copy-rows.ts';
 import type { Database, Queryable } from '../postgres/database.ts';
+import type { PullFindings } from './pull-history.ts';
 import type { PullSubject, PullTransaction } from './pull-transaction.ts';
 import { EXPIRED_ROWS } from './record-hashes.ts';
 
 /** Beyond this, analysing the backlog costs less than working on it with stale query plans. */
 const MANY_CHANGES = 1_000;
-
-/** What a pull found, counted while the feed streamed and merged. */
-export interface PullFindings {
-  readonly complete: boolean;
-  readonly shortfalls: readonly Message[];
-  readonly seen: number;
-  readonly unchanged: number;
-  readonly duplicates: number;
-  readonly unreadable: number;
-  readonly skipped: number;
-  /** The skipped records whose postings have expired. */
-  readonly expired: number;
-  /** Postings that the site has, or may have, but the feed no longer has; 0 unless the feed is proven complete. */
-  readonly gone: number;
-  /** The gone postings that are within their grace. */
-  readonly grace: number;
-  readonly bytes: number;
-  /** Why the completeness is proven only weakly, for people. */
-  readonly weak: string | undefined;
-}
 
 /**
  * Writes the pull's row and the feed's state, checks law 2 against the tables themselves, and commits. If the counts do not

@@ -181,8 +181,28 @@ export async function pulledPostings(
 
 export type PullStatus = 'running' | 'mirrored' | 'not_modified' | 'incomplete' | 'failed' | 'pending' | 'review';
 
+/** What a pull found, counted while the feed streamed and merged. */
+export interface PullFindings {
+  readonly complete: boolean;
+  readonly shortfalls: readonly Message[];
+  readonly seen: number;
+  readonly unchanged: number;
+  readonly duplicates: number;
+  readonly unreadable: number;
+  readonly skipped: number;
+  /** The skipped records whose postings have expired. */
+  readonly expired: number;
+  /** Postings that the site has, or may have, but the feed no longer has; 0 unless the feed is proven complete. */
+  readonly gone: number;
+  /** The gone postings that are within their grace. */
+  readonly grace: number;
+  readonly bytes: number;
+  /** Why the completeness is proven only weakly, for people. */
+  readonly weak: string | undefined;
+}
+
 /** One pull as listed. Times are the database's. */
-export interface PullRow {
+export interface PullRow extends PullFindings {
   readonly id: number;
   readonly feed: FeedName;
   readonly site: SiteName;
@@ -194,24 +214,10 @@ export interface PullRow {
   readonly committedAt: Date | undefined;
   readonly finishedAt: Date | undefined;
   readonly status: PullStatus;
-  readonly complete: boolean;
-  readonly shortfalls: readonly Message[];
-  /** Why its completeness is proven only weakly. */
-  readonly weak: string | undefined;
   /** What a person should know besides, or why it failed. */
   readonly notes: readonly Message[];
-  readonly seen: number;
-  readonly unchanged: number;
-  readonly duplicates: number;
-  readonly unreadable: number;
-  readonly skipped: number;
-  /** The skipped records whose postings have expired. */
-  readonly expired: number;
-  readonly gone: number;
-  readonly grace: number;
   /** Seen records that a person had discarded when the pull ended. */
   readonly discarded: number;
-  readonly bytes: number;
   readonly durationMs: number | undefined;
   /** The later pull that took the feed over, and what this one had left open then. */
   readonly takenOver: { readonly by: number; readonly leftOpen: OpenCounts } | undefined;

@@ -1,6 +1,6 @@
 // Builds the summary of a feed's pull from the tables, as `sync --json` prints it, checks its sums, and concludes pulls whose process has
 // ended before it could.
-import { AccountingError, checkAccounts } from '../../plan/accounting.ts';
+import { AccountingError, checkAccounts, type SeenCounts } from '../../plan/accounting.ts';
 import { type Message, messageOf, reword, textOf } from '../../plan/message.ts';
 import { type CommonReason, describeNothingMirrored, mirroredNothing } from '../../plan/set-up-suspicion.ts';
 import type { FeedName, PostingKey } from '../../posting/identifiers.ts';
@@ -16,23 +16,12 @@ import { findPull, type PullStatus } from '../pull/pull-history.ts';
 import { newestHoldReason } from './feed-overview.ts';
 
 /** Counts of one pull (docs/reference.md). Seen: unchanged to skipped, without deleted and held; gone: deleted to failed_deletes. */
-export interface PullSummary {
+export interface PullSummary extends SeenCounts {
   readonly feed: FeedName;
   readonly pull: number;
   readonly complete: boolean;
-  readonly seen: number;
-  readonly unchanged: number;
-  readonly created: number;
-  readonly updated: number;
   readonly deleted: number;
-  readonly rejected: number;
   readonly held: number;
-  readonly in_doubt: number;
-  readonly pending: number;
-  readonly failed: number;
-  readonly duplicates: number;
-  readonly unreadable: number;
-  readonly skipped: number;
   /** The skipped records whose postings have expired. */
   readonly expired: number;
   readonly gone: number;

@@ -62,8 +62,8 @@ import {
 import { resumeConfiguredSite } from '../../operations/sites.ts';
 import { listFeeds, listSites, showFeed, showStatus } from '../../operations/status.ts';
 import { showUndo, undoPulled } from '../../operations/undo.ts';
-import { decodeCursor, encodeCursor } from '../cursor.ts';
 import { badRequest } from '../problem.ts';
+import { decodeCursor, encodeCursor } from '../web-env.ts';
 import { faultsOf, type HttpOperation } from './read-request.ts';
 
 // Adapts an operation to HTTP: the members of its input that the path names, and the others in the query or the body.

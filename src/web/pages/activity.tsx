@@ -10,7 +10,7 @@ import type { WebEnv } from '../web-env.ts';
 import { pageAddress } from './parts/addresses.ts';
 import { Layout, type Visit } from './parts/layout.tsx';
 import { askedBy, type PageContext, readInput, showPage } from './parts/page.tsx';
-import { Columns, When } from './parts/parts.tsx';
+import { Columns, FeedChoice, When } from './parts/parts.tsx';
 import { expectValue } from './parts/read-form.ts';
 import { Folded } from './review/filter-form.tsx';
 
@@ -77,15 +77,7 @@ const ActivityPage = ({ visit, items, feeds, selection, isFirst, older }: Activi
     <Layout title="Activity" visit={visit} section="activity">
       <Folded chosen={[feed, actor].flatMap((text) => text ?? [])}>
         <form class="row" method="get" action={prefix + pageAddress.activity()}>
-          <div>
-            <label for="feed">Feed</label>
-            <select id="feed" name="feed">
-              <option value="">all</option>
-              {[...new Set([...feeds, ...(feed === undefined ? [] : [feed])])].map((name) => (
-                <option selected={name === feed}>{name}</option>
-              ))}
-            </select>
-          </div>
+          <FeedChoice feeds={feeds} chosen={feed} />
           <div>
             <label for="actor">Who</label>
             <input id="actor" name="actor" value={actor ?? ''} />

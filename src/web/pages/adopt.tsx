@@ -10,10 +10,10 @@ import {
   type ShownProposal,
   type ShownProposals,
   shownProposals,
-} from '../../review/adopt/proposals.ts';
+} from '../../review/jobs/proposals.ts';
 import { type AdoptRun, listAdoptRuns } from '../../store/mapping/adopt-proposals.ts';
-import { decodeCursor, encodeCursor } from '../cursor.ts';
 import type { WebEnv } from '../web-env.ts';
+import { decodeCursor, encodeCursor } from '../web-env.ts';
 import { pageAddress } from './parts/addresses.ts';
 import { Layout, mayReview, PostForm, type Visit } from './parts/layout.tsx';
 import { operationForm, type PageContext, readInput, showPage } from './parts/page.tsx';

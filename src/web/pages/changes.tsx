@@ -7,7 +7,7 @@ import type { WebEnv } from '../web-env.ts';
 import { type ChangesSelection, pageAddress } from './parts/addresses.ts';
 import { Layout, type Visit } from './parts/layout.tsx';
 import { askedBy, type PageContext, readInput, sendFile, showPage } from './parts/page.tsx';
-import { Columns, When } from './parts/parts.tsx';
+import { Columns, FeedChoice, When } from './parts/parts.tsx';
 import { expectValue } from './parts/read-form.ts';
 import { Folded } from './review/filter-form.tsx';
 
@@ -80,15 +80,7 @@ const ChangesPage = ({ visit, items, keptSince, feeds, selection, older }: Chang
               ))}
             </select>
           </div>
-          <div>
-            <label for="feed">Feed</label>
-            <select id="feed" name="feed">
-              <option value="">all</option>
-              {[...new Set([...feeds, ...(feed === undefined ? [] : [feed])])].map((name) => (
-                <option selected={name === feed}>{name}</option>
-              ))}
-            </select>
-          </div>
+          <FeedChoice feeds={feeds} chosen={feed} />
           <button type="submit">Show</button>
         </form>
         <p id="times" class="hint">

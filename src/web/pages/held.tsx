@@ -10,15 +10,15 @@ import { type HeldPage, readHeldPage } from '../../review/held-deletes.ts';
 import { tokenOfOne } from '../../review/seen.ts';
 import { type HeldGroup, heldGroups } from '../../store/review/review-entries.ts';
 import { foldReviewCounts, type HeldDelete, type HeldFor } from '../../store/review/review-totals.ts';
-import { decodeCursor, encodeCursor } from '../cursor.ts';
 import { ProblemError } from '../problem.ts';
 import type { WebEnv } from '../web-env.ts';
+import { decodeCursor, encodeCursor } from '../web-env.ts';
 import { pageAddress } from './parts/addresses.ts';
 import { Layout, mayReview, PostForm, type Visit } from './parts/layout.tsx';
 import { actOnForm, type PageContext, showPage } from './parts/page.tsx';
+import { AnswerFirst } from './parts/pairs.tsx';
 import { Columns, Pager, When } from './parts/parts.tsx';
 import type { Form } from './parts/read-form.ts';
-import { AnswerFirst } from './rekey.tsx';
 import { startFromForm } from './review/decide.tsx';
 import { boundToChosen, malformed, readBound, readChosen, readReason, writeChosen } from './review/read-decision.ts';
 

@@ -13,8 +13,8 @@ import {
   jobsAfter,
   jobsFrom,
 } from '../../store/mapping/find-jobs.ts';
-import { decodeCursor, encodeCursor } from '../cursor.ts';
 import type { WebEnv } from '../web-env.ts';
+import { decodeCursor, encodeCursor } from '../web-env.ts';
 import { pageAddress } from './parts/addresses.ts';
 import { Layout, mayPull, type Visit } from './parts/layout.tsx';
 import { type PageContext, showPage } from './parts/page.tsx';

@@ -21,7 +21,7 @@ import { pausePages } from './pause.tsx';
 import { postingPages } from './posting/posting-pages.tsx';
 import { pullPages } from './pulls.tsx';
 import { queuePages } from './queues.tsx';
-import { rekeyPages } from './rekey-pages.tsx';
+import { rekeyPages } from './rekey.tsx';
 import { reviewPages } from './review/review-pages.tsx';
 import { setupPages } from './setup/setup-pages.tsx';
 import { signInRoutes } from './sign-in.tsx';
@@ -57,11 +57,12 @@ export function pageRoutes(context: PageContext, sessions: Sessions): Hono<WebEn
   return routes;
 }
 
-// The icon of the pages, and their style and scripts: the files of two folders, each served as one.
+// The icon of the pages, their scripts, and their style, which several files have. They do not change while the process runs.
 
-/** The files of a folder in the order of their names; they do not change while the process runs. */
-function joined(folder: string): string {
-  const path = join(packageRoot, 'src', 'web', 'pages', folder);
+const PAGES_FOLDER = join(packageRoot, 'src', 'web', 'pages');
+
+function readStyle(): string {
+  const path = join(PAGES_FOLDER, 'style');
   const files = readdirSync(path).sort();
   return files.map((file) => readFileSync(join(path, file), 'utf8')).join('\n');
 }
@@ -72,7 +73,7 @@ const ICON =
   '<path d="M14 7v18H5z" fill="#fff"/><path d="M18 7v18h9z" fill="#8ab8f8"/></svg>';
 
 function assetRoutes(): Hono<WebEnv> {
-  const [style, scripts] = [joined('style'), joined('scripts')];
+  const [style, scripts] = [readStyle(), readFileSync(join(PAGES_FOLDER, 'pages.js'), 'utf8')];
   const assets = new Hono<WebEnv>();
   const headers = { 'Cache-Control': 'max-age=300' };
   assets.get('/style.css', (c) => c.body(style, 200, { 'Content-Type': 'text/css; charset=utf-8', ...headers }));

@@ -1,14 +1,19 @@
-// Changed keys of a feed: each new posting beside the missing one that it may be, and what to do about them.
+// The pages of changed keys: which feeds wait, and for one each new posting beside the missing one that it may be, and what to do about them.
+import { Hono } from 'hono';
+import { namedFeed } from '../../operations/operation.ts';
+import { decideAboutRekey, showRekey } from '../../operations/rekey.ts';
 import { plural, textOf } from '../../plan/message.ts';
 import type { FeedName } from '../../posting/identifiers.ts';
-import type { ShownPair, SuspectedPairs } from '../../review/decide-rekey.ts';
+import { type ShownPair, type SuspectedPairs, suspectedPairs } from '../../review/decide-rekey.ts';
 import { PAIR_KINDS } from '../../store/change/rekey/compare-rekey.ts';
-import type { RekeyedFeed } from '../../store/change/rekey/read-rekey.ts';
-import { encodeCursor } from '../cursor.ts';
+import { type RekeyedFeed, rekeyedFeeds } from '../../store/change/rekey/read-rekey.ts';
+import { decodeCursor, encodeCursor, type WebEnv } from '../web-env.ts';
 import { pageAddress } from './parts/addresses.ts';
 import { Layout, mayReview, PostForm, type Visit } from './parts/layout.tsx';
+import { operationForm, type PageContext, type PageVisit, readInput, showPage } from './parts/page.tsx';
 import { Pairs } from './parts/pairs.tsx';
 import { Lasting, Pager } from './parts/parts.tsx';
+import { malformed } from './review/read-decision.ts';
 
 interface RekeyProps {
   readonly visit: Visit;
@@ -23,7 +28,7 @@ interface SuspectedProps extends RekeyProps {
   readonly pairs: SuspectedPairs;
 }
 
-export const RekeyedFeeds = ({ visit, feeds }: { visit: Visit; feeds: readonly RekeyedFeed[] }) => (
+const RekeyedFeeds = ({ visit, feeds }: { visit: Visit; feeds: readonly RekeyedFeed[] }) => (
   <Layout title="Changed keys" visit={visit} section="review">
     {feeds.length === 0 ? (
       <p class="notice good">The keys of no feed seem to have changed.</p>
@@ -46,7 +51,7 @@ export const RekeyedFeeds = ({ visit, feeds }: { visit: Visit; feeds: readonly R
   </Layout>
 );
 
-export const RekeyPage = (props: RekeyProps) => {
+const RekeyPage = (props: RekeyProps) => {
   const { visit, feed, pairs, alert } = props;
   const { prefix } = visit;
   return (
@@ -266,13 +271,48 @@ const NotRekey = ({ visit, feed, pairs: { counts, marks } }: SuspectedProps) => 
   );
 };
 
-/** Leads from deletes that wait for an answer about changed keys to the comparison. */
-export const AnswerFirst = ({ visit, feed }: { readonly visit: Visit; readonly feed: FeedName }) => (
-  <p class="notice">
-    {`The keys of feed ${feed} seem to have changed: new postings may be those whose deletes wait, under other keys. `}
-    <a href={visit.prefix + pageAddress.rekey(feed)}>Compare them first</a>
-    {
-      '. What is the same posting keeps its job; until that is answered, these deletes can be neither approved nor discarded.'
-    }
-  </p>
-);
+// The pages of changed keys: which feeds wait, and which new posting of one may be which missing one, with the decisions.
+
+const SHOWN = 50;
+
+export function rekeyPages(context: PageContext): Hono<WebEnv> {
+  const { app } = context;
+  const pages = new Hono<WebEnv>();
+  const tell = async ({ c, visit }: PageVisit, feed: FeedName, alert: string) => {
+    const pairs = await suspectedPairs(app.db, feed, { show: undefined, after: undefined, limit: SHOWN });
+    return c.html(<RekeyPage visit={visit} feed={feed} pairs={pairs} alert={alert} />, 409);
+  };
+  pages.get(
+    '/rekey',
+    showPage(async ({ visit, query }) => {
+      if (query('feed') === undefined) return <RekeyedFeeds visit={visit} feeds={await rekeyedFeeds(app.db)} />;
+      const { feed: name, show } = readInput(showRekey, query);
+      const feed = await namedFeed(app, name);
+      const after = decodeCursor(query('cursor'), showRekey.place);
+      return (
+        <RekeyPage
+          visit={visit}
+          feed={feed}
+          pairs={await suspectedPairs(app.db, feed, { show, after, limit: SHOWN })}
+        />
+      );
+    }),
+  );
+  pages.post(
+    '/rekey',
+    operationForm(context, decideAboutRekey, {
+      async before(form) {
+        if (form.one('decision') === 'not_rekey' && form.one('confirmed') !== 'true')
+          throw malformed('confirmed', 'must be set: nothing was changed');
+      },
+      async next({ feed, bound = 0, refused = [] }, _form, asked) {
+        if (refused.length === 0) return pageAddress.rekey(feed);
+        const reasons = refused.slice(0, 5).map(({ message }) => message);
+        return tell(asked, feed, `${bound} kept; the others were refused: ${reasons.join('; ')}.`);
+      },
+      refused: async ({ message }, asked, { feed }) =>
+        tell(asked, await namedFeed(app, feed), `${message}. Nothing was changed.`),
+    }),
+  );
+  return pages;
+}

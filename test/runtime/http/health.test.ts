@@ -1,7 +1,6 @@
 // GET /healthz over real HTTP: its responses, timeouts and shutdown.
 import { afterEach, describe, expect, it } from 'vitest';
-import { type Health, healthRoutes } from '../../../src/runtime/http/health.ts';
-import { type HttpServer, startHttpServer } from '../../../src/runtime/http/serve.ts';
+import { type Health, type HttpServer, healthRoutes, startHttpServer } from '../../../src/runtime/http/serve.ts';
 
 let server: HttpServer | undefined;
 afterEach(async () => {

@@ -2,8 +2,10 @@
 
 import type { Child } from 'hono/jsx';
 import type { Certainty } from '../../../plan/match/whose-job.ts';
-import type { SiteJobId } from '../../../posting/identifiers.ts';
+import type { FeedName, SiteJobId } from '../../../posting/identifiers.ts';
 import type { PulledDifference } from '../../../review/pulled-changes.ts';
+import { pageAddress } from './addresses.ts';
+import type { Visit } from './layout.tsx';
 import { Columns, ShownDifference } from './parts.tsx';
 
 /** A job on its site, by its ID. */
@@ -83,4 +85,15 @@ export const Pairs = ({ label, columns, differing, decides, pairs }: PairsProps)
       </tbody>
     </table>
   </section>
+);
+
+/** Leads from deletes that wait for an answer about changed keys to the comparison. */
+export const AnswerFirst = ({ visit, feed }: { readonly visit: Visit; readonly feed: FeedName }) => (
+  <p class="notice">
+    {`The keys of feed ${feed} seem to have changed: new postings may be those whose deletes wait, under other keys. `}
+    <a href={visit.prefix + pageAddress.rekey(feed)}>Compare them first</a>
+    {
+      '. What is the same posting keeps its job; until that is answered, these deletes can be neither approved nor discarded.'
+    }
+  </p>
 );

@@ -24,6 +24,19 @@ export const Columns = ({ of }: { of: readonly (string | { readonly number: stri
   </thead>
 );
 
+/** Chooses a feed, or all. The chosen one may no longer be configured. */
+export const FeedChoice = ({ feeds, chosen }: { feeds: Iterable<string>; chosen: string | undefined }) => (
+  <div>
+    <label for="feed">Feed</label>
+    <select id="feed" name="feed">
+      <option value="">all</option>
+      {[...new Set([...feeds, ...(chosen === undefined ? [] : [chosen])])].map((name) => (
+        <option selected={name === chosen}>{name}</option>
+      ))}
+    </select>
+  </div>
+);
+
 interface PagerProps {
   readonly label: string;
   /** The address of the first page; `undefined`: this is it. */

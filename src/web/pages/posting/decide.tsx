@@ -3,7 +3,7 @@ import { BULK_ACTIONS, type BulkAction } from '../../../plan/action.ts';
 import { asksToConfirm, operationWords } from '../../../plan/allowed.ts';
 import { pageAddress } from '../parts/addresses.ts';
 import { PostForm, type Visit } from '../parts/layout.tsx';
-import { AnswerFirst } from '../rekey.tsx';
+import { AnswerFirst } from '../parts/pairs.tsx';
 import { States } from '../review/decision-form.tsx';
 import type { EditableField, Editor, PostingProps, PostingView } from './read-posting.ts';
 

@@ -13,8 +13,7 @@ import { pageAddress } from '../parts/addresses.ts';
 import { Layout, mayReview, PostForm, type Visit } from '../parts/layout.tsx';
 import { Columns, Lasting, When } from '../parts/parts.tsx';
 import { Decide, EditJob, SimpleActions, SubjectFields } from './decide.tsx';
-import { type PostingProps, type PostingView, pageRoom, type ShownExchange } from './read-posting.ts';
-import { ShownText } from './shown-text.tsx';
+import { type PostingProps, type PostingView, pageRoom, type Shown, type ShownExchange } from './read-posting.ts';
 import { SyncNotice, SyncNow } from './sync-now.tsx';
 
 export const PostingOverview = (props: PostingProps) => {
@@ -424,3 +423,35 @@ export const RecordPage = ({ visit, record, placed, refused, reason }: RecordPro
     </Layout>
   );
 };
+
+// A text of a feed or site, as text, with the part that is meant marked. Characters that would turn or hide what stands beside them are
+// shown as their escapes, as in a terminal.
+
+/** @param mark marked wherever the text contains it; the whole text, if it is empty or the text is this */
+const ShownText = ({ shown, mark }: { shown: Shown; mark?: string | undefined }) => (
+  <>
+    <span class="text">
+      {mark === undefined ? terminalText(shown.text) : marked(terminalText(shown.text), terminalText(mark))}
+    </span>
+    {shown.left > 0 && <span class="hint">{` … ${shown.left} more characters`}</span>}
+  </>
+);
+
+const MOST_MARKS = 20;
+
+function marked(text: string, mark: string) {
+  const parts = mark === '' ? [] : text.split(mark, MOST_MARKS + 1);
+  if (parts.length < 2) return mark === '' || text !== mark ? text : <mark>{text}</mark>;
+  const rest = text.slice(parts.join(mark).length);
+  return (
+    <>
+      {parts.map((part, at) => (
+        <>
+          {at > 0 && <mark>{mark}</mark>}
+          {part}
+        </>
+      ))}
+      {rest}
+    </>
+  );
+}

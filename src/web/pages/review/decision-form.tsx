@@ -12,8 +12,8 @@ import type { SelectedAction } from '../../../store/review/bulk-actions.ts';
 import { MOST_FOUND } from '../../../store/review/found-entries.ts';
 import { pageAddress, type ReviewSelection } from '../parts/addresses.ts';
 import type { Visit } from '../parts/layout.tsx';
+import { AnswerFirst } from '../parts/pairs.tsx';
 import { Columns } from '../parts/parts.tsx';
-import { AnswerFirst } from '../rekey.tsx';
 import { canHaveRule } from './selection.tsx';
 
 /** What a person has typed. */

@@ -9,7 +9,7 @@ import type { App } from '../../../runtime/app.ts';
 import { readGroupNotes } from '../../../store/review/review-groups.ts';
 import { reviewPage } from '../../../store/review/review-page.ts';
 import { foldReviewCounts } from '../../../store/review/review-totals.ts';
-import { decodeCursor, encodeCursor } from '../../cursor.ts';
+import { decodeCursor, encodeCursor } from '../../web-env.ts';
 import type { EntriesProps } from './entries.tsx';
 import type { ReadSelection } from './selection.tsx';
 
