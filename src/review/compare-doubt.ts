@@ -2,11 +2,11 @@
 // are what was sent. Decides nothing.
 import type { Config } from '../config/config.ts';
 import type { RateLimiter } from '../flow/rate-limiter.ts';
-import { type JobComparison, LIKENESSES, type Likeness } from '../plan/match/compare-job.ts';
+import { differingValues, LIKENESSES, type Likeness } from '../plan/match/compare-job.ts';
 import type { AdoptRules } from '../plan/match/job-features.ts';
 import { type PlaceRules, UNKNOWN_PLACES } from '../plan/match/likeness.ts';
 import { type OpenCreate, windowFrom } from '../plan/match/open-contents.ts';
-import { compareValues, fieldOf, meansTheSame, typeOf } from '../plan/same-meaning.ts';
+import { fieldOf } from '../plan/same-meaning.ts';
 import type { SiteJobId } from '../posting/identifiers.ts';
 import type { Fields } from '../posting/posting.ts';
 import { type SiteClient, type SiteJob, toCompare } from '../site/exchange.ts';
@@ -193,33 +193,10 @@ export async function judgeOf(
       return {
         likeness: matching.likeness(doubt, shown, compared, { window, isReferenceShared, shared }),
         equalTo: compared.equalTo(matching.contentOf(doubt))?.creates[0],
-        differing: differingNames(doubt, job, comparison, matching.rules),
+        differing: differingValues(doubt.attempt.accepted.fields, job, comparison, matching.rules),
       };
     },
   };
-}
-
-/** The grades under which a field is compared, if not under its own name. */
-function gradeName(name: string, { stateField }: PlaceRules): string {
-  if (name === 'title') return ' title';
-  return name === 'location-city' || name === stateField.replaceAll('_', '-') ? ' place' : name;
-}
-
-const SAME = 3;
-
-function differingNames(
-  { attempt }: Doubt,
-  { fields: shown, types }: SiteJob,
-  { grades }: JobComparison,
-  rules: AdoptRules,
-): ReadonlySet<string> {
-  const names = Object.entries(attempt.accepted.fields).flatMap(([name, value]) => {
-    const says = fieldOf(shown, name);
-    if (says === undefined || compareValues(value, says) !== undefined) return [];
-    if (meansTheSame(value, says, typeOf(types, name))) return [];
-    return grades.get(gradeName(name.replaceAll('_', '-'), rules)) === SAME ? [] : name;
-  });
-  return new Set(names);
 }
 
 // Words for a create in doubt beside the jobs that it may have made, on pages and in the terminal.
@@ -230,6 +207,22 @@ export const LIKENESS_WORDS: Readonly<Record<Likeness, string>> = {
   resembles: 'It is similar, but differs',
   other: 'It seems to be another job',
 };
+
+/** A field of what was sent, beside what each of the jobs shows. */
+export interface FieldBeside {
+  readonly name: string;
+  readonly sent: string | undefined;
+  readonly shown: readonly { readonly value: string | undefined; readonly differs: boolean }[];
+}
+
+export function fieldsBeside(sent: Fields, jobs: readonly ShownCandidate[]): FieldBeside[] {
+  const names = new Set([...Object.keys(sent), ...jobs.flatMap(({ fields }) => Object.keys(fields))]);
+  return [...names].map((name) => ({
+    name,
+    sent: fieldOf(sent, name),
+    shown: jobs.map(({ fields, differing }) => ({ value: fieldOf(fields, name), differs: differing.has(name) })),
+  }));
+}
 
 export const OWNED_WORDS = 'It belongs to another posting, or is about to be deleted.';
 

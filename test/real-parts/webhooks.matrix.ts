@@ -8,7 +8,7 @@ import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import type { AlertDestination } from '../../src/config/config.ts';
 import { Secret } from '../../src/config/read-secret.ts';
 import { sendMessages } from '../../src/runtime/run-alerts.ts';
-import { listUndelivered } from '../../src/store/alert/outbox.ts';
+import { listUndelivered } from '../../src/store/status/outbox.ts';
 import { openDatabaseProxy } from '../support/database-proxy.ts';
 import { freePort } from '../support/free-port.ts';
 import { type Mirror, openMirror } from '../support/mirror.ts';

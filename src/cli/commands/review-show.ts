@@ -6,11 +6,11 @@ import { entryOutput, showEntry, shownGroupOutput, showReviewGroup } from '../..
 import { describeDecision } from '../../operations/rules.ts';
 import { effectOn, needsSeen } from '../../plan/allowed.ts';
 import { plural } from '../../plan/message.ts';
-import { fieldOf } from '../../plan/same-meaning.ts';
 import type { Fields, Problem } from '../../posting/posting.ts';
 import {
   type DoubtCandidate,
   describeAbsent,
+  fieldsBeside,
   LIKENESS_WORDS,
   MOST_COMPARED,
   NONE_KNOWN,
@@ -386,16 +386,15 @@ function describeComparedDoubt(
 
 /** A value that differs from the sent one is marked. */
 function sideBySide(sent: ShownDoubt['sent'], shown: readonly ShownCandidate[]): string[] {
-  const names = [...new Set([...Object.keys(sent), ...shown.flatMap(({ fields }) => Object.keys(fields))])];
   const columns = ['FIELD', 'SENT', ...shown.map(({ siteJobId }) => `JOB ${siteJobId}`)];
   const fact = (title: string, of: (candidate: ShownCandidate) => string) => [title, '', ...shown.map(of)];
   const rows = [
     fact('(compared)', ({ likeness, owned }) => `${LIKENESS_WORDS[likeness]}${owned ? `. ${OWNED_WORDS}` : ''}`),
     fact('(url)', ({ url }) => url ?? '-'),
-    ...names.map((name) => [
+    ...fieldsBeside(sent, shown).map(({ name, sent: value, shown: values }) => [
       name,
-      written(fieldOf(sent, name)),
-      ...shown.map(({ fields, differing }) => `${differing.has(name) ? '≠ ' : ''}${written(fieldOf(fields, name))}`),
+      written(value),
+      ...values.map((one) => `${one.differs ? '≠ ' : ''}${written(one.value)}`),
     ]),
   ];
   return formatTable(

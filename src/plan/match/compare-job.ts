@@ -2,9 +2,13 @@
 import type { Fields } from '../../posting/posting.ts';
 import {
   compareReferences,
+  compareValues,
+  fieldOf,
   foldSpace,
+  meansTheSame,
   type ReferenceLikeness,
   type StatedTypes,
+  typeOf,
   withoutOmission,
 } from '../same-meaning.ts';
 import {
@@ -15,7 +19,14 @@ import {
   type JobFeatures,
   type PostingFeatures,
 } from './job-features.ts';
-import { comparePlaces, type PlaceLikeness, SIMILAR_TEXT, shareOfSketch, shareOfWords } from './likeness.ts';
+import {
+  comparePlaces,
+  type PlaceLikeness,
+  type PlaceRules,
+  SIMILAR_TEXT,
+  shareOfSketch,
+  shareOfWords,
+} from './likeness.ts';
 
 /**
  * `hidden`: the job shows no reference. `unsent`: the job shows one, but the posting has none of its own and the job's is
@@ -138,10 +149,15 @@ export function compareJob(posting: PostingFeatures, job: JobFeatures): JobCompa
   };
 }
 
+interface ShownJob {
+  readonly fields: Fields;
+  readonly types?: StatedTypes | undefined;
+}
+
 /** Compares a posting with what a site shows of a job. */
 export const comparePosting = (
   { key, fields }: { readonly key: string; readonly fields: Fields },
-  job: { readonly fields: Fields; readonly types?: StatedTypes | undefined },
+  job: ShownJob,
   rules: AdoptRules,
 ): JobComparison => compareJob(featuresOfPosting(key, fields, rules), featuresOfJob(job.fields, rules, job));
 
@@ -330,6 +346,28 @@ export function isCloser(to: JobComparison, than: JobComparison): boolean {
 export function isEqual({ grades }: JobComparison): boolean {
   const all = [...grades.values()];
   return all.includes(GRADES.same) && all.every((grade) => grade === GRADES.same || grade === GRADES.unknown);
+}
+
+/** The grades under which a field is compared, if not under its own name. */
+function gradeName(name: string, { stateField }: PlaceRules): string {
+  if (name === 'title') return ' title';
+  return name === 'location-city' || name === stateField.replaceAll('_', '-') ? ' place' : name;
+}
+
+/** Names of the posting's fields that the job shows with another value. */
+export function differingValues(
+  posting: Fields,
+  { fields: shown, types }: ShownJob,
+  { grades }: JobComparison,
+  rules: PlaceRules,
+): ReadonlySet<string> {
+  const names = Object.entries(posting).flatMap(([name, value]) => {
+    const says = fieldOf(shown, name);
+    if (says === undefined || compareValues(value, says) !== undefined) return [];
+    if (meansTheSame(value, says, typeOf(types, name))) return [];
+    return grades.get(gradeName(name.replaceAll('_', '-'), rules)) === GRADES.same ? [] : name;
+  });
+  return new Set(names);
 }
 
 /**

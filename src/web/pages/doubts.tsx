@@ -12,6 +12,7 @@ import type { Fields } from '../../posting/posting.ts';
 import {
   type DoubtCandidate,
   describeAbsent,
+  fieldsBeside,
   LIKENESS_WORDS,
   NONE_KNOWN,
   OWNED_WORDS,
@@ -424,7 +425,6 @@ interface SideProps {
 
 const SideBySide = ({ sent, shown, visit, change, version }: SideProps) => {
   if (shown.length === 0) return null;
-  const names = [...new Set([...Object.keys(sent), ...shown.flatMap(({ fields }) => Object.keys(fields))])];
   return (
     <section class="scroll" tabindex={0} aria-labelledby="candidates">
       <table aria-labelledby="candidates">
@@ -463,18 +463,12 @@ const SideBySide = ({ sent, shown, visit, change, version }: SideProps) => {
               </td>
             ))}
           </tr>
-          {names.map((name) => (
+          {fieldsBeside(sent, shown).map(({ name, sent: value, shown: values }) => (
             <tr>
               <th scope="row">{name}</th>
-              <td>{excerptOf(fieldOf(sent, name))}</td>
-              {shown.map(({ fields, differing }) => (
-                <td>
-                  {differing.has(name) ? (
-                    <mark>{excerptOf(fieldOf(fields, name))}</mark>
-                  ) : (
-                    excerptOf(fieldOf(fields, name))
-                  )}
-                </td>
+              <td>{excerptOf(value)}</td>
+              {values.map((one) => (
+                <td>{one.differs ? <mark>{excerptOf(one.value)}</mark> : excerptOf(one.value)}</td>
               ))}
             </tr>
           ))}
