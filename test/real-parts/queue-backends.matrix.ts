@@ -552,7 +552,7 @@ describe.each(backends)('$title', ({ title, start, missing }) => {
     await home.dispose();
     writeSection({
       title: 'On either backend of the queue',
-      law: 'What the mirror relies on of BullMQ, with its settings: one try for each queue job, and deduplication that keeps the last addition; locks last for 3 s. `Runs 1, 4`: with the data of the first and of the fourth addition. The mirror does not use what the last six rows and `without deduplication` show.',
+      law: 'What the mirror relies on of BullMQ, with its settings: one try for each queue job, and deduplication that keeps the last addition; locks last for 3 s. `Runs 1, 4`: with the data of the first and of the fourth addition. The mirror does not use what the last five rows and `without deduplication` show.',
       versions,
       rows,
       columns: Object.values(COLUMNS),
