@@ -2,7 +2,7 @@
 import { afterEach, describe, expect, test, vi } from 'vitest';
 import { feedName, postingKey, siteName } from '../../src/posting/identifiers.ts';
 import type { QueueBackend } from '../../src/queue/backend.ts';
-import { openSiteQueue, startApplyWorker } from '../../src/queue/site-queue.ts';
+import { type ApplyWorkerOptions, openSiteQueue, startApplyWorker } from '../../src/queue/site-queue.ts';
 import { runSql } from '../support/sql.ts';
 import { collector, gate } from './gate.ts';
 import { backends } from './queue-backends.ts';
@@ -17,15 +17,19 @@ afterEach(async () => {
   for (const end of toEnd.splice(0).reverse()) await end();
 });
 
-async function work(backend: QueueBackend, process: (key: string) => Promise<void>) {
+async function work(
+  backend: QueueBackend,
+  process: (key: string) => Promise<void>,
+  options: Pick<ApplyWorkerOptions, 'requestsPerSecond' | 'timing'> = { requestsPerSecond: 10 },
+) {
   const queue = await openSiteQueue(backend, site);
   const worker = await startApplyWorker(backend, {
     site,
     queue,
     concurrency: 1,
-    requestsPerSecond: 10,
     process: ({ key }) => process(key),
     onPoisoned: async () => undefined,
+    ...options,
   });
   toEnd.push(queue.close, () => worker.stop(1_000));
   return queue;
@@ -40,25 +44,36 @@ test('the times of a queue in Postgres are those of its server, not of the proce
   const taken = collector<string>();
   const finish = gate();
   toEnd.push(async () => finish.open());
-  const queue = await work(await home.open(), async (key) => {
+  const process = async (key: string) => {
     taken.add(key);
     if (key === 'b') await finish.passed;
-  });
-  // The second is taken with the end of the first.
+  };
+  const fast = { requestsPerSecond: 1_000, timing: { lockMs: 2_000, stalledCheckMs: 100 } };
+  const queue = await work(await home.open(), process, fast);
+  // The second is taken with the end of the first, as the rate allows both.
   await queue.addMany([refOf('a'), refOf('b')]);
   await taken.reached(2);
-  const times = await vi.waitFor(async () => {
-    const rows = await runSql<{ what: string; ahead: string }>(
-      home.address.databaseUrl,
-      `select what, at - (extract(epoch from clock_timestamp()) * 1000)::bigint as ahead from (
+  const readTimes = () =>
+    vi.waitFor(async () => {
+      const rows = await runSql<{ what: string; at: string; ahead: string }>(
+        home.address.databaseUrl,
+        `select what, at, at - (extract(epoch from clock_timestamp()) * 1000)::bigint as ahead from (
          select 'lock' as what, locked_until_ms as at from queue.job where state = 'active'
          union all select 'rate limit', expire_at_ms from queue.rate_limit
          union all select 'check', value::bigint from queue.meta where field = 'stalled-check') as times order by what`,
-    );
-    expect(rows.map(({ what }) => what)).toEqual(['check', 'lock', 'rate limit']);
+      );
+      expect(rows.map(({ what }) => what)).toEqual(['check', 'lock', 'rate limit']);
+      return rows;
+    }, 30_000);
+  const times = await readTimes();
+  const lockIn = (rows: typeof times) => rows.find(({ what }) => what === 'lock')?.at;
+  const renewed = await vi.waitFor(async () => {
+    const rows = await readTimes();
+    expect(lockIn(rows)).not.toBe(lockIn(times));
     return rows;
   }, 30_000);
-  for (const { what, ahead } of times) expect(Math.abs(Number(ahead)), what).toBeLessThan(HOUR_MS / 2);
+  for (const { what, ahead } of [...times, ...renewed]) expect(Math.abs(Number(ahead)), what).toBeLessThan(HOUR_MS / 2);
+  expect(taken.values).toEqual(['a', 'b']);
 });
 
 describe.each(backends)('on $title', ({ start, missing }) => {
