@@ -132,20 +132,30 @@ export interface AuditNote {
   readonly rule?: number;
 }
 
-/**
- * Makes rejected and failed changes ready again, with all their attempts. Skips those that break a known rule, and those of postings
- * that are missing from the feed. @param configured what decides about deletes now: those that it keeps are skipped
- */
-export async function retryChanges(
+/** @param configured what decides about deletes now: those that it keeps are skipped */
+type ActOnChanges = (
   tx: Queryable,
   ids: readonly number[],
   actor: string,
-  note: AuditNote = {},
-  configured: readonly ConfiguredFeed[] = [],
-): Promise<ActedEntry[]> {
-  await lockOutcomesShared(tx, await feedsOf(tx, ids));
-  return act(tx, RETRY, ids, actor, note, asParameters(configured));
-}
+  note?: AuditNote,
+  configured?: readonly ConfiguredFeed[],
+) => Promise<ActedEntry[]>;
+
+const acting =
+  (statement: string): ActOnChanges =>
+  async (tx, ids, actor, note = {}, configured = []) => {
+    await lockOutcomesShared(tx, await feedsOf(tx, ids));
+    return act(tx, statement, ids, actor, note, asParameters(configured));
+  };
+
+/**
+ * Makes rejected and failed changes ready again, with all their attempts. Skips those that break a known rule, and those of postings
+ * that are missing from the feed.
+ */
+export const retryChanges = acting(RETRY);
+
+/** Approves held deletes of postings that are still absent; the guard does not count them. */
+export const approveChanges = acting(APPROVE);
 
 /**
  * Of these entries, one to which the action would apply, were it not for one of these circumstances.
@@ -168,21 +178,6 @@ export async function firstBarred(
 /** Not every circumstance needs each of the parameters of {@link asParameters}. */
 const namesParameters = (from: number): string =>
   `($${from}::text[], $${from + 1}::text[], $${from + 2}::boolean[], $${from + 3}::text[]) is not null`;
-
-/**
- * Approves held deletes of postings that are still absent; the guard does not count them.
- * @param configured what decides about deletes now: those that it keeps are skipped
- */
-export async function approveChanges(
-  tx: Queryable,
-  ids: readonly number[],
-  actor: string,
-  note: AuditNote = {},
-  configured: readonly ConfiguredFeed[] = [],
-): Promise<ActedEntry[]> {
-  await lockOutcomesShared(tx, await feedsOf(tx, ids));
-  return act(tx, APPROVE, ids, actor, note, asParameters(configured));
-}
 
 /** Discards changes until their posting changes, and records for good. */
 export async function discardEntries(

@@ -42,6 +42,21 @@ export function postingPages(context: PageContext): Hono<WebEnv> {
     return { feed, key, group: group === undefined ? undefined : parameter(groupSchema, 'group', group) };
   };
   const postingIn = (form: Form) => readAddress((name) => form.one(name));
+  /** Around a form that changes what the next pull makes of a posting. @param not says that nothing was done */
+  const beforeNextPull = (not: string) => ({
+    before: postingIn,
+    async next({ feed, key }: { readonly feed: string; readonly key: string }, form: Form, { visit }: PageVisit) {
+      // At once, if it can be: otherwise the next pull by schedule does it.
+      if (mayPull(visit)) await control.pullSoon(feed as FeedName);
+      return pageAddress.posting(feed, key, form.one('group'));
+    },
+    async refused(why: OperationRefused, { c, visit, form }: PageVisit & { readonly form: Form }) {
+      if (why.kind === 'unknown') throw why;
+      const view = await readPosting(app, await postingIn(form));
+      const refused = `${not}: ${textOf(why.reason)}.`;
+      return c.html(<PostingOverview visit={visit} view={view} refused={refused} />, 409);
+    },
+  });
   pages.get(
     '/posting',
     showPage(async ({ visit, query }) => {
@@ -66,20 +81,7 @@ export function postingPages(context: PageContext): Hono<WebEnv> {
   );
   pages.post(
     pageAddress.renewPosting(),
-    operationForm(context, renewPosting, {
-      before: postingIn,
-      async next({ feed, key }, form, { visit }) {
-        // At once, if it can be: otherwise the next pull by schedule does it.
-        if (mayPull(visit)) await control.pullSoon(feed as FeedName);
-        return pageAddress.posting(feed, key, form.one('group'));
-      },
-      async refused(why, { c, visit, form }) {
-        if (why.kind === 'unknown') throw why;
-        const view = await readPosting(app, await postingIn(form));
-        const refused = `Its days were not started anew: ${textOf(why.reason)}.`;
-        return c.html(<PostingOverview visit={visit} view={view} refused={refused} />, 409);
-      },
-    }),
+    operationForm(context, renewPosting, beforeNextPull('Its days were not started anew')),
   );
   pages.get(
     '/review/entry',
@@ -103,18 +105,7 @@ export function postingPages(context: PageContext): Hono<WebEnv> {
     '/posting/undo-edit',
     operationForm(context, undoEdit, {
       required: ['fields', 'version'],
-      before: postingIn,
-      async next({ feed, key }, form, { visit }) {
-        // At once, if it can be: otherwise the next pull by schedule does it.
-        if (mayPull(visit)) await control.pullSoon(feed as FeedName);
-        return pageAddress.posting(feed, key, form.one('group'));
-      },
-      async refused(why, { c, visit, form }) {
-        if (why.kind === 'unknown') throw why;
-        const refused = `The edit was not undone: ${textOf(why.reason)}.`;
-        const view = await readPosting(app, await postingIn(form));
-        return c.html(<PostingOverview visit={visit} view={view} refused={refused} />, 409);
-      },
+      ...beforeNextPull('The edit was not undone'),
     }),
   );
   pages.post(
