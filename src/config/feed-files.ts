@@ -14,9 +14,12 @@ import { compileReader } from '../posting/reader.ts';
 import {
   addFoundVersion,
   addressesFromHere,
-  addSavedVersion,
+  announceVersion,
   readVersions,
+  type StoredVersion,
+  settleVersion,
   whileNobodySaves,
+  withdrawVersion,
 } from '../store/feed/feed-file-versions.ts';
 import type { Database, Queryable } from '../store/postgres/database.ts';
 import { crossStep } from '../telemetry/times.ts';
@@ -127,7 +130,16 @@ const ownFileOf = (config: Config, feed: FeedName): string | undefined =>
   (config.include !== undefined && nameSchema.safeParse(feed).success ? fileIn(config.include, feed) : undefined);
 
 /** Checks as `check` does. Mistakes that the configuration has anyway are not the text's. */
-export async function checkFeedFile(around: FeedFileContext, feed: string, text: string): Promise<CheckedFeedFile> {
+export const checkFeedFile = (around: FeedFileContext, feed: string, text: string): Promise<CheckedFeedFile> =>
+  check(around, feed, text, []);
+
+/** @param trusted texts that somebody has written by hand into a former version, which is restored */
+async function check(
+  around: FeedFileContext,
+  feed: string,
+  text: string,
+  trusted: readonly LoadedText[],
+): Promise<CheckedFeedFile> {
   const { config } = around;
   const draft: FeedDraft = { feed, text: asSaved(text) };
   const named = nameSchema.safeParse(feed);
@@ -137,7 +149,7 @@ export async function checkFeedFile(around: FeedFileContext, feed: string, text:
   }
   const file = besideMain(config.path, config.include === undefined ? `${feed}.yaml` : fileIn(config.include, feed));
   // Before anything that the text names is read.
-  const refused = await refusals(config, draft, file);
+  const refused = await refusals(config, draft, file, trusted);
   if (refused.length > 0) return { kind: 'wrong', problems: refused };
   const isOfFeed = ({ setting }: Complaint) => setting === `feeds.${feed}` || setting.startsWith(`feeds.${feed}.`);
   const before = new Set((await complaintsOf(around, undefined)).map(complaintLine));
@@ -157,9 +169,15 @@ export async function checkFeedFile(around: FeedFileContext, feed: string, text:
   }
 }
 
-/** Saves a text that is right, if nobody has changed the file since it was seen. */
-export const saveFeedFile = (around: FeedFileContext, draft: SavedDraft): Promise<SavedFeedFile> =>
-  save(around, draft, undefined);
+/**
+ * Saves a text that is right, if nobody has changed the file since it was seen.
+ * @param keep stores what belongs to it, in the transaction that records that the file has it
+ */
+export const saveFeedFile = (
+  around: FeedFileContext,
+  draft: SavedDraft,
+  keep?: (tx: Queryable) => Promise<unknown>,
+): Promise<SavedFeedFile> => save(around, draft, undefined, keep);
 
 /** Keeps the present text of each feed that has a file of its own, if nobody has saved it from here. Returns those feeds. */
 export async function keepHandEdits(
@@ -187,9 +205,15 @@ export async function listFeedFileVersions(
   const file = ownFileOf(config, feed);
   const text = file === undefined ? undefined : await presentText(file);
   const present = text === undefined ? undefined : withoutSecrets(text);
-  const versions = await readVersions(db, feed);
+  const versions = (await readVersions(db, feed)).filter(({ isSettled, text: its }) => isSettled || its === present);
   const newest = versions.find((version) => version.text === present);
-  return versions.map((version) => ({ ...version, isPresent: version === newest }));
+  return versions.map(({ version, at, actor, text: its }) => ({
+    version,
+    at,
+    actor,
+    text: its,
+    isPresent: version === newest?.version,
+  }));
 }
 
 /** Saves a former text anew. `undefined`: there is no such version. */
@@ -203,17 +227,26 @@ export async function restoreFeedFileVersion(
   },
 ): Promise<SavedFeedFile | undefined> {
   const { version, ...draft } = restored;
-  const found = (await readVersions(around.db, draft.feed)).find((each) => each.version === version);
-  return found && save(around, { ...draft, text: found.text }, version);
+  const found = (await readVersions(around.db, draft.feed)).find((each) => each.version === version && each.isSettled);
+  return found && save(around, { ...draft, text: found.text }, found);
+}
+
+/** What of a former version somebody has written by hand: it may come back. */
+function writtenByHand({ actor, text, addresses }: StoredVersion): readonly LoadedText[] {
+  const texts = textsOfConfigured(text);
+  if (actor === undefined) return texts;
+  return addresses === undefined ? [] : addressesAmong(texts).filter(({ value }) => !addresses.includes(value));
 }
 
 async function save(
   around: FeedFileContext,
   { feed, text: written, seen, actor }: SavedDraft,
-  restores: number | undefined,
+  restored: StoredVersion | undefined,
+  keep: (tx: Queryable) => Promise<unknown> = async () => undefined,
 ): Promise<SavedFeedFile> {
   const { config, db } = around;
-  const checked = await checkFeedFile(around, feed, written);
+  const trusted = restored === undefined ? [] : writtenByHand(restored);
+  const checked = await check(around, feed, written, trusted);
   if (checked.kind === 'wrong') return checked;
   const name = feedName(feed);
   const text = asSaved(written);
@@ -226,47 +259,53 @@ async function save(
     if (now === seen) return undefined;
     return { kind: 'changed', file, text: present === undefined ? undefined : withoutSecrets(present), seen: now };
   };
-  // Committed first: a process that dies after it has replaced the file leaves the former text here.
+  const versionOf = async (tx: Queryable) => ({
+    actor,
+    text: withoutSecrets(text),
+    addresses: await addressesNotByHand({ config, db: tx }, name, text, trusted),
+  });
+  // Committed first: a process that ends while it replaces the file leaves the former text here, and whose addresses the new one has.
   const early = await whileNobodySaves(db, name, async (tx) => {
     const present = await presentText(file);
     const end = changed(present);
-    if (end === undefined && present !== undefined) await addFoundVersion(tx, name, withoutSecrets(present));
-    return end;
+    if (end?.kind === 'unchanged') await keep(tx);
+    if (end !== undefined) return end;
+    if (present !== undefined) await addFoundVersion(tx, name, withoutSecrets(present));
+    return announceVersion(tx, name, await versionOf(tx));
   });
-  if (early !== undefined) return early;
+  if (typeof early !== 'number') return early;
   crossStep('feed-file-kept');
   try {
     return await whileNobodySaves(db, name, async (tx): Promise<SavedFeedFile> => {
-      // Not before the lock: a text that somebody else is saving has replaced the file before its addresses are recorded.
-      const addresses = await addressesNotByHand({ config, db: tx }, name, text);
+      const now = await versionOf(tx);
+      await keep(tx);
       const end = await replaceFile(file, text, changed);
-      if (end !== undefined) return end;
-      const saved = { feed: name, actor, text, isNew: seen === undefined, restores, file, addresses };
-      return recordSaved(tx, saved, checked.warnings);
+      if (end !== undefined) throw new NotReplaced(end);
+      const saved = { ...now, isNew: seen === undefined, restores: restored?.version };
+      const version = await settleVersion(tx, name, early, saved);
+      const { warnings } = checked;
+      return { kind: 'saved', file, seen: digestOf(text), version, isNew: saved.isNew, warnings };
     });
   } catch (error) {
+    // It may have been replaced nevertheless. If this fails as well, the version stays announced.
+    await whileNobodySaves(db, name, async (tx) => {
+      if ((await presentText(file)) !== text) await withdrawVersion(tx, name, early);
+    }).catch(() => undefined);
+    if (error instanceof NotReplaced) return error.end;
     const { code } = error as NodeJS.ErrnoException;
     if (code !== 'EACCES' && code !== 'EROFS' && code !== 'EPERM') throw error;
     return { kind: 'to_commit', file, text, reason: notWritable(dirname(file)), include: undefined };
   }
 }
 
-async function recordSaved(
-  tx: Queryable,
-  saved: {
-    readonly feed: FeedName;
-    readonly actor: string;
-    readonly text: string;
-    readonly isNew: boolean;
-    readonly restores: number | undefined;
-    readonly file: string;
-    readonly addresses: readonly string[];
-  },
-  warnings: readonly string[],
-): Promise<SavedFeedFile> {
-  const { feed, file, text, isNew } = saved;
-  const version = await addSavedVersion(tx, feed, saved);
-  return { kind: 'saved', file, seen: digestOf(text), version, isNew, warnings };
+/** Somebody else has changed the file meanwhile. */
+class NotReplaced extends Error {
+  readonly end: SavedFeedFile;
+
+  constructor(end: SavedFeedFile) {
+    super('the file was changed meanwhile');
+    this.end = end;
+  }
 }
 
 /**
@@ -446,7 +485,12 @@ function faultsInUse(feed: FeedConfig | undefined, file: string): readonly Compl
 /** More than any feed that a person has written. */
 const LONGEST_TEXT = 256 * 1024;
 
-async function refusals(config: Config, { feed, text }: FeedDraft, file: string): Promise<readonly Complaint[]> {
+async function refusals(
+  config: Config,
+  { feed, text }: FeedDraft,
+  file: string,
+  trusted: readonly LoadedText[],
+): Promise<readonly Complaint[]> {
   if (text.length > LONGEST_TEXT) {
     return [
       {
@@ -475,7 +519,7 @@ async function refusals(config: Config, { feed, text }: FeedDraft, file: string)
   };
   const secrets = secretsAmong(texts).map(({ path }) => complain(path, WRITTEN_SECRET));
   // Whoever wrote these into the configuration could read files and variables anyway.
-  const kept = new Set(textsOfConfigured(await configuredText(config, feed)).map(placeOfText));
+  const kept = new Set([...textsOfConfigured(await configuredText(config, feed)), ...trusted].map(placeOfText));
   const shown = texts.filter((found) => showsVariable(found) && !kept.has(placeOfText(found)));
   const files: Complaint[] = [];
   for (const { path, value, kind } of namedFiles(texts)) {
@@ -487,7 +531,7 @@ async function refusals(config: Config, { feed, text }: FeedDraft, file: string)
     ...secrets,
     ...shown.map(({ path }) => complain(path, SHOWN_VARIABLE)),
     ...files,
-    ...(await faultsOfAddresses(config, feed, texts)).map(({ path, message }) => complain(path, message)),
+    ...(await faultsOfAddresses(config, feed, texts, trusted)).map(({ path, message }) => complain(path, message)),
   ];
 }
 
@@ -673,21 +717,27 @@ export async function addressesNotByHand(
   { config, db }: Pick<FeedFileContext, 'config'> & { readonly db: Queryable },
   feed: FeedName,
   text: string,
+  trusted: readonly LoadedText[] = [],
 ): Promise<readonly string[]> {
   const texts = textsOfConfigured(text);
   const own = ownFileOf(config, feed);
   const isInFile = own !== undefined && (await presentText(own)) !== undefined;
   const fromHere = isInFile ? await addressesFromHere(db, feed) : new Set<string>();
   const brought = new Set([
-    ...(await newAmong(config, feed, texts)).map(({ value }) => value),
+    ...(await newAmong(config, feed, texts, trusted)).map(({ value }) => value),
     ...addressesAmong(texts).flatMap(({ value }) => (fromHere.has(value) ? [value] : [])),
   ]);
   return [...brought];
 }
 
-async function newAmong(config: Config, feed: string, texts: readonly LoadedText[]): Promise<readonly LoadedText[]> {
+async function newAmong(
+  config: Config,
+  feed: string,
+  texts: readonly LoadedText[],
+  trusted: readonly LoadedText[],
+): Promise<readonly LoadedText[]> {
   const configured = textsOfConfigured(await configuredText(config, feed));
-  const known = new Set(addressesAmong(configured).map(({ value }) => value));
+  const known = new Set(addressesAmong([...configured, ...trusted]).map(({ value }) => value));
   return addressesAmong(texts).filter(({ value }) => !known.has(value));
 }
 
@@ -700,17 +750,19 @@ async function faultsOfAddresses(
   config: Config,
   feed: string,
   texts: readonly LoadedText[],
+  trusted: readonly LoadedText[],
 ): Promise<readonly AddressFault[]> {
   if (config.web.privateSources) return [];
   const faults: AddressFault[] = [];
-  for (const { path, value } of await newAmong(config, feed, texts)) {
+  for (const { path, value } of await newAmong(config, feed, texts, trusted)) {
     if (hasVariableHost(value)) faults.push({ path, message: VARIABLE_HOST });
     else if (await isPrivatePlace(value)) faults.push({ path, message: NOT_PUBLIC });
   }
   const allowing = (among: readonly LoadedText[]) =>
     among.find(({ path, value }) => path.join('.') === 'allow_private_redirects' && value === 'true');
   const redirects = allowing(texts);
-  if (redirects !== undefined && allowing(textsOfConfigured(await configuredText(config, feed))) === undefined) {
+  const byHand = [...textsOfConfigured(await configuredText(config, feed)), ...trusted];
+  if (redirects !== undefined && allowing(byHand) === undefined) {
     faults.push({ path: redirects.path, message: NOT_ALLOWED });
   }
   return faults;

@@ -20,6 +20,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { complaintLine } from '../../src/config/config-error.ts';
 import {
   checkFeedFile,
+  keepHandEdits,
   listFeedFileVersions,
   restoreFeedFileVersion,
   saveFeedFile,
@@ -243,6 +244,86 @@ describe('saving', () => {
       expect(texts).toContain(FEED);
     },
   );
+});
+
+describe('the addresses that a page has brought', () => {
+  const brought = 'https://brought.example/jobs.xml';
+  const NEXT = FEED.replace('https://acme.example/jobs.xml', brought);
+
+  /** Ends the connection that saves while it records that the file was replaced, as the end of the process would. */
+  async function saveAndDie(text: string, seen: string | undefined): Promise<void> {
+    const other = openDatabase(database.url, { max: 2 });
+    try {
+      await other.transaction(async (tx) => {
+        await tx.query('lock table audit in exclusive mode');
+        const saving = save(text, seen).then(
+          () => 'saved',
+          () => 'died',
+        );
+        const waiting = `select pid from pg_stat_activity where wait_event_type = 'Lock' and query like '%audit%'`;
+        await expect.poll(() => other.query(waiting), { timeout: 10_000 }).toHaveLength(1);
+        await other.query(`select pg_terminate_backend(pid) from (${waiting}) w`);
+        expect(await saving).toBe('died');
+      });
+    } finally {
+      await other.close();
+    }
+    expect(onDisk()).toBe(text);
+  }
+
+  it('are known although the process ended before it recorded that it had replaced the file', async () => {
+    write('feeds/acme.yaml', FEED);
+    const seen = (await showFeedFile(await around(), acme))?.seen;
+    await saveAndDie(NEXT, seen);
+    expect([...(await addressesFromHere(db, acme))]).toEqual([brought]);
+    expect(await listFeedFileVersions(await around(), acme)).toMatchObject([
+      { text: NEXT, actor: 'anna', isPresent: true },
+      { text: FEED, actor: undefined },
+    ]);
+    // Nobody has written it by hand, and who has saved it is told.
+    expect([...(await keepHandEdits(await around(), [acme]))]).toEqual([]);
+    expect(await db.query('select actor, action from audit')).toEqual([{ actor: 'anna', action: 'save feed file' }]);
+    const present = (await showFeedFile(await around(), acme))?.seen;
+    expect(await save(`${NEXT}schedule: "0 3 * * *"\n`, present)).toMatchObject({ kind: 'saved' });
+    expect([...(await addressesFromHere(db, acme))]).toEqual([brought]);
+  });
+
+  it('of the former text stay known as well while it is not', async () => {
+    await save(NEXT);
+    const seen = (await showFeedFile(await around(), acme))?.seen;
+    await saveAndDie(NEXT.replace(brought, 'https://third.example/jobs.xml'), seen);
+    expect([...(await addressesFromHere(db, acme))].sort()).toEqual([brought, 'https://third.example/jobs.xml']);
+    // The process had ended before it replaced the file.
+    write('feeds/acme.yaml', NEXT);
+    expect([...(await addressesFromHere(db, acme))]).toContain(brought);
+    const versions = await listFeedFileVersions(await around(), acme);
+    expect(versions.map(({ text }) => text)).toEqual([NEXT]);
+    expect(await save(`${NEXT}schedule: "0 3 * * *"\n`, seen)).toMatchObject({ kind: 'saved' });
+    expect([...(await addressesFromHere(db, acme))]).toEqual([brought]);
+  });
+
+  it('stay brought in a version that is restored, and those that were written by hand stay that', async () => {
+    const inside = FEED.replace('https://acme.example/jobs.xml', 'http://127.0.0.1:9/jobs.xml');
+    write('feeds/acme.yaml', inside);
+    const first = (await showFeedFile(await around(), acme))?.seen;
+    const saved = await save(NEXT, first);
+    expect(saved).toMatchObject({ kind: 'saved', version: 2 });
+    const seen = saved.kind === 'saved' ? saved.seen : undefined;
+    // Nobody may write it on a page.
+    expect(await save(inside, seen)).toMatchObject({ kind: 'wrong' });
+    const restored = await restoreFeedFileVersion(await around(), { feed: acme, version: 1, seen, actor: 'anna' });
+    expect(restored).toMatchObject({ kind: 'saved', version: 3 });
+    expect([...(await addressesFromHere(db, acme))]).toEqual([]);
+    // The restored one can be changed and restored as well.
+    const now = restored?.kind === 'saved' ? restored.seen : undefined;
+    const again = await restoreFeedFileVersion(await around(), { feed: acme, version: 2, seen: now, actor: 'anna' });
+    expect(again).toMatchObject({ kind: 'saved', version: 4 });
+    expect([...(await addressesFromHere(db, acme))]).toEqual([brought]);
+    const last = again?.kind === 'saved' ? again.seen : undefined;
+    const back = await restoreFeedFileVersion(await around(), { feed: acme, version: 3, seen: last, actor: 'anna' });
+    expect(back).toMatchObject({ kind: 'saved', version: 5 });
+    expect(onDisk()).toBe(inside);
+  });
 });
 
 describe('where it may not write, it shows the file to commit', () => {

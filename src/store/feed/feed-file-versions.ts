@@ -13,24 +13,37 @@ export interface StoredVersion {
   /** `undefined`: found in the file, written by hand. */
   readonly actor: string | undefined;
   readonly text: string;
+  /** Those in it that nobody has written by hand; `undefined`: written by hand, or that was not recorded yet. */
+  readonly addresses: readonly string[] | undefined;
+  /** Otherwise it is not known whether the file was replaced by it. */
+  readonly isSettled: boolean;
 }
 
 /** Newest first. */
 export async function readVersions(db: Queryable, feed: FeedName): Promise<StoredVersion[]> {
-  const rows = await db.query<Omit<StoredVersion, 'actor'> & { actor: string | null }>(
-    'select version, at, actor, text from feed_file_version where feed = $1 order by version desc',
+  const rows = await db.query<
+    Omit<StoredVersion, 'actor' | 'addresses'> & { actor: string | null; addresses: string[] | null }
+  >(
+    `select version, at, actor, text, addresses, settled as "isSettled" from feed_file_version
+     where feed = $1 order by version desc`,
     [feed],
   );
-  return rows.map(({ actor, ...row }) => ({ ...row, actor: actor ?? undefined }));
+  return rows.map(({ actor, addresses, ...row }) => ({
+    ...row,
+    actor: actor ?? undefined,
+    addresses: addresses ?? undefined,
+  }));
 }
 
-/** The addresses of the newest text saved from here that nobody has written by hand. */
+/** The addresses of the text saved from here last that nobody has written by hand, and of each that may have replaced it. */
 export async function addressesFromHere(db: Queryable, feed: FeedName): Promise<ReadonlySet<string>> {
-  const [row] = await db.query<{ addresses: string[] }>(
-    'select addresses from feed_file_version where feed = $1 and addresses is not null order by version desc limit 1',
+  const rows = await db.query<{ address: string }>(
+    `select distinct unnest(addresses) as address from feed_file_version v
+     where feed = $1 and addresses is not null and (not settled or version =
+       (select max(version) from feed_file_version where feed = $1 and addresses is not null and settled))`,
     [feed],
   );
-  return new Set(row?.addresses);
+  return new Set(rows.map(({ address }) => address));
 }
 
 /** Runs `work` while nobody else on this database saves the file of the feed. */
@@ -47,54 +60,96 @@ export async function whileNobodySaves<Result>(
 
 /** Adds a text found in the file, unless the newest version has it. Returns whether it was added. */
 export async function addFoundVersion(tx: Queryable, feed: FeedName, text: string): Promise<boolean> {
+  const [replaced] = await tx.query<{ version: number; actor: string }>(
+    `update feed_file_version set settled = true where feed = $1 and not settled and text = $2 returning version, actor`,
+    [feed, text],
+  );
+  if (replaced !== undefined) {
+    const { actor, version } = replaced;
+    await auditAction(tx, { actor, action: SAVED, feed, detail: { version } });
+    return false;
+  }
   const [newest] = await tx.query<{ text: string }>(
-    'select text from feed_file_version where feed = $1 order by version desc limit 1',
+    'select text from feed_file_version where feed = $1 and settled order by version desc limit 1',
     [feed],
   );
   if (newest?.text === text) return false;
-  await addVersion(tx, feed, { actor: null, text, addresses: null });
+  await addVersion(tx, feed, { actor: null, text, addresses: null, settled: true });
   return true;
 }
 
-/** Adds a text that somebody saved. Returns its number. */
-export async function addSavedVersion(
+const SAVED = 'save feed file';
+
+interface SavedVersion {
+  readonly actor: string;
+  readonly text: string;
+  /** Those in it that nobody has written by hand. */
+  readonly addresses: readonly string[];
+}
+
+/**
+ * Adds a text that is about to replace the file, with the addresses of the text that the file has meanwhile: whichever of the two a crash
+ * leaves there, its addresses are known. Returns its number.
+ */
+export async function announceVersion(
   tx: Queryable,
   feed: FeedName,
-  saved: {
-    readonly actor: string;
-    readonly text: string;
-    readonly isNew: boolean;
-    readonly restores: number | undefined;
-    /** Those in it that nobody has written by hand. */
-    readonly addresses: readonly string[];
-  },
+  { actor, text, addresses }: SavedVersion,
 ): Promise<number> {
-  const { actor, text, isNew, restores, addresses } = saved;
-  const version = await addVersion(tx, feed, { actor, text, addresses });
+  // Of processes that have ended before they replaced the file: no saving takes so long.
+  await tx.query(
+    `delete from feed_file_version where feed = $1 and not settled and at < now() - interval '10 minutes'`,
+    [feed],
+  );
+  const all = [...new Set([...addresses, ...(await addressesFromHere(tx, feed))])];
+  return addVersion(tx, feed, { actor, text, addresses: all, settled: false });
+}
+
+/** The file was not replaced by it. */
+export async function withdrawVersion(tx: Queryable, feed: FeedName, version: number): Promise<void> {
+  await tx.query('delete from feed_file_version where feed = $1 and version = $2 and not settled', [feed, version]);
+}
+
+/** The file was replaced by the text that was announced: any other that was announced was not. */
+export async function settleVersion(
+  tx: Queryable,
+  feed: FeedName,
+  announced: number,
+  saved: SavedVersion & { readonly isNew: boolean; readonly restores: number | undefined },
+): Promise<number> {
+  const { actor, addresses, isNew, restores } = saved;
+  const [row] = await tx.query(
+    'update feed_file_version set settled = true, addresses = $3 where feed = $1 and version = $2 returning version',
+    [feed, announced, addresses],
+  );
+  const version = row === undefined ? await addVersion(tx, feed, { ...saved, settled: true }) : announced;
+  await tx.query('delete from feed_file_version where feed = $1 and not settled', [feed]);
   const detail = { version, ...(isNew ? { new: true } : {}), ...(restores === undefined ? {} : { restores }) };
-  await auditAction(tx, { actor, action: 'save feed file', feed, detail });
+  await auditAction(tx, { actor, action: SAVED, feed, detail });
   return version;
 }
 
 async function addVersion(
   tx: Queryable,
   feed: FeedName,
-  {
-    actor,
-    text,
-    addresses,
-  }: Pick<StoredVersion, 'text'> & { readonly actor: string | null; readonly addresses: readonly string[] | null },
+  added: {
+    readonly actor: string | null;
+    readonly text: string;
+    readonly addresses: readonly string[] | null;
+    readonly settled: boolean;
+  },
 ): Promise<number> {
+  const { actor, text, addresses, settled } = added;
   const [row] = await tx.query<{ version: number }>(
-    `insert into feed_file_version (feed, version, actor, text, addresses)
-     select $1, coalesce(max(version), 0) + 1, $2, $3, $4 from feed_file_version where feed = $1 returning version`,
-    [feed, actor, text, addresses],
+    `insert into feed_file_version (feed, version, actor, text, addresses, settled)
+     select $1, coalesce(max(version), 0) + 1, $2, $3, $4, $5 from feed_file_version where feed = $1 returning version`,
+    [feed, actor, text, addresses, settled],
   );
   const version = row?.version ?? 0;
   // The newest one with addresses tells which of them must be public, however often the file is edited by hand after it.
   await tx.query(
     `delete from feed_file_version where feed = $1 and version <= $2 and version is distinct from
-       (select max(version) from feed_file_version where feed = $1 and addresses is not null)`,
+       (select max(version) from feed_file_version where feed = $1 and addresses is not null and settled)`,
     [feed, version - MOST_VERSIONS],
   );
   return version;
