@@ -12,7 +12,7 @@ import { membershipRule } from '../src/posting/fingerprint.ts';
 import { hasPlaces } from '../src/posting/places.ts';
 import { anyDateDue, pullClock, setupAtTime } from '../src/pull/dated-records.ts';
 import { anyDetailDue, withDetailedList } from '../src/pull/detailed-list.ts';
-import { type FeedSetup, type PullContext, sourceNetwork } from '../src/pull/feed-setup.ts';
+import { type FeedSetup, type PullContext, sourceAccess } from '../src/pull/feed-setup.ts';
 import { type CommittedPull, inPullTransaction, planAndCommit } from '../src/pull/merge-pull.ts';
 import { inBriefSlot, inDetailedFeedSlot, inSmallFeedSlot, inStreamingFeedSlot } from '../src/pull/pull-slots.ts';
 import { RecordPlanner } from '../src/pull/record-planner.ts';
@@ -74,8 +74,8 @@ async function pullOnce(setup: FeedSetup, context: PullContext): Promise<PullEnd
     crossStep('pull-started');
     try {
       // Stop reading when the lock is lost: another process may pull the feed by now.
-      const network = await sourceNetwork(setup, context);
-      const guarded = { ...context, network, signal: AbortSignal.any([signal, lock.lost]) };
+      const access = await sourceAccess(setup, context);
+      const guarded = { ...context, ...access, signal: AbortSignal.any([signal, lock.lost]) };
       const end = await readAndMerge(setup, guarded, started, lock);
       log.info({ feed, pull, end: end.kind }, 'feed read');
       return end;
@@ -113,7 +113,7 @@ async function readAndMerge(
   { pull, state, refusal }: StartedPull,
   lock: FeedLock,
 ): Promise<PullEnd> {
-  const { db, signal, network } = context;
+  const { db, signal, network, uploads } = context;
   const { feed, site, source } = configured;
   if (refusal !== undefined) return fail(db, pull, refusal, 0);
   const limiter = source.details && rateLimiterFor(source.details.requestsPerSecond);
@@ -126,7 +126,7 @@ async function readAndMerge(
     (await anyDateDue(db, setup));
   const version = isDue ? undefined : state?.version;
   const request = requestDigest(source, setup);
-  const opened = await openFeed(source, { version, request, signal, limiter, clock, network });
+  const opened = await openFeed(source, { version, request, signal, limiter, clock, network, uploads });
   if (opened.kind === 'failed') return inBriefSlot(signal, () => fail(db, pull, opened.message, opened.bytes));
   const subject = {
     pull,

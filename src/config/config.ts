@@ -1,5 +1,7 @@
 // The types of a checked configuration: plain data, units in names, secrets wrapped.
+
 import type { FeedSource } from '../feed/feed-reading.ts';
+import type { RequestedAddresses } from '../feed/source/sources.ts';
 import type { DeleteGuard } from '../plan/delete-guard.ts';
 import type { FeedPolicy } from '../plan/policy.ts';
 import type { RekeyGuard } from '../plan/rekey.ts';
@@ -50,7 +52,7 @@ export interface Config {
   /** Absolute path of the file of each feed that has one. */
   readonly feedFiles: ReadonlyMap<FeedName, string>;
   /** The addresses that the file of each of these feeds names for its source, as written. */
-  readonly fileAddresses: ReadonlyMap<FeedName, readonly string[]>;
+  readonly fileAddresses: ReadonlyMap<FeedName, RequestedAddresses>;
 }
 
 /** Where feeds have files of their own. */

@@ -1,6 +1,7 @@
 // Finds and reads the files that `include` names: one feed for each, with its settings at the top level and the feed's name as the file's.
 import { readdir, realpath, stat } from 'node:fs/promises';
 import { basename, dirname, join, relative, resolve, sep } from 'node:path';
+import type { RequestedAddresses } from '../feed/source/sources.ts';
 import { settingOf, settingsIn } from './build/sites-and-feeds.ts';
 import type { Include } from './config.ts';
 import { type Complaint, ConfigError, complaintLine } from './config-error.ts';
@@ -20,7 +21,7 @@ export interface ReadFeedFiles {
   /** Absolute path of the file of each feed that has one, also of one that can't be used. */
   readonly feedFiles: ReadonlyMap<string, string>;
   /** The addresses that each of these files names for its source, as written. */
-  readonly fileAddresses: ReadonlyMap<string, readonly string[]>;
+  readonly fileAddresses: ReadonlyMap<string, RequestedAddresses>;
   /** `undefined`: no feed has a file of its own. */
   readonly sources: ReadonlyMap<string, FeedFileSource> | undefined;
   readonly complaints: readonly Complaint[];
@@ -66,7 +67,7 @@ export async function readFeedFiles(
     include,
     feedFiles: new Map(files.map(({ name, file }) => [name, file])),
     fileAddresses: new Map(
-      [...sources].map(([name, own]) => [name, 'unreadable' in own ? [] : sourceAddresses(toData(own))]),
+      [...sources].map(([name, own]) => [name, requestedAddresses('unreadable' in own ? {} : toData(own))]),
     ),
     sources: include === undefined && draft === undefined ? undefined : sources,
     complaints,
@@ -75,13 +76,16 @@ export async function readFeedFiles(
 }
 
 /** Settings of a feed, and of its own format, whose addresses are requested. Others, such as a constant, are only sent to the site. */
-const REQUESTED = ['source', 'sources', 'credentials', 'pages', 'details', 'script'];
+const REQUESTED = ['credentials', 'pages', 'details', 'script'];
 
-/** The addresses that reading a feed with these settings requests, as written. */
-export const sourceAddresses = (settings: unknown): readonly string[] =>
-  [settings, settingOf(settings, 'format')].flatMap((group) =>
+/** The addresses that reading a feed with these settings requests. */
+export function requestedAddresses(settings: unknown): RequestedAddresses {
+  const sources = [settingOf(settings, 'sources') ?? settingOf(settings, 'source') ?? []].flat();
+  const others = [settings, settingOf(settings, 'format')].flatMap((group) =>
     REQUESTED.flatMap((name) => addressesIn(settingOf(group, name))),
   );
+  return { sources: sources.map(String), others };
+}
 
 /** Texts that begin with a scheme. An alias may repeat what it is part of. */
 function addressesIn(settings: unknown, among: readonly unknown[] = []): readonly string[] {

@@ -1,7 +1,9 @@
 // Loads the configuration file with the environment. Returns a checked configuration, or one error with every mistake.
+
 import { existsSync } from 'node:fs';
 import { access, constants, stat } from 'node:fs/promises';
 import { basename, dirname, join, relative, resolve } from 'node:path';
+import type { RequestedAddresses } from '../feed/source/sources.ts';
 import { type FeedName, type SiteName, siteName } from '../posting/identifiers.ts';
 import { ALERT_KINDS, POSTING_EVENTS } from '../telemetry/alert-message.ts';
 import { makeSitesAndFeeds, type SitesAndFeeds, settingOf, settingsIn } from './build/sites-and-feeds.ts';
@@ -155,7 +157,7 @@ function makeConfig(
     Pick<Config, 'absences' | 'include'> & {
       readonly absentQueue: Secret | undefined;
       readonly feedFiles: ReadonlyMap<string, string>;
-      readonly fileAddresses: ReadonlyMap<string, readonly string[]>;
+      readonly fileAddresses: ReadonlyMap<string, RequestedAddresses>;
     },
   brokenFeeds: Config['brokenFeeds'] = new Map(),
 ): Config {

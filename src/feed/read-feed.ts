@@ -11,6 +11,7 @@ import { boundVersion, versionBoundTo } from './source/request-digest.ts';
 import { gatherDocuments, type WaitForBytes } from './source/several-source.ts';
 import {
   BrokenOff,
+  type FindUpload,
   type Network,
   type OpenedDocuments,
   type OpenedSource,
@@ -35,6 +36,8 @@ export interface OpeningContext {
   readonly stdin?: Readable;
   /** Name lookup and the list of private addresses; by default the system's lookup and the IANA registries. */
   readonly network?: Network;
+  /** By default nothing that was uploaded can be read. */
+  readonly uploads?: FindUpload;
   /** By default the source is opened as its kind does. */
   readonly openSource?: typeof openSource;
   /** Window over which the minimum rate is averaged, in milliseconds; 30 s by default. */
@@ -144,7 +147,7 @@ async function* receivedDocuments(
 }
 
 async function open({ from, format }: FeedSource, context: OpeningContext, pace: Pace): Promise<OpenedSource> {
-  const { request, stdin, network, limiter } = context;
+  const { request, stdin, network, uploads, limiter } = context;
   const version = formatOf(format).dependsOnTime === true ? undefined : versionBoundTo(request, context.version);
   try {
     return await (context.openSource ?? openSource)(from, {
@@ -153,6 +156,7 @@ async function open({ from, format }: FeedSource, context: OpeningContext, pace:
       onRetry: pace.restart,
       stdin,
       network,
+      uploads,
       limiter,
     });
   } catch (error) {

@@ -1,6 +1,8 @@
 // The configuration of running processes: read again on request, and what became of it; and the files of feeds with their versions.
 import { z } from 'zod';
+import { namedFeeds } from '../config/config.ts';
 import { type Complaint, complaintLine } from '../config/config-error.ts';
+import { settingsOfDraft } from '../config/feed-draft.ts';
 import {
   checkFeedFile,
   listFeedFileVersions,
@@ -9,11 +11,15 @@ import {
   saveFeedFile,
   showFeedFile,
 } from '../config/feed-files.ts';
+import { UPLOADED_FILE } from '../feed/source/sources.ts';
 import { pause } from '../flow/pause.ts';
 import { plural } from '../plan/message.ts';
 import { feedName } from '../posting/identifiers.ts';
+import { readSample } from '../runtime/feed-trial.ts';
 import { type Reloaded, reloadedProcesses } from '../runtime/reload.ts';
 import { requestReload } from '../store/access/reload-reports.ts';
+import { addUpload } from '../store/feed/feed-uploads.ts';
+import { namedSample, sampleName } from './feed-setup.ts';
 import { listOperation, namedFeed, OperationRefused, operation } from './operation.ts';
 import { count, feedNameText, idNumber, text, time } from './scalars.ts';
 
@@ -229,12 +235,35 @@ export const saveFeedText = operation({
     feed: feedNameText.describe('Name of the feed, which may be new.'),
     text: fileText,
     seen: seenText,
+    sample: sampleName
+      .optional()
+      .describe('For a text with `source: upload://`: an uploaded sample, which the feed reads from now on.'),
   }),
   output: savedOutput,
-  async run({ feed, text: written, seen }, { app, actor }) {
-    return savedJson(feed, await saveFeedFile(app, { feed, text: written, seen: seen || undefined, actor }));
+  async run({ feed, text: written, seen, sample: id }, { app, actor }) {
+    const draft = { feed, text: written, seen: seen || undefined, actor };
+    if (id === undefined) return savedJson(feed, await saveFeedFile(app, draft));
+    const upload = await uploadOf(id, written, actor);
+    const end = await saveFeedFile(app, draft, (tx) => addUpload(tx, feedName(feed), upload));
+    // Whoever commits the text finds the file there. What a feed reads already is not replaced before its settings are.
+    if (end.kind === 'to_commit' && !namedFeeds(app.config).has(feedName(feed))) {
+      await app.db.transaction((tx) => addUpload(tx, feedName(feed), upload));
+    }
+    return savedJson(feed, end);
   },
 });
+
+/** @throws {OperationRefused} */
+async function uploadOf(id: string, written: string, actor: string) {
+  const { source, sources } = settingsOfDraft(written);
+  const isRead = [sources ?? source].flat().includes(UPLOADED_FILE);
+  const sample = await namedSample(id, actor);
+  if (!isRead || sample?.isUpload !== true) {
+    const message = `nothing was saved: the text does not read an uploaded file, which source: ${UPLOADED_FILE} does`;
+    throw new OperationRefused('invalid', message);
+  }
+  return { name: sample.name, content: await readSample(sample), actor };
+}
 
 /** @throws {OperationRefused} with the mistakes, or with the text that the file has now */
 function savedJson(feed: string, end: SavedFeedFile): z.output<typeof savedOutput> {

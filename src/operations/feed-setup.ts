@@ -1,13 +1,13 @@
 // Setting up a feed: what a source is recognised as, what a draft of its settings makes of its records, and what a sync would send with it.
-import { basename, dirname, resolve } from 'node:path';
+import { basename, dirname } from 'node:path';
 import { z } from 'zod';
 import { type FeedConfig, namedFeeds, type SiteConfig } from '../config/config.ts';
 import { complaintLine } from '../config/config-error.ts';
 import { editDraft, settingsOfDraft } from '../config/feed-draft.ts';
 import { addressesNotByHand, checkFeedFile } from '../config/feed-files.ts';
-import { sourceAddresses } from '../config/include.ts';
+import { requestedAddresses } from '../config/include.ts';
 import { isWebAddress } from '../config/scheme-sources.ts';
-import { publicNetwork } from '../feed/source/sources.ts';
+import { type Network, networkOfSources, publicNetwork, UPLOADED_FILE } from '../feed/source/sources.ts';
 import { deletesWithin } from '../plan/delete-guard.ts';
 import { tell } from '../plan/message.ts';
 import type { FieldRule } from '../posting/field-mapping.ts';
@@ -31,7 +31,7 @@ import { namedSite, type OperationContext, OperationRefused, operation } from '.
 import { plannedOutput } from './plan.ts';
 import { count, keyOutput, listIn, nameText, text, time } from './scalars.ts';
 
-const sampleName = z.string().regex(/^[A-Za-z0-9_-]{24}$/, 'must be the name of a sample');
+export const sampleName = z.string().regex(/^[A-Za-z0-9_-]{24}$/, 'must be the name of a sample');
 const sampleOutput = z.strictObject({
   id: z.string().describe('Its name, for the next requests. It is removed two hours after its last use.'),
   name: z.string().describe('The name of the file, or the address.'),
@@ -48,12 +48,18 @@ const shownSample = ({ id, name, bytes, isUpload, isWhole }: KeptSample) => ({
   whole: isWhole,
 });
 
-const SHOWN_NAME = 200;
+export const SHOWN_NAME = 200;
+
+/** Without the recursion that a larger pattern takes for a large text. */
+export const base64Text = z
+  .string()
+  .refine((written) => /^[A-Za-z0-9+/]*={0,2}$/.test(written) && written.length % 4 === 0, 'must be Base64');
 
 /** @throws {OperationRefused} */
 export async function keepUpload(file: { readonly name: string; readonly bytes: Buffer }, actor: string) {
   if (file.bytes.length === 0) throw new OperationRefused('invalid', 'the file is empty');
-  const name = basename(file.name.replaceAll('\\', '/')).slice(0, SHOWN_NAME) || 'file';
+  const shown = file.name.replaceAll(/[\p{Cc}\p{Cf}]/gu, '').replaceAll('\\', '/');
+  const name = basename(shown).slice(0, SHOWN_NAME).toWellFormed() || 'file';
   const kept = await keepSample(file.bytes, { actor, name, isUpload: true, isWhole: true });
   if (kept !== undefined) return kept;
   const most = `${MOST_SAMPLE_BYTES / 1024 / 1024} MiB`;
@@ -76,7 +82,7 @@ export const keepFeedSample = operation({
 });
 
 /** @throws {OperationRefused} */
-async function namedSample(id: string | undefined, actor: string): Promise<KeptSample | undefined> {
+export async function namedSample(id: string | undefined, actor: string): Promise<KeptSample | undefined> {
   if (id === undefined) return undefined;
   const sample = await findSample(id, actor);
   if (sample !== undefined) return sample;
@@ -96,7 +102,19 @@ export const recogniseSource = operation({
   summary: 'Recognise how a source is read, and draft the settings of a feed for it',
   scope: 'configure',
   input: z.strictObject({
-    source: text(2_000).min(1).optional().describe('Its address, or the path of a file, as the configuration has it.'),
+    source: text(2_000)
+      .min(1)
+      .optional()
+      .describe(
+        'Its address, or the path of a file, as the configuration has it. `upload://` with a sample: the uploaded file itself.',
+      ),
+    credentials: z
+      .record(z.string(), z.unknown())
+      .optional()
+      .describe(
+        'Credentials of the source as the configuration has them, which name a variable or a file for each secret.',
+      ),
+    files: z.enum(['newest', 'all']).optional().describe('Of a folder: the newest file, or all as one feed.'),
     sample: sampleName.optional().describe('Instead, or to be read instead: an uploaded file.'),
     feed: nameText.optional().describe('The name of the feed; by default it is made of the source.'),
     site: text(200).min(1).describe('The site that it is mirrored to.'),
@@ -133,19 +151,23 @@ export const recogniseSource = operation({
         ),
     })
     .meta({ title: 'RecognisedFeed' }),
-  async run({ source, sample: sampleId, feed: given, site: siteText, format, records }, asked) {
+  async run({ source, credentials, files, sample: sampleId, feed: given, site: siteText, format, records }, asked) {
     const { app, actor, signal = new AbortController().signal } = asked;
     const site = namedSite(app.config, siteText);
     const upload = await namedSample(sampleId, actor);
     if (source === undefined && upload === undefined)
       throw new OperationRefused('invalid', 'name a source or a sample');
-    const named = source ?? upload?.name ?? '';
-    const name = given ?? proposeFeedName(named);
+    if (source === UPLOADED_FILE && upload?.isUpload !== true)
+      throw new OperationRefused('invalid', 'upload a file first');
+    const named = (source === UPLOADED_FILE ? undefined : source) ?? upload?.name ?? '';
+    const name = given ?? freeName(proposeFeedName(named), namedFeeds(app.config));
     if (namedFeeds(app.config).has(name as FeedName)) {
       throw new OperationRefused('conflict', `there is a feed ${name} already; choose another name`);
     }
     const access =
-      source === undefined ? uploadAccess(upload as KeptSample) : await accessOf(source, name, site, asked);
+      source === undefined || source === UPLOADED_FILE
+        ? uploadAccess(upload as KeptSample, source)
+        : await accessOf({ source, credentials, files }, name, site, asked);
     const from = upload === undefined ? access.from : ({ kind: 'file', path: upload.path } as const);
     const folder = dirname(app.config.path);
     const network = app.config.web.privateSources ? undefined : publicNetwork;
@@ -187,47 +209,68 @@ export const recogniseSource = operation({
   },
 });
 
+/** Nobody has chosen the name, so any that is free will do. */
+function freeName(proposed: string, taken: ReadonlySet<FeedName>): string {
+  let name = proposed;
+  for (let nth = 2; taken.has(name as FeedName); nth++) name = `${proposed}-${nth}`;
+  return name;
+}
+
 const OPENING_MS = 30_000;
 
 /** For people: without user, password and query. */
 const placeOf = (address: string): string => (address.split('?')[0] ?? '').replace(/\/\/[^/]*@/, '//');
 
 /** Where the file will be is yet to be said. */
-const uploadAccess = ({ name, path }: KeptSample): FeedAccess => ({
-  source: name,
+const uploadAccess = ({ name, path }: KeptSample, source = name): FeedAccess => ({
+  source,
   settings: {},
   secrets: {},
   from: { kind: 'file', path },
 });
 
+interface GivenSource {
+  readonly source: string;
+  readonly credentials: Readonly<Record<string, unknown>> | undefined;
+  readonly files: 'newest' | 'all' | undefined;
+}
+
 /** @throws {OperationRefused} */
 async function accessOf(
-  source: string,
+  { source, credentials, files }: GivenSource,
   name: string,
   { name: site }: SiteConfig,
   asked: OperationContext,
 ): Promise<FeedAccess> {
   const { app } = asked;
+  const hasCredentials = credentials !== undefined && Object.keys(credentials).length > 0;
   try {
-    if (isWebAddress(source)) return await readFeedAccess(source, { headers: [], name, folder: '.', options: {} });
+    if (isWebAddress(source) && !hasCredentials) {
+      return await readFeedAccess(source, { headers: [], name, folder: '.', options: {} });
+    }
   } catch (error) {
     if (error instanceof AccessRefused) throw new OperationRefused('invalid', error.message);
     throw error;
   }
-  if (/^[a-z][a-z0-9+.-]*:/i.test(source)) {
-    const way = 'upload a file that it has, and write the address and its credentials into the text of the feed';
-    throw new OperationRefused(
-      'invalid',
-      `only http, https and files can be recognised here; for ${placeOf(source)}, ${way}`,
-    );
-  }
-  // Whether the file may be read is decided as for any text that is saved from here.
-  const checked = await checkFeedFile(app, name, JSON.stringify({ source, format: 'indeed', site }));
+  const settings = { ...(hasCredentials ? { credentials } : {}), ...(files === undefined ? {} : { files }) };
+  // What may be read, and named, is decided as for any text that is saved from here.
+  const checked = await checkFeedFile(app, name, JSON.stringify({ source, ...settings, format: 'indeed', site }));
   if (checked.kind === 'wrong') {
-    throw new OperationRefused('invalid', checked.problems.map(({ message }) => `${source} ${message}`).join('; '));
+    const faults = checked.problems.map(
+      ({ setting, message }) => `${settingInWords(setting, source, name)} ${message}`,
+    );
+    throw new OperationRefused('invalid', faults.join('; '));
   }
-  const path = resolve(dirname(app.config.path), source);
-  return { source, settings: {}, secrets: {}, from: { kind: 'file', path } };
+  const from = checked.config.feeds.get(name as FeedName)?.source.from;
+  if (from === undefined || from.kind === 'several')
+    throw new OperationRefused('invalid', `${source} is not one source`);
+  return { source, settings, secrets: {}, from };
+}
+
+/** A fault names the setting, or the source as it was written. */
+function settingInWords(setting: string, source: string, feed: string): string {
+  const path = setting.replace(`feeds.${feed}.`, '');
+  return path === 'source' ? placeOf(source) : path;
 }
 
 /** What a draft needs to be tried, although nothing shows it. */
@@ -380,9 +423,9 @@ export const tryFeedText = operation({
     const onlySample = unset.length === 0 ? undefined : notSet(unset);
     const warnings = [...checked.warnings, ...(onlySample === undefined ? [] : [onlySample])];
     const about = { feed, valid: true, problems: [], warnings, key: configured.mapping.key.paths };
-    const publicOnly = await mustBePublic(asked, feed, draft);
-    const request = { config: checked.config, feed, sample, samples: postings, onlySample };
-    const tried = await tryDraft({ ...request, publicOnly, signal });
+    const network = await networkOf(asked, feed, draft);
+    const request = { config: checked.config, db: app.db, feed, sample, samples: postings, onlySample };
+    const tried = await tryDraft({ ...request, network, signal });
     const settings = settingsOf(configured, typeof tried === 'string' ? undefined : tried.trial);
     if (typeof tried === 'string')
       return { ...nothing, ...about, message: tried, settings, fields: fieldsOf(configured) };
@@ -416,11 +459,11 @@ function withPlace(draft: string): string {
   return isPath ? editDraft(draft, { settings: { source: 'https://feeds.invalid/upload' } }) : draft;
 }
 
-/** Whether the source may be only at a public address: whoever wrote the present text by hand could name any. */
-async function mustBePublic({ app }: OperationContext, feed: FeedName, draft: string): Promise<boolean> {
-  if (app.config.web.privateSources) return false;
-  const requested = new Set(sourceAddresses(settingsOfDraft(draft)));
-  return (await addressesNotByHand(app, feed, draft)).some((address) => requested.has(address));
+/** Where the source may be: whoever wrote the present text by hand could name any. `undefined`: anywhere. */
+async function networkOf({ app }: OperationContext, feed: FeedName, draft: string): Promise<Network | undefined> {
+  if (app.config.web.privateSources) return undefined;
+  const brought = new Set(await addressesNotByHand(app, feed, draft));
+  return networkOfSources(requestedAddresses(settingsOfDraft(draft)), (address) => brought.has(address));
 }
 
 type ReadTrial = Extract<FeedTrial['trial'], { kind: 'read' }>;
@@ -568,8 +611,8 @@ export const planFeedText = operation({
       changes: [],
     });
     if (checked.kind === 'wrong') return unplanned(checked.problems.map(complaintLine).join('; '));
-    const publicOnly = await mustBePublic(asked, feed, draft);
-    const plan = await planDraft(app, { config: checked.config, feed, publicOnly, signal, mostChanges: SHOWN_CHANGES });
+    const network = await networkOf(asked, feed, draft);
+    const plan = await planDraft(app, { config: checked.config, feed, network, signal, mostChanges: SHOWN_CHANGES });
     const say = (message: Parameters<typeof tell>[0]): string => tell(message, app.writeAction);
     if ('kind' in plan) {
       return unplanned(

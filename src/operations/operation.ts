@@ -31,6 +31,8 @@ interface Described {
   readonly scope: Scope;
   /** Changes nothing; by default, an operation with the scope `read`. */
   readonly reads?: boolean;
+  /** What a request may have, if that is more than usual. */
+  readonly mostBytes?: number;
 }
 
 /** Asks for one thing, or does one thing. */

@@ -5,7 +5,13 @@ import type { TableLayout } from '../feed/format/format.ts';
 import type { FormatName } from '../feed/format/format-kinds.ts';
 import type { FeedProgress } from '../feed/read-documents.ts';
 import type { ReadingClock } from '../feed/reading-clock.ts';
-import { type Network, publicNetwork, type SecretMask } from '../feed/source/sources.ts';
+import {
+  type FindUpload,
+  type Network,
+  networkOfSources,
+  type RequestedAddresses,
+  type SecretMask,
+} from '../feed/source/sources.ts';
 import type { DeleteGuard } from '../plan/delete-guard.ts';
 import type { PlaceRules } from '../plan/match/likeness.ts';
 import type { FeedPolicy } from '../plan/policy.ts';
@@ -14,6 +20,7 @@ import type { FieldMapping } from '../posting/field-mapping.ts';
 import type { FeedName, SiteName } from '../posting/identifiers.ts';
 import type { PostingReader } from '../posting/posting.ts';
 import { addressesFromHere } from '../store/feed/feed-file-versions.ts';
+import { findUpload } from '../store/feed/feed-uploads.ts';
 import type { Database } from '../store/postgres/database.ts';
 
 /** How the records of a feed are read. */
@@ -66,7 +73,7 @@ export interface FeedSetup extends RecordRules {
   /** All configured feeds, including this one. */
   readonly configured: ReadonlySet<FeedName>;
   /** Addresses that must be public if a page or the API has brought them: those of a file of its own. */
-  readonly checkedAddresses: readonly string[];
+  readonly checkedAddresses: RequestedAddresses | undefined;
 }
 
 export interface PullContext {
@@ -78,16 +85,23 @@ export interface PullContext {
   readonly onDetails?: (done: number, all: number) => void;
   /** Called with the pull's number as soon as it has one. */
   readonly onPull?: (pull: number) => void;
-  /** By default {@link sourceNetwork} the feed. */
+  /** By default that of {@link sourceAccess}. */
   readonly network?: Network | undefined;
+  /** The same. */
+  readonly uploads?: FindUpload;
 }
 
-/** Where the source of the feed may be: anywhere, unless a page or the API has brought one of its addresses. */
-export async function sourceNetwork(
+/** Where the source of the feed may be: anywhere, unless a page or the API has brought an address. And what was uploaded for it. */
+export async function sourceAccess(
   { feed, checkedAddresses }: Pick<FeedSetup, 'feed' | 'checkedAddresses'>,
   { db, network }: Pick<PullContext, 'db' | 'network'>,
-): Promise<Network | undefined> {
-  if (network !== undefined || checkedAddresses.length === 0) return network;
+): Promise<{ readonly network?: Network; readonly uploads: FindUpload }> {
+  const uploads: FindUpload = (name) => findUpload(db, name as FeedName);
+  if (network !== undefined) return { network, uploads };
+  if (checkedAddresses === undefined) return { uploads };
+  const { sources, others } = checkedAddresses;
+  if (sources.length + others.length === 0) return { uploads };
   const brought = await addressesFromHere(db, feed);
-  return checkedAddresses.some((address) => brought.has(address)) ? publicNetwork : undefined;
+  const found = networkOfSources(checkedAddresses, (address) => brought.has(address));
+  return { ...(found === undefined ? {} : { network: found }), uploads };
 }

@@ -105,7 +105,7 @@ function setupOf(
       mask: credentialsMask(feed.source.from),
       minRecords: feed.minRecords,
       configured,
-      checkedAddresses: web.privateSources ? [] : (fileAddresses.get(feed.name) ?? []),
+      checkedAddresses: web.privateSources ? undefined : fileAddresses.get(feed.name),
     };
   } catch (error) {
     return error instanceof ConfigError ? error.message : `feeds.${feed.name}.fields: ${(error as Error).message}`;

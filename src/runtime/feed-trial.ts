@@ -1,17 +1,18 @@
 // Tries and plans the text of a feed before it is saved, within bounds that a browser can wait for.
 import { randomBytes } from 'node:crypto';
 import { rmSync } from 'node:fs';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Config } from '../config/config.ts';
-import { publicNetwork } from '../feed/source/sources.ts';
+import type { Network } from '../feed/source/sources.ts';
 import { semaphoreFor } from '../flow/semaphore.ts';
 import type { FeedName } from '../posting/identifiers.ts';
 import type { FeedSetup } from '../pull/feed-setup.ts';
 import { type PlanEnd, planFeed } from '../pull/preview/dry-run.ts';
 import { type Trial, tryFeed } from '../pull/preview/try-feed.ts';
 import type { PlannedChange } from '../store/backlog/planned-changes.ts';
+import { findUpload } from '../store/feed/feed-uploads.ts';
 import type { App } from './app.ts';
 import { chooseFeeds } from './feed-setups.ts';
 
@@ -19,8 +20,8 @@ interface DraftRequest {
   /** A configuration that has the draft as this feed. */
   readonly config: Config;
   readonly feed: FeedName;
-  /** Only public addresses are connected to. */
-  readonly publicOnly: boolean;
+  /** Where its source may be; `undefined`: anywhere. */
+  readonly network: Network | undefined;
   readonly signal: AbortSignal | undefined;
 }
 
@@ -40,11 +41,14 @@ const slots = semaphoreFor(AT_A_TIME);
 
 /** A text: why the feed can't be used, such as a secret that this process does not have. Throws only the reason of the signal. */
 export async function tryDraft({
+  db,
   sample,
   samples,
   onlySample,
   ...request
 }: DraftRequest & {
+  /** Has what was uploaded. */
+  readonly db: App['db'];
   readonly sample: KeptSample | undefined;
   /** How many postings are shown. */
   readonly samples: number;
@@ -56,8 +60,10 @@ export async function tryDraft({
   const onSample = sample !== undefined && (sample.isUpload || canUseBeginning(setup));
   if (!onSample && onlySample !== undefined) return onlySample;
   const used = onSample ? { ...setup, source: sourceOf(setup, sample) } : setup;
-  const trial = await withinBounds(request, ({ signal, network }) =>
-    tryFeed(used, { signal, network, samples, showsRecords: true, mostBytes: MOST_BYTES }),
+  const { network } = request;
+  const uploads = (feed: string) => findUpload(db, feed as FeedName);
+  const trial = await withinBounds(request, (signal) =>
+    tryFeed(used, { signal, network, uploads, samples, showsRecords: true, mostBytes: MOST_BYTES }),
   );
   return { trial: typeof trial === 'string' ? { kind: 'failed', message: trial } : trial, setup, onSample };
 }
@@ -87,7 +93,8 @@ export async function planDraft(
   if (typeof setup === 'string') return { kind: 'failed', message: setup };
   const changes: PlannedChange[] = [];
   const counts = { create: 0, update: 0, delete: 0 };
-  const end = await withinBounds(request, ({ signal, network }) =>
+  const { network } = request;
+  const end = await withinBounds(request, (signal) =>
     planFeed(setup, { db, log, signal, network }, (line) => {
       if (line.operation === 'none') return;
       counts[line.operation]++;
@@ -114,17 +121,14 @@ function withoutRetries(from: FeedSetup['source']['from']): FeedSetup['source'][
 
 /** A text: it took too long. */
 async function withinBounds<Result>(
-  { publicOnly, signal }: DraftRequest,
-  work: (context: {
-    readonly signal: AbortSignal;
-    readonly network: typeof publicNetwork | undefined;
-  }) => Promise<Result>,
+  { signal }: DraftRequest,
+  work: (signal: AbortSignal) => Promise<Result>,
 ): Promise<Result | string> {
   const release = await slots.take();
   const timeout = AbortSignal.timeout(MOST_SECONDS * 1_000);
   try {
     const both = signal === undefined ? timeout : AbortSignal.any([signal, timeout]);
-    return await work({ signal: both, network: publicOnly ? publicNetwork : undefined });
+    return await work(both);
   } catch (error) {
     signal?.throwIfAborted();
     if (!timeout.aborted) throw error;
@@ -191,6 +195,9 @@ export async function findSample(id: string, actor: string): Promise<KeptSample 
   kept.usedAtMs = performance.now();
   return kept;
 }
+
+/** @throws {Error} if it was removed meanwhile */
+export const readSample = ({ path }: KeptSample): Promise<Buffer> => readFile(path);
 
 /** Those whose time is over, and beyond the bounds those that were not used for longest. */
 async function removeOld(): Promise<void> {

@@ -98,7 +98,7 @@ async function openNow(
     const made = parsed.data.credentials && (await makeCredentials(parsed.data.credentials, around));
     const format = formatFrom({ type: 'xml', records: 'any', key: 'any', fields: {} });
     if (complaints.length === 0)
-      return makeSingleConfig(source, { ...around, feed: parsed.data, format, credentials: made, env });
+      return makeSingleConfig(source, { ...around, name: 'any', feed: parsed.data, format, credentials: made, env });
   }
   throw new AccessRefused(`the feed cannot be read: ${complaints.join('; ')}`);
 }

@@ -120,8 +120,9 @@ export function feedConfigOf(
   const site = siteSchema.parse({ base_url: 'https://jobs.example.com', token: `\${TOKEN}` });
   const feed = feedSchema.parse({ source: 'feed', format: 'any', site: 'any' });
   const around = { env: {}, folder: '.', absent: () => undefined };
-  return makeFeedConfig(feedName('any'), {
+  return makeFeedConfig({
     ...around,
+    name: feedName('any'),
     feed,
     format,
     site,

@@ -1,5 +1,6 @@
 // Writes the configuration that `init` proposes, with comments for whoever edits it next, or adds its feed to a
 // configuration that exists.
+import { isIP } from 'node:net';
 import { basename } from 'node:path';
 import { type Document, isMap, isScalar, type Pair, parseDocument, stringify, type YAMLMap } from 'yaml';
 import { quoteStandardInput } from '../config/yaml-source.ts';
@@ -237,8 +238,10 @@ export function proposeFeedName(address: string): string {
   const ownHost = hostParts.length > 2 ? hostParts.slice(0, -2).filter((part) => !USUAL.test(part)) : [];
   const pathParts = pathname
     .split('/')
-    .map((part) => part.replace(/\.(?:xml|json|rss|csv|html?|gz|zip)$/i, ''))
+    .map((part) => part.replace(/\.(?:xml|json|rss|csv|tsv|html?|gz|zip)$/i, ''))
     .filter((part) => part !== '' && !USUAL.test(part) && !/^\d+$/.test(part));
+  // A number, or a machine's own name, says nothing.
+  if (isIP(hostname.replace(/^\[|\]$/g, '')) !== 0 || hostParts.length === 1) return named(pathParts.at(-1) ?? '');
   return named(ownHost[0] ?? (SHARED_HOSTS.test(hostname) ? pathParts[0] : undefined) ?? hostParts.at(-2) ?? hostname);
 }
 

@@ -207,7 +207,7 @@ const PAGES = [
   ...['/api/v1/review', '/api/v1/sites', '/api/v1/pulls/1', '/api/v1/pulls/2', '/api/v1/pulls/3'],
   ...['/feed?feed=echoed', '/pulls', '/pulls/1', '/pulls/2', '/sites', '/queues', '/activity', '/pause'],
   ...['/changes', '/changes.csv', '/api/v1/changes', '/api/v1/activity'],
-  ...['/configuration', '/feed/file?feed=echoed'],
+  ...['/configuration', '/feed/file?feed=echoed', '/feed/uploads?feed=echoed'],
   ...['/review/entries', '/review/confirm?action=discard', '/review/actions', '/review/rules'],
 ];
 

@@ -1,3 +1,4 @@
+// biome-ignore-all lint/suspicious/noTemplateCurlyInString: the tests are about ${NAME} in the configuration.
 // Setting up feeds over the API: what is recognised, what a draft makes of the records, what a change would send; and what nobody may read.
 import { mkdir, writeFile } from 'node:fs/promises';
 import { createServer, type Server } from 'node:http';
@@ -5,6 +6,7 @@ import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { parse } from 'yaml';
 import { openStage, type Stage } from '../review/stage.ts';
 import { feedXml, posting, postings } from '../support/indeed-feed.ts';
 import { setEnv } from '../support/with-env.ts';
@@ -33,6 +35,7 @@ const keep = async (name: string, content: string | Buffer): Promise<string> => 
   return kept.body.id;
 };
 
+const HOST_KEY = `SHA256:${'A'.repeat(43)}`;
 const TABLE = `ref;Position;Ort;Staat;Text\n${[1, 2, 3, 4, 5].map((n) => `${n};Nurse ${n};Austin;${n === 5 ? 'Bavaria' : 'TX'};You care for patients.`).join('\n')}\n`;
 
 describe('a new feed', () => {
@@ -111,6 +114,35 @@ describe('a new feed', () => {
       });
     } finally {
       await source.close();
+    }
+  });
+
+  it('is recognised in S3 storage and behind a password, with the names of variables only', async () => {
+    await start({ privateSources: true });
+    const asked: string[] = [];
+    const storage = createServer((request, response) => {
+      asked.push(String(request.headers.authorization).split(' ')[0] ?? '');
+      response.end(feedXml(postings(3)));
+    });
+    await new Promise<void>((resolve) => storage.listen(0, '127.0.0.1', resolve));
+    const url = `http://127.0.0.1:${(storage.address() as AddressInfo).port}`;
+    try {
+      const s3 = { access_key_id: 'AKIA1', secret_access_key: '${BOARD_TOKEN}', endpoint: url };
+      const basic = { user: 'acme', password: '${BOARD_TOKEN}' };
+      for (const [source, credentials] of [
+        ['s3://jobs/acme.xml', { s3 }],
+        [`${url}/jobs.xml`, { basic }],
+      ] as const) {
+        const answer = await post('feeds/recognise', { source, credentials, site: 'board', feed: 'new' });
+        expect(answer.body, answer.text).toMatchObject({ format: 'indeed', records: 3 });
+        const { text, sample } = answer.body;
+        expect(parse(text)).toMatchObject({ source, credentials });
+        const tried = await post('feeds/new/try', { text });
+        expect(tried.body, sample.id).toMatchObject({ valid: true, trial: { sent: 3 } });
+      }
+      expect(asked).toEqual(['AWS4-HMAC-SHA256', 'AWS4-HMAC-SHA256', 'Basic', 'Basic']);
+    } finally {
+      await new Promise((resolve) => storage.close(resolve));
     }
   });
 
@@ -220,6 +252,62 @@ describe('what an address from a browser must not reach', () => {
     const answer = await post('feeds/recognise', { source, site: 'board', feed: 'new' });
     expect(answer.status, answer.text).toBe(422);
     expect(answer.text).not.toMatch(/root:|base_url/);
+  });
+
+  it.each([
+    [
+      'an SFTP server',
+      'sftp://127.0.0.1/jobs.xml',
+      { sftp: { user: 'a', password: '${BOARD_TOKEN}', host_key: HOST_KEY } },
+    ],
+    [
+      'an SFTP server by name',
+      'sftp://localhost/jobs.xml',
+      { sftp: { user: 'a', password: '${BOARD_TOKEN}', host_key: HOST_KEY } },
+    ],
+    [
+      'S3 storage',
+      's3://jobs/a.xml',
+      { s3: { access_key_id: 'a', secret_access_key: '${BOARD_TOKEN}', endpoint: 'http://127.0.0.1:9' } },
+    ],
+    [
+      'S3 storage in a cloud',
+      's3://jobs/a.xml',
+      { s3: { access_key_id: 'a', secret_access_key: '${BOARD_TOKEN}', endpoint: 'http://169.254.169.254' } },
+    ],
+    ['a server with a password', 'http://127.0.0.1:9/a', { basic: { user: 'a', password: '${BOARD_TOKEN}' } }],
+  ])('%s of this machine', async (_, source, credentials) => {
+    const answer = await post('feeds/recognise', { source, credentials, site: 'board', feed: 'new' });
+    expect([answer.status, answer.text]).toEqual([422, expect.stringContaining('not a public address')]);
+  });
+
+  it.each([
+    [
+      'a secret itself',
+      { user: 'a', password: 'c4nary', host_key: HOST_KEY },
+      /password is a secret: write \$\{NAME\}/,
+    ],
+    [
+      'a variable that is not set',
+      { user: 'a', password: '${NOT_SET}', host_key: HOST_KEY },
+      /environment variable NOT_SET is not set/,
+    ],
+    [
+      'a file elsewhere',
+      { user: 'a', key_file: '/etc/ssh/ssh_host_rsa_key', host_key: HOST_KEY },
+      /does not lie beside the configuration/,
+    ],
+    [
+      'a file by a way around',
+      { user: 'a', password_file: 'x/../../../etc/shadow', host_key: HOST_KEY },
+      /does not lie beside the configuration/,
+    ],
+    ['no host key', { user: 'a', password: '${BOARD_TOKEN}' }, /host_key/],
+  ])('with credentials that name %s', async (_, sftp, why) => {
+    const source = 'sftp://sftp.invalid/jobs.xml';
+    const answer = await post('feeds/recognise', { source, credentials: { sftp }, site: 'board', feed: 'new' });
+    expect([answer.status, answer.text]).toEqual([422, expect.stringMatching(why)]);
+    expect(answer.text).not.toContain('c4nary');
   });
 
   it('a file in a folder for sources only, also by a link', async () => {

@@ -110,3 +110,21 @@ it('is pulled there if the configuration allows that', async () => {
   await run('sync', 'spy');
   expect(asked).toBe(1);
 });
+
+it('that a page has added to one of this machine is not, and that one still is', async () => {
+  const { port } = inside.address() as AddressInfo;
+  const own = `http://127.0.0.1:${port}/own.xml`;
+  const both = `sources: ["${own}", "${address}"]\nformat: indeed\nsite: board\n`;
+  await save('spy', settings());
+  await byHand('spy', both.replace(`, "${address}"`, ''));
+  await save('spy', both);
+  rebind();
+  const { status, out, errors } = await run('sync', 'spy', '--json');
+  expect([status, out + errors]).toEqual([1, expect.stringMatching(/source 2 .*not a public address/)]);
+  expect(out).toContain('"created":1');
+  expect(asked).toBe(1);
+  const tried = await served.api('POST', 'feeds/spy/try', { text: both }, { as: 'admin' });
+  expect(tried.body.trial).toMatchObject({ complete: false, records: 1 });
+  expect(tried.body.trial.shortfalls).toEqual([expect.stringMatching(REFUSED)]);
+  expect(asked).toBe(2);
+});

@@ -193,6 +193,9 @@ it.each([
   ['https://jobs.initech.com/feed.xml', 'initech'],
   ['/data/Feeds/Acme Jobs.xml.gz', 'acme-jobs'],
   ['123.csv', 'feed'],
+  ['http://127.0.0.1:8090/staffing.xml', 'staffing'],
+  ['http://[::1]/acme/jobs.xml', 'acme'],
+  ['http://intranet/', 'feed'],
 ])('names the feed of %s %s', (address, name) => {
   expect(proposeFeedName(address)).toBe(name);
 });

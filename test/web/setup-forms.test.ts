@@ -61,6 +61,51 @@ describe.skipIf(!hasSharedFeeds)(`a feed of a real system${sharedFeedsNote}`, { 
   });
 });
 
+describe('an uploaded file', () => {
+  it('is the feed itself if no address is written, with a key of two paths and rows that lack cells', async () => {
+    const table = 'ref,part,name,town,state,note\n1,a,Nurse,Austin,TX,x\n1,b,Cook,Austin,TX,x\n2,a,Clerk,Austin,TX\n';
+    const upload = { field: 'file', name: 'paper.csv', bytes: Buffer.from(table) };
+    let page = await ada.upload('/feeds/new', { site: 'board' }, upload);
+    expect(counted(page.text, 'unreadable')).toBe(1);
+    page = await ada.press(page, 'Try these fields', {
+      short_rows: 'true',
+      key: 'ref',
+      second_key: 'part',
+      'from.title': 'path:name',
+    });
+    expect(counted(page.text, 'would be sent')).toBe(3);
+    const settings = await ada.press(page, 'Go on to the settings');
+    const end = await ada.press(settings, 'Save the feed');
+    expect(end.text).toContain('The feed paper is saved');
+    expect(parse(await saved('paper'))).toMatchObject({
+      source: 'upload://',
+      format: { key: ['ref', 'part'], csv: { allow_missing_cells: true } },
+    });
+    const [kept] = (await served.app.db.query<{ name: string }>('select name from feed_upload')).map(
+      ({ name }) => name,
+    );
+    expect(kept).toBe('paper.csv');
+  });
+});
+
+describe('a source that asks for a sign-in', () => {
+  it('is asked for the names of variables, and shows no secret that was typed instead', async () => {
+    const form = await ada.get('/feeds/new');
+    const asked = await ada.press(form, 'Recognise the feed', { source: 'sftp://sftp.invalid/jobs.xml', feed: 'sftp' });
+    expect(asked.text).toContain('a source over sftp needs user, password or key_file, and host_key');
+    expect(asked.text).toMatch(/<details class="part" open[^>]*><summary>SFTP server/);
+    const typed = { 'credentials.sftp.user': 'acme', 'credentials.sftp.password': 'c4nary secret' };
+    const refused = await ada.press(asked, 'Recognise the feed', typed);
+    expect(refused.text).toContain('must be the name of an environment variable');
+    expect(refused.text).toContain('value="acme"');
+    expect(refused.text).not.toContain('c4nary');
+    const named = { 'credentials.sftp.password': 'NOT_SET', 'credentials.sftp.host_key': `SHA256:${'A'.repeat(43)}` };
+    const unset = await ada.press(refused, 'Recognise the feed', named);
+    expect(unset.text).toContain('the environment variable NOT_SET is not set');
+    expect(unset.text).toContain('value="NOT_SET"');
+  });
+});
+
 describe('a feed at an address', () => {
   // The tests of this group continue each other.
   const TITLES = feedXml(postings(3)).replaceAll(/<category>[^<]*<\/category>/g, '<category>RN</category>');

@@ -451,10 +451,11 @@ async function checkFeeds(config: Config, online: boolean): Promise<readonly str
   return warnings.flat();
 }
 
-/** Standard input can be read only once. */
+/** Standard input can be read only once, and what was uploaded is in the database. */
 function isRead(source: SourceConfig, online: boolean): boolean {
   switch (source.kind) {
     case 'stdin':
+    case 'upload':
       return false;
     case 'file':
     case 'files':

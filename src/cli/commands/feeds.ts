@@ -1,8 +1,10 @@
 // `jobmirror feeds`: moves the jobs of a renamed feed to its new name, keeps jobs under new keys, retires a feed, declares one new,
-// resumes one after an undo, renews postings that expire, or shows and saves the files of feeds.
+// resumes one after an undo, renews postings that expire, or shows and saves the files of feeds and
+// what is uploaded for them.
 
+import { createReadStream } from 'node:fs';
 import { readFile } from 'node:fs/promises';
-import { resolve } from 'node:path';
+import { basename, resolve } from 'node:path';
 import { text as readAll } from 'node:stream/consumers';
 import { Command } from 'commander';
 import { fileErrorInWords } from '../../config/settings-file.ts';
@@ -14,6 +16,7 @@ import {
   showFeedText,
   showFeedVersion,
 } from '../../operations/configuration.ts';
+import { listUploads, restoreOfUpload, uploadFeed } from '../../operations/feed-uploads.ts';
 import {
   declareFeedNew,
   renameFeedTo,
@@ -36,6 +39,7 @@ import {
 } from '../../review/decide-rekey.ts';
 import { adviceOnHeld, readHeldOffers } from '../../review/held-offer.ts';
 import type { App } from '../../runtime/app.ts';
+import { MOST_SAMPLE_BYTES } from '../../runtime/feed-trial.ts';
 import { ExitStatus, UserError } from '../../runtime/stop-signal.ts';
 import { readRekey } from '../../store/change/rekey/read-rekey.ts';
 import { lockFeed } from '../../store/locks/feed-locks.ts';
@@ -120,7 +124,7 @@ export function feedsCommand(): Command {
         `The days of ${plural(renewed, 'posting')} begin anew. The next pull creates the jobs that are gone, if the feed has their postings.`,
     }),
   );
-  for (const command of feedFileCommands()) feeds.addCommand(command);
+  for (const command of [...feedFileCommands(), ...uploadCommands()]) feeds.addCommand(command);
   return feeds;
 }
 
@@ -261,6 +265,90 @@ function savedLines(
     default:
       return result satisfies never;
   }
+}
+
+// `jobmirror feeds upload`, `uploads` and `restore-upload`: the files that feeds with `source: upload://` read.
+
+function uploadCommands(): readonly Command[] {
+  return [
+    singleCommand(uploadFeed, {
+      name: 'upload',
+      extend: (command) =>
+        command
+          .argument('<feed>', FEED.feed)
+          .argument('<file>', 'the file with all its postings; - reads standard input')
+          .option('--anyway', 'also if the feed finds no posting in it that would be sent'),
+      read: async ([feed, file], { anyway }) => ({
+        feed: String(feed),
+        name: basename(String(file)),
+        content: (await readBytes(String(file))).toString('base64'),
+        anyway: anyway === true,
+      }),
+      view: ({ feed, result, version, sent, rejected, complete }, write) =>
+        result === 'unchanged'
+          ? `Feed ${feed} reads this file already, as file ${version}.`
+          : [
+              `File ${version} is uploaded for feed ${feed}: ${plural(sent, 'posting')} would be sent, ${rejected} rejected.`,
+              ...(complete ? [] : ['It is not proven complete, so nothing would be deleted.']),
+              `What it changes: ${write(['plan', feed])}`,
+            ],
+    }),
+    listCommand(listUploads, {
+      name: 'uploads',
+      arguments: ['feed'],
+      help: FEED,
+      noun: 'files',
+      shown: 20,
+      after: { flag: '--before <n>', help: 'only what is older than this file', place: (before) => ({ before }) },
+      view: ({ items }) =>
+        items.length === 0
+          ? ['No file has been uploaded for it.']
+          : formatTable(
+              [
+                { title: 'FILE', align: 'right' },
+                { title: 'AT' },
+                { title: 'WHO' },
+                { title: 'BYTES', align: 'right' },
+                { title: 'NAME' },
+                { title: '' },
+              ],
+              items.map(({ version, at, actor, bytes, name, present }) => [
+                String(version),
+                formatTime(at),
+                actor,
+                String(bytes),
+                oneLine(name, MOST_OF_TITLE),
+                present ? 'read by the feed' : '',
+              ]),
+            ),
+    }),
+    singleCommand(restoreOfUpload, {
+      name: 'restore-upload',
+      arguments: ['feed', 'version'],
+      help: { ...FEED, version: 'number of the file' },
+      view: ({ feed, result, version }, write) =>
+        result === 'unchanged'
+          ? `Feed ${feed} reads this file already.`
+          : `Feed ${feed} reads it again, as file ${version}. What it changes: ${write(['plan', feed])}`,
+    }),
+  ];
+}
+
+/** Not much more than may be uploaded is read of it. */
+async function readBytes(file: string): Promise<Buffer> {
+  const chunks: Buffer[] = [];
+  let bytes = 0;
+  try {
+    for await (const chunk of file === '-' ? process.stdin : createReadStream(resolve(file))) {
+      chunks.push(chunk as Buffer);
+      bytes += (chunk as Buffer).length;
+      if (bytes > MOST_SAMPLE_BYTES) break;
+    }
+  } catch (error) {
+    const why = fileErrorInWords(error as NodeJS.ErrnoException);
+    throw new UserError(`${file} can't be read: ${why}`, { cause: error });
+  }
+  return Buffer.concat(chunks);
 }
 
 // `jobmirror feeds rekey`: shows which new postings of a feed are missing ones under another key, and keeps the jobs of what is certain or

@@ -16,14 +16,15 @@ import type { MapFiles } from './map-files.ts';
 import { makeSource, pagesOf, type SourceParts } from './source-config.ts';
 
 interface FeedParts extends SourceParts {
+  readonly name: FeedName;
   readonly site: WrittenSite;
   readonly mapFiles: MapFiles;
   /** The format is written in the configuration, or in a preset of the user's own. */
   readonly isOwnFormat: boolean;
 }
 
-export function makeFeedConfig(name: FeedName, parts: FeedParts): FeedConfig {
-  const { feed } = parts;
+export function makeFeedConfig(parts: FeedParts): FeedConfig {
+  const { name, feed } = parts;
   return {
     name,
     siteName: siteName(feed.site),

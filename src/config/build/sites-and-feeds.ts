@@ -97,8 +97,8 @@ export async function makeSitesAndFeeds(
     );
     const isOwnFormat = presets.own.some((preset) => preset.name === feed.format) || typeof feed.format !== 'string';
     const absent: AbsentSecret = (path, message) => around.absent(['feeds', name, ...path], message);
-    const parts = { ...around, absent, feed, format, site, credentials, mapFiles, isOwnFormat };
-    const config = makeFeedConfig(feedName(name), parts);
+    const parts = { ...around, name: feedName(name), absent, feed, format, site, credentials, mapFiles, isOwnFormat };
+    const config = makeFeedConfig(parts);
     const placesFault = faultOfDetailedPlaces(config.source.details, config.mapping);
     if (placesFault !== undefined) complain(['feeds', name, ...placesFault.path], placesFault.message);
     feeds.set(config.name, config);

@@ -3,7 +3,13 @@ import { basename, dirname, resolve } from 'node:path';
 import type { FeedSource } from '../../feed/feed-reading.ts';
 import type { TableLayout } from '../../feed/format/format.ts';
 import { formatKind } from '../../feed/format/format-kinds.ts';
-import { type Paging, publicAddress, type SingleConfig, type SourceConfig } from '../../feed/source/sources.ts';
+import {
+  type Paging,
+  publicAddress,
+  type SingleConfig,
+  type SourceConfig,
+  UPLOADED_FILE,
+} from '../../feed/source/sources.ts';
 import { type Environment, fillText } from '../environment.ts';
 import type { AbsentSecret } from '../read-secret.ts';
 import { Secret } from '../read-secret.ts';
@@ -15,6 +21,8 @@ import type { FeedCredentials } from './credentials.ts';
 import { makeDetails } from './details-config.ts';
 
 export interface SourceParts {
+  /** Name of the feed. */
+  readonly name: string;
   readonly feed: WrittenFeed;
   readonly format: WrittenFormat;
   readonly credentials: FeedCredentials | undefined;
@@ -98,6 +106,7 @@ function makeSourceConfig(parts: SourceParts): SourceConfig {
 export function makeSingleConfig(written: string, parts: SourceParts): SingleConfig {
   const { feed, format, credentials, env, used, folder, absent } = parts;
   if (written === '-') return { kind: 'stdin' };
+  if (written === UPLOADED_FILE) return { kind: 'upload', feed: parts.name };
   const own = schemeSourceOf(written);
   if (own !== undefined) {
     // Without an opener, a complaint was made, and the feed is not used.

@@ -119,3 +119,39 @@ const SECRETS: ReadonlySet<string> = new Set([
 
 /** @param path below `credentials`. */
 export const isSecretCredential = (path: readonly PropertyKey[]): boolean => SECRETS.has(path.join('.'));
+
+/** A kind of credentials with its settings, for a form. */
+export interface CredentialForm {
+  /** Its name below `credentials`. */
+  readonly kind: string;
+  readonly description: string;
+  readonly settings: readonly {
+    readonly name: string;
+    /** For people: the name without underscores. */
+    readonly words: string;
+    readonly description: string;
+    /** Only the name of a variable may be written. */
+    readonly isSecret: boolean;
+    readonly isRequired: boolean;
+    readonly choices: readonly string[];
+  }[];
+}
+
+export const CREDENTIAL_FORMS: readonly CredentialForm[] = Object.entries(credentialsSchema.shape).map(
+  ([kind, schema]) => ({
+    kind,
+    description: schema.description ?? '',
+    settings: Object.entries(schema.unwrap().shape).map(([name, setting]) => {
+      const isOptional = setting instanceof z.ZodOptional || setting instanceof z.ZodDefault;
+      const inner = isOptional ? setting.unwrap() : setting;
+      return {
+        name,
+        words: name.replaceAll('_', ' ').replace(/^./, (first) => first.toUpperCase()),
+        description: (setting as z.ZodType).description ?? '',
+        isSecret: inner === secretSchema,
+        isRequired: !isOptional,
+        choices: inner instanceof z.ZodEnum ? inner.options.map(String) : [],
+      };
+    }),
+  }),
+);

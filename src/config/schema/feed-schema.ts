@@ -1,5 +1,6 @@
 // The schema of one feed's settings.
 import { z } from 'zod';
+import { UPLOADED_FILE } from '../../feed/source/sources.ts';
 import { parseCron } from '../parse-cron.ts';
 import { type FileChoice, hasHttp, isWebAddress, SCHEME_SOURCES, SCHEMES, schemeSourceOf } from '../scheme-sources.ts';
 import { credentialsSchema } from './credentials-schema.ts';
@@ -47,9 +48,9 @@ function checkSources(settings: SourceSettings, context: IssueContext): void {
   const complain = (message: string, ...path: string[]): void => context.addIssue({ code: 'custom', message, path });
   const { source, sources, files } = settings;
   const all = sources ?? (source === undefined ? [] : [source]);
-  const web = all.filter(isWebAddress);
   if (sources?.includes('-')) complain('cannot hold -, standard input; make it the only source', 'sources');
-  if (files !== undefined && web.length === all.length) complain('works only with folders and patterns', 'files');
+  if (files !== undefined && all.every((each) => isWebAddress(each) || each === UPLOADED_FILE))
+    complain('works only with folders and patterns', 'files');
   if (files !== undefined && all.some((each) => !isWebAddress(each) && WILDCARD.test(parentOf(each)))) {
     complain(
       'has a wildcard in the name of a folder; * and ? stand only in the last part',
@@ -101,9 +102,11 @@ const sourceSchema = z
   .min(1)
   .superRefine((source, context) => {
     const scheme = /^([a-z][a-z0-9+.-]*):\/\//i.exec(source)?.[1]?.toLowerCase();
-    if (scheme === undefined) return;
+    if (scheme === undefined || source === UPLOADED_FILE) return;
     const own = schemeSourceOf(source);
-    if (scheme !== 'http' && scheme !== 'https' && own === undefined) {
+    if (scheme === 'upload') {
+      context.addIssue(`must be ${UPLOADED_FILE} alone, the file that was uploaded for this feed`);
+    } else if (scheme !== 'http' && scheme !== 'https' && own === undefined) {
       context.addIssue(
         `can't be read over ${scheme}; use http(s), ${SCHEMES.join(', ')}, a file's path, or - and pipe the feed in: ftp … | jobmirror sync FEED`,
       );
@@ -268,7 +271,7 @@ export const feedSchema = z
     source: sourceSchema
       .optional()
       .describe(
-        `An http(s), ${SCHEMES.join(' or ')} address, the path of a file (relative to this file), or \`-\` for standard input. With \`files\`: a folder, or a pattern.`,
+        `An http(s), ${SCHEMES.join(' or ')} address, the path of a file (relative to this file), \`-\` for standard input, or \`upload://\` for the file that was uploaded last on the feed's page, by the API or with \`feeds upload\`. With \`files\`: a folder, or a pattern.`,
       ),
     sources: z
       .array(sourceSchema)

@@ -61,6 +61,7 @@ async function* readMembers<Member>(
     try {
       const opened = await kind.open(member, {
         ...context,
+        network: context.network?.ofMember?.(at) ?? context.network,
         version: undefined,
         signal: pace.signal,
         limiter: beforePace(limiter, pace),

@@ -52,6 +52,21 @@ export interface SourceContext {
   readonly stdin?: Readable;
   /** By default the system's lookup and the IANA registries. */
   readonly network?: Network;
+  /** Finds what was uploaded for a feed; by default nothing that was uploaded can be read. */
+  readonly uploads?: FindUpload;
+}
+
+/** `undefined`: nothing was uploaded for the feed yet. */
+export type FindUpload = (feed: string) => Promise<UploadedDocument | undefined>;
+
+/** The file that was uploaded last. */
+export interface UploadedDocument {
+  /** A later upload has a larger one. */
+  readonly version: number;
+  /** As whoever uploaded it named it. */
+  readonly name: string;
+  readonly bytes: number;
+  readonly chunks: AsyncIterable<Buffer>;
 }
 
 /** Name lookup, and which addresses are private. */
@@ -60,6 +75,8 @@ export interface Network {
   isPrivate(address: string): boolean;
   /** Connects to no private address, whoever names it; by default only redirects from public ones don't lead there. */
   readonly publicOnly?: boolean;
+  /** Of several sources, by their place: somebody may have added one to those that may be anywhere. By default this one. */
+  ofMember?(at: number): Network;
 }
 
 /** The result of opening a source, before its content is checked. */

@@ -13,7 +13,7 @@ import { type SftpConfig, sftpPlace } from './folder/sftp-config.ts';
 import { isSecretParameter, publicAddress, sentSecrets } from './http/credentials.ts';
 import type { Authorization, HttpConfig, HttpCredentials } from './http/http-config.ts';
 import { httpSource } from './http/http-source.ts';
-import { isPrivateAddress, publicNetwork } from './http/redirects.ts';
+import { isPrivateAddress, networkOfSources, publicNetwork, type RequestedAddresses } from './http/redirects.ts';
 import {
   type DetailDocument,
   type DetailsConfig,
@@ -28,7 +28,8 @@ import { parseJsonPath } from './pages/next-address.ts';
 import { PAGING_METHODS, type PagesConfig, type Paging, pagesDescriptions } from './pages/pages-config.ts';
 import { REMOVED_SECRET, type SecretMask, type SentSecret, secretMask } from './secret-mask.ts';
 import { type SeveralConfig, severalSource } from './several-source.ts';
-import type { Network, OpenedSource, SourceContext, SourceKind } from './source.ts';
+import type { FindUpload, Network, OpenedSource, SourceContext, SourceKind, UploadedDocument } from './source.ts';
+import { UPLOADED_FILE, type UploadConfig, uploadSource } from './upload-source.ts';
 
 export {
   type Authorization,
@@ -37,11 +38,13 @@ export {
   type DetailsConfig,
   detailRequestIdentity,
   type FetchedDetail,
+  type FindUpload,
   type HttpCredentials,
   isPrivateAddress,
   isRelativeTemplate,
   isSecretParameter,
   type Network,
+  networkOfSources,
   outerParameter,
   PAGING_METHODS,
   type Paging,
@@ -50,8 +53,11 @@ export {
   publicNetwork,
   REMOVED_SECRET,
   type Redirected,
+  type RequestedAddresses,
   type SecretMask,
   templateFault,
+  UPLOADED_FILE,
+  type UploadedDocument,
 };
 
 /** A list of several pages over HTTP. */
@@ -109,7 +115,15 @@ const sftpSource: SourceKind<SftpConfig> = {
 /** Where a feed comes from: the kind of source, and what that kind needs. */
 export type SourceConfig = SingleConfig | SeveralConfig<SingleConfig>;
 
-export type SingleConfig = HttpConfig | PagesConfig | FileConfig | FilesConfig | S3Config | SftpConfig | StdinConfig;
+export type SingleConfig =
+  | HttpConfig
+  | PagesConfig
+  | FileConfig
+  | FilesConfig
+  | S3Config
+  | SftpConfig
+  | StdinConfig
+  | UploadConfig;
 
 const KINDS: { readonly [Kind in SourceConfig['kind']]: SourceKind<Extract<SourceConfig, { kind: Kind }>> } = {
   http: httpSource,
@@ -119,6 +133,7 @@ const KINDS: { readonly [Kind in SourceConfig['kind']]: SourceKind<Extract<Sourc
   s3: s3Source,
   sftp: sftpSource,
   stdin: stdinSource,
+  upload: uploadSource,
   several: severalSource({ kindOf: (member: SingleConfig) => kindOf(member) }),
 };
 

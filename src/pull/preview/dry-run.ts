@@ -16,7 +16,7 @@ import { type UnmappedPosting, unmappedPostings } from '../../store/backlog/unma
 import { readFeedState } from '../../store/feed/feed-state.ts';
 import { lockFeed, lockPlanning } from '../../store/locks/feed-locks.ts';
 import { clearRecordProblems, noteUnreadable } from '../../store/pull/record-problems.ts';
-import { type FeedSetup, type PullContext, sourceNetwork } from '../feed-setup.ts';
+import { type FeedSetup, type PullContext, sourceAccess } from '../feed-setup.ts';
 import { type PlanLine, planLines, printSpool, spoolLines } from './trial-counts.ts';
 import { type DryRun, inDryRun, mergeList, UNSTORED_PULL, whyNotPlan, withPlannedList } from './undone-pull.ts';
 
@@ -197,7 +197,7 @@ export async function stillAsRead(
   const signal = AbortSignal.any([context.signal, found.signal]);
   // As the postings without a job were read (`readUnmapped`).
   const request = requestDigest(source, { ...setup, expireAfterDays: undefined });
-  const opened = await openFeed(source, { version, request, signal, network: await sourceNetwork(setup, context) });
+  const opened = await openFeed(source, { version, request, signal, ...(await sourceAccess(setup, context)) });
   if (opened.kind === 'not_modified') return { kind: 'same' };
   if (opened.kind === 'failed') return opened;
   try {

@@ -7,7 +7,7 @@ import type { RecordSink } from '../../feed/feed-reading.ts';
 import type { FeedProgress, RecordPlace } from '../../feed/read-documents.ts';
 import { readFeed } from '../../feed/read-feed.ts';
 import { startClock } from '../../feed/reading-clock.ts';
-import { httpOf, type Network, openDetailFetcher } from '../../feed/source/sources.ts';
+import { type FindUpload, httpOf, type Network, openDetailFetcher } from '../../feed/source/sources.ts';
 import { rateLimiterFor } from '../../flow/rate-limiter.ts';
 import { keyHash, recordHash } from '../../posting/hash.ts';
 import type { PostingKey } from '../../posting/identifiers.ts';
@@ -60,6 +60,8 @@ interface TrialContext {
   readonly stdin?: Readable;
   /** By default the system's. */
   readonly network?: Network | undefined;
+  /** By default nothing that was uploaded can be read. */
+  readonly uploads?: FindUpload | undefined;
   /** Returns what records have at their paths. */
   readonly showsRecords?: boolean;
   /** Ends the reading after about so many decompressed bytes; by default, the whole feed is read. */
@@ -67,10 +69,8 @@ interface TrialContext {
 }
 
 /** Throws only the reason of the signal. */
-export async function tryFeed(
-  configured: FeedSetup,
-  { signal, samples, onProgress, stdin, network, showsRecords, mostBytes = Number.POSITIVE_INFINITY }: TrialContext,
-): Promise<Trial> {
+export async function tryFeed(configured: FeedSetup, context: TrialContext): Promise<Trial> {
+  const { signal, samples, onProgress, stdin, network, showsRecords, mostBytes = Number.POSITIVE_INFINITY } = context;
   // A trial has no database, whose clock a pull would read.
   const clock = startClock();
   const setup = setupAtTime(configured, clock);
@@ -83,8 +83,16 @@ export async function tryFeed(
     if (progress.bytes > mostBytes) enough.abort(ENOUGH);
   };
   const both = AbortSignal.any([signal, enough.signal]);
-  const context = { signal: both, onProgress: watch, onRecord, stdin, clock, network };
-  const reading = await readFeed(setup.source, sink, context).catch((error: unknown): 'ended' => {
+  const { uploads } = context;
+  const reading = await readFeed(setup.source, sink, {
+    signal: both,
+    onProgress: watch,
+    onRecord,
+    stdin,
+    clock,
+    network,
+    ...(uploads === undefined ? {} : { uploads }),
+  }).catch((error: unknown): 'ended' => {
     if (error === ENOUGH) return 'ended';
     throw error;
   });

@@ -11,7 +11,7 @@ import type { PullFindings } from '../../store/pull/pull-history.ts';
 import { PullTransaction } from '../../store/pull/pull-transaction.ts';
 import { pullClock, setupAtTime } from '../dated-records.ts';
 import { type DetailedList, withDetailedList } from '../detailed-list.ts';
-import { type FeedSetup, type PullContext, sourceNetwork } from '../feed-setup.ts';
+import { type FeedSetup, type PullContext, sourceAccess } from '../feed-setup.ts';
 import { mergeWithoutCommit } from '../merge-pull.ts';
 import { RecordPlanner } from '../record-planner.ts';
 import { refuseFeed } from '../refuse-feed.ts';
@@ -49,8 +49,8 @@ export async function inDryRun<End>(
   asked: PullContext,
   inspect: Inspect<End>,
 ): Promise<End | FailedRun> {
-  const network = await sourceNetwork(setup, asked);
-  const context = { ...asked, network };
+  const access = await sourceAccess(setup, asked);
+  const context = { ...asked, ...access };
   const { db, signal, onProgress } = context;
   const { source } = setup;
   const refusal = await whyNotPlan(setup, context);
@@ -70,7 +70,7 @@ export async function inDryRun<End>(
       clock,
       onProgress,
       prefetchMapping,
-      network,
+      ...access,
     });
     signal.throwIfAborted();
     if (reading.kind !== 'read') return failedReading(reading);
@@ -88,11 +88,11 @@ export async function withPlannedList<End>(
   work: (list: DetailedList, reading: Read) => Promise<End>,
 ): Promise<End | FailedRun> {
   const { source } = setup;
-  const network = await sourceNetwork(setup, asked);
-  const context = { ...asked, network };
+  const access = await sourceAccess(setup, asked);
+  const context = { ...asked, ...access };
   const limiter = source.details && rateLimiterFor(source.details.requestsPerSecond);
   const clock = await pullClock(context.db, setup);
-  const opened = await openFeed(source, { signal: context.signal, limiter, clock, network });
+  const opened = await openFeed(source, { signal: context.signal, limiter, clock, ...access });
   if (opened.kind !== 'opened') return failedReading(opened);
   try {
     const refusal = mayRequest ? undefined : OTHERS_REQUEST;

@@ -6,6 +6,7 @@ import { lockFeed } from '../locks/feed-locks.ts';
 import { joinPauses } from '../locks/pauses.ts';
 import type { Database, Queryable } from '../postgres/database.ts';
 import { MOST_VERSIONS } from './feed-file-versions.ts';
+import { keepNewest, moveUploadsBehind } from './feed-uploads.ts';
 
 export type RenameEnd =
   | { readonly kind: 'renamed'; readonly mappings: number; readonly changes: number }
@@ -57,6 +58,8 @@ export const FEED_TABLES = [
   'former_document',
   'pause',
   'feed_file_version',
+  'feed_upload',
+  'feed_upload_part',
 ] as const;
 
 /** Renames a feed for which nobody pulls or sends. The new name must have no mappings and no open changes. */
@@ -81,6 +84,7 @@ export async function renameFeed(
       // Whichever of them a person has paused, the feed stays paused.
       await joinPauses(tx, from, to.feed);
       await moveVersionsBehind(tx, from, to.feed);
+      await moveUploadsBehind(tx, from, to.feed);
       for (const table of FEED_TABLES) await tx.query(`update ${table} set feed = $2 where feed = $1`, [from, to.feed]);
       // The address of the source may have changed.
       await tx.query('update feed_state set source_version = null, retired_at = null where feed = $1', [to.feed]);
@@ -158,6 +162,8 @@ export async function retireFeed(db: Database, feed: FeedName, actor: string): P
     );
     if (rows.length === 0) return undefined;
     await auditAction(tx, { actor, action: 'retire feed', feed });
+    // What it reads if it returns.
+    await keepNewest(tx, feed, 1);
     const [row] = await tx.query<{ n: number }>(
       `select count(*) as n from change where feed = $1 and attempt_operation = 'create'`,
       [feed],

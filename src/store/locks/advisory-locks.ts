@@ -9,7 +9,19 @@ const PREFIXES: Readonly<Record<string, string>> = { write: 'hand' };
 
 /** A 64-bit lock key from a purpose and a name, as decimal text. */
 export function lockKey(
-  purpose: 'pull' | 'details' | 'edit' | 'merge' | 'lead' | 'write' | 'alert' | 'rekey' | 'bulk' | 'file' | 'reload',
+  purpose:
+    | 'pull'
+    | 'details'
+    | 'edit'
+    | 'merge'
+    | 'lead'
+    | 'write'
+    | 'alert'
+    | 'rekey'
+    | 'bulk'
+    | 'file'
+    | 'upload'
+    | 'reload',
   name: string,
 ): string {
   return createHash('sha1')

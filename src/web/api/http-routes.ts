@@ -27,6 +27,7 @@ import {
   settleEntry,
 } from '../../operations/decisions.ts';
 import { keepFeedSample, planFeedText, recogniseSource, tryFeedText } from '../../operations/feed-setup.ts';
+import { listUploads, restoreOfUpload, uploadFeed } from '../../operations/feed-uploads.ts';
 import { renewOfFeed, resumeStoppedFeed } from '../../operations/feeds.ts';
 import type { ListOperation, Operation, PageOperation, SingleOperation } from '../../operations/operation.ts';
 import { endPersonsPause, pauseSending } from '../../operations/pauses.ts';
@@ -88,7 +89,7 @@ function httpOperation(operation: Operation): HttpOperation {
 }
 
 function single(operation: SingleOperation): HttpOperation {
-  const { id, path, summary, scope, output, locationOf, reads = scope === 'read' } = operation;
+  const { id, path, summary, scope, output, mostBytes, locationOf, reads = scope === 'read' } = operation;
   const { params, query, body } = placed(operation);
   return {
     id,
@@ -96,6 +97,7 @@ function single(operation: SingleOperation): HttpOperation {
     path,
     summary,
     scope,
+    ...(mostBytes === undefined ? {} : { mostBytes }),
     params,
     query: reads ? query : NOTHING,
     body: reads ? undefined : body,
@@ -202,6 +204,9 @@ const SERVED: readonly Operation[] = [
   recogniseSource,
   tryFeedText,
   planFeedText,
+  uploadFeed,
+  listUploads,
+  restoreOfUpload,
   startFeedPull,
   resumeStoppedFeed,
   renewOfFeed,

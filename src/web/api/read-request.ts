@@ -32,7 +32,8 @@ export async function readRequest(request: HonoRequest, operation: HttpOperation
   };
   const params = check(operation.params, request.param(), 'path');
   const query = check(operation.query, queryOf(request, faults), 'query');
-  const rawBody = operation.body === undefined ? Buffer.alloc(0) : await receiveBody(request, MOST_BYTES);
+  const rawBody =
+    operation.body === undefined ? Buffer.alloc(0) : await receiveBody(request, operation.mostBytes ?? MOST_BYTES);
   const body = operation.body === undefined ? undefined : check(operation.body, parseBody(request, rawBody), 'body');
   if (faults.length > 0) throw badRequest(faults);
   return { params, query, body, rawBody };
@@ -169,6 +170,8 @@ export interface HttpOperation {
   readonly path: string;
   readonly summary: string;
   readonly scope: Scope;
+  /** Bytes of a body, if more than usual. */
+  readonly mostBytes?: number;
   readonly params: z.ZodObject;
   readonly query: z.ZodObject;
   readonly body: z.ZodType | undefined;

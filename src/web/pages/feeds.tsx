@@ -3,6 +3,7 @@ import { Hono } from 'hono';
 import type { FeedConfig } from '../../config/config.ts';
 import type { Complaint } from '../../config/config-error.ts';
 import { shareReading } from '../../flow/share-reading.ts';
+import { readsUpload } from '../../operations/feed-uploads.ts';
 import { resumeStoppedFeed } from '../../operations/feeds.ts';
 import { type ShownPull, showPulls, startFeedPull } from '../../operations/pulls.ts';
 import { absenceOf, type FeedStatus, readFeedStatus } from '../../operations/status.ts';
@@ -161,6 +162,12 @@ const FeedPage = (props: FeedPageProps) => {
             Change the settings
           </a>{' '}
           <a href={prefix + pageAddress.feedFile(feed.feed)}>Their file and its versions</a>
+          {config !== undefined && readsUpload(config) && (
+            <>
+              {' · '}
+              <a href={prefix + pageAddress.uploads(feed.feed)}>The uploaded files, and a newer one</a>
+            </>
+          )}
         </p>
       ) : (
         config !== undefined && <p class="hint">They are changed in the configuration file.</p>
@@ -187,7 +194,7 @@ const Settings = ({ config }: { config: FeedConfig }) => {
   return (
     <>
       <dt>Source</dt>
-      <dd>{`${source.from.kind}, read as ${source.format}${source.details === undefined ? '' : ', with a request for the details of each posting'}`}</dd>
+      <dd>{`${source.from.kind === 'upload' ? 'the file that was uploaded last' : source.from.kind}, read as ${source.format}${source.details === undefined ? '' : ', with a request for the details of each posting'}`}</dd>
       <dt>Key</dt>
       <dd>{mapping.key.paths.join(', ')}</dd>
       <dt>Fields</dt>

@@ -26,6 +26,7 @@ import { reviewPages } from './review/review-pages.tsx';
 import { setupPages } from './setup/setup-pages.tsx';
 import { signInRoutes } from './sign-in.tsx';
 import { sitePages } from './sites.tsx';
+import { uploadPages } from './uploads.tsx';
 
 const PAGES: readonly ((context: PageContext) => Hono<WebEnv>)[] = [
   overviewPages,
@@ -39,6 +40,7 @@ const PAGES: readonly ((context: PageContext) => Hono<WebEnv>)[] = [
   reviewPages,
   postingPages,
   feedPages,
+  uploadPages,
   setupPages,
   pullPages,
   changesPages,

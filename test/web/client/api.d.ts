@@ -1,4 +1,4 @@
-// The types of the API's client. SHA-256 of the document: f1cf0052ea9bd8064dfad082eaa3cc45a18aae41a11b855196d65b10a696f46b
+// The types of the API's client. SHA-256 of the document: 5218dfa5cf25b7eef3ab462b4d6fcaf004a2418df37b21c85ce3310cedb6ea7b
 // biome-ignore-all assist: generated
 // biome-ignore-all format: generated
 // biome-ignore-all lint: generated
@@ -142,6 +142,50 @@ export interface paths {
          * @description Needs the scope `configure`.
          */
         post: operations["planFeedText"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/feeds/{feed}/uploads": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * The files that were uploaded for a feed, the newest first; the last 10 are kept
+         * @description Needs the scope `configure`.
+         */
+        get: operations["listUploads"];
+        put?: never;
+        /**
+         * Upload the file that a feed with `source: upload://` reads from now on
+         * @description Needs the scope `configure`.
+         */
+        post: operations["uploadFeed"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/feeds/{feed}/uploads/{version}/restore": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Let a feed read a file again that was uploaded before
+         * @description Needs the scope `configure`.
+         */
+        post: operations["restoreUpload"];
         delete?: never;
         options?: never;
         head?: never;
@@ -2214,8 +2258,17 @@ export interface operations {
         requestBody: {
             content: {
                 "application/json": {
-                    /** @description Its address, or the path of a file, as the configuration has it. */
+                    /** @description Its address, or the path of a file, as the configuration has it. `upload://` with a sample: the uploaded file itself. */
                     source?: string;
+                    /** @description Credentials of the source as the configuration has them, which name a variable or a file for each secret. */
+                    credentials?: {
+                        [key: string]: unknown;
+                    };
+                    /**
+                     * @description Of a folder: the newest file, or all as one feed.
+                     * @enum {string}
+                     */
+                    files?: "newest" | "all";
                     /** @description Instead, or to be read instead: an uploaded file. */
                     sample?: string;
                     /** @description The name of the feed; by default it is made of the source. */
@@ -2673,6 +2726,380 @@ export interface operations {
                             /** @description Why the posting is deleted or the delete is held; absent if the feed simply has changed. */
                             reason?: string;
                         }[];
+                    };
+                };
+            };
+            /** @description Bad Request */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not Found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Conflict */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Content Too Large */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unsupported Media Type */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unprocessable Content */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too Many Requests */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Service Unavailable */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    listUploads: {
+        parameters: {
+            query?: {
+                /** @description The `next_cursor` of the answer before. */
+                cursor?: string;
+                /** @description How many at most, from 1 to 200; 50 by default. */
+                limit?: string;
+            };
+            header?: never;
+            path: {
+                /** @description Name of the feed. */
+                feed: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        items: {
+                            /** @description Its number: a later one is larger. */
+                            version: number;
+                            /** Format: date-time */
+                            at: string;
+                            /** @description Who uploaded it. */
+                            actor: string;
+                            /** @description The name of the file. */
+                            name: string;
+                            bytes: number;
+                            /** @description The feed reads this one. */
+                            present: boolean;
+                        }[];
+                        /** @description `null`: nothing follows. */
+                        next_cursor: string | null;
+                    } & {
+                        [key: string]: unknown;
+                    };
+                };
+            };
+            /** @description Bad Request */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not Found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too Many Requests */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Service Unavailable */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    uploadFeed: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description A text that names this request: repeated within a day, it gets the same answer and does nothing again. */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                /** @description Name of the feed. */
+                feed: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": {
+                    /** @description The name of the file, for people. */
+                    name?: string;
+                    /** @description The bytes of the file, in Base64: at most 32 MiB of them. */
+                    content?: string;
+                    /** @description Instead of `content`: a sample that was uploaded. */
+                    sample?: string;
+                    /** @description Also if the feed finds no posting in it that would be sent. */
+                    anyway?: boolean;
+                };
+            };
+        };
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        feed: string;
+                        /**
+                         * @description `unchanged`: the newest file has this content already.
+                         * @enum {string}
+                         */
+                        result: "uploaded" | "unchanged";
+                        /** @description Number of the newest file, which the next pull reads. */
+                        version: number;
+                        records: number;
+                        /** @description Postings that would be sent. */
+                        sent: number;
+                        rejected: number;
+                        /** @description Whether it is proven complete: otherwise nothing is deleted. */
+                        complete: boolean;
+                    };
+                };
+            };
+            /** @description Bad Request */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not Found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Conflict */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Content Too Large */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unsupported Media Type */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unprocessable Content */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too Many Requests */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Service Unavailable */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    restoreUpload: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description A text that names this request: repeated within a day, it gets the same answer and does nothing again. */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                /** @description Name of the feed. */
+                feed: string;
+                version: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": Record<string, never>;
+            };
+        };
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        feed: string;
+                        /**
+                         * @description `unchanged`: the newest file has this content already.
+                         * @enum {string}
+                         */
+                        result: "uploaded" | "unchanged";
+                        /** @description Number of the newest file, which the next pull reads. */
+                        version: number;
                     };
                 };
             };
@@ -3250,6 +3677,8 @@ export interface operations {
                     text: string;
                     /** @description The `seen` of the text that was shown: refused if the file has changed since. Left out for a new feed. */
                     seen?: string;
+                    /** @description For a text with `source: upload://`: an uploaded sample, which the feed reads from now on. */
+                    sample?: string;
                 };
             };
         };

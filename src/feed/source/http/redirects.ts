@@ -65,6 +65,31 @@ export const systemNetwork: Network = {
 /** For addresses that somebody names who may not reach what this machine can reach. */
 export const publicNetwork: Network = { ...systemNetwork, publicOnly: true };
 
+/** What reading a feed requests, as it is written. */
+export interface RequestedAddresses {
+  /** In their order, files included. */
+  readonly sources: readonly string[];
+  /** Such as that of a token, or of details. */
+  readonly others: readonly string[];
+}
+
+/**
+ * Where the sources of a feed may be of which some addresses must be public; `undefined`: anywhere. What records name must be public as soon
+ * as one source must be.
+ */
+export function networkOfSources(
+  { sources, others }: RequestedAddresses,
+  mustBePublic: (address: string) => boolean,
+): Network | undefined {
+  const isAnyOther = others.some(mustBePublic);
+  if (!isAnyOther && !sources.some(mustBePublic)) return undefined;
+  if (isAnyOther || sources.every(mustBePublic)) return publicNetwork;
+  return {
+    ...publicNetwork,
+    ofMember: (at) => (mustBePublic(sources[at] ?? '') ? publicNetwork : systemNetwork),
+  };
+}
+
 export const refusedPlace = (): BrokenOff =>
   new BrokenOff(
     'it is not a public address, and feeds from pages and the API may come only from public ones; to allow others, set web.private_sources',

@@ -74,6 +74,13 @@ export const MappingPage = ({ visit, draft, tried, recognised, fault, stateField
       >
         <DraftFields visit={visit} draft={draft} />
         <h2 id="fields">Where each field comes from</h2>
+        {mayLackCells(tried, draft) && (
+          <p>
+            <label class="option">
+              <input type="checkbox" name="short_rows" value="true" /> Rows may lack their last cells
+            </label>
+          </p>
+        )}
         <KeyChoice draft={draft} tried={tried} />
         {names.map((field) => (
           <FieldSet field={field} draft={draft} tried={tried} />
@@ -109,6 +116,11 @@ export const MappingPage = ({ visit, draft, tried, recognised, fault, stateField
     </Layout>
   );
 };
+
+/** Rows are unreadable for a reason that a setting allows. */
+const mayLackCells = ({ trial }: TriedFeed, { text }: SetupDraft): boolean =>
+  typeof settingsOfDraft(text).format === 'object' &&
+  (trial?.unreadable_records ?? []).some(({ message }) => message.includes('csv.allow_missing_cells'));
 
 /** What each form carries to the next. */
 export const DraftFields = ({ visit, draft }: { visit: Visit; draft: SetupDraft }) => (
@@ -215,6 +227,16 @@ const KeyChoice = ({ draft, tried }: { draft: SetupDraft; tried: TriedFeed }) =>
         </option>
         {paths
           .filter(({ path }) => path !== present)
+          .map((path) => (
+            <option value={path.path}>{`${path.path} (${path.distinct} different in ${path.records})`}</option>
+          ))}
+      </select>
+      <label for="second_key">Together with, if that alone is not different in each record</label>
+      <select id="second_key" name="second_key">
+        <option value="">nothing else</option>
+        {tried.paths
+          .filter(({ path }) => path.length <= 100)
+          .slice(0, MOST_PATHS)
           .map((path) => (
             <option value={path.path}>{`${path.path} (${path.distinct} different in ${path.records})`}</option>
           ))}

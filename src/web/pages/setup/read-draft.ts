@@ -1,6 +1,8 @@
 // Reads what the forms of a feed's setup say: its draft, and the changes of single settings.
 import type { DraftEdit, FieldChoice, FieldStepChoice, StepName } from '../../../config/feed-draft.ts';
-import { STEPS, settingsOfDraft } from '../../../config/feed-draft.ts';
+import { editDraft, STEPS, settingsOfDraft } from '../../../config/feed-draft.ts';
+import { CREDENTIAL_FORMS } from '../../../config/schema/credentials-schema.ts';
+import { UPLOADED_FILE } from '../../../feed/source/sources.ts';
 import { FIELD_NAME } from '../../../posting/site-rules.ts';
 import type { Form } from '../parts/read-form.ts';
 
@@ -20,7 +22,7 @@ export interface SetupDraft {
 }
 
 /** A text: what is wrong with the form. */
-export async function readMappingEdit(form: Form): Promise<DraftEdit | string> {
+export async function readMappingEdit(form: Form, text: string): Promise<DraftEdit | string> {
   const fields = new Map<string, FieldChoice>();
   const added = form.one('new_field')?.trim() ?? '';
   for (const field of [...form.namesAfter('from.'), ...(added === '' ? [] : [added])]) {
@@ -29,8 +31,27 @@ export async function readMappingEdit(form: Form): Promise<DraftEdit | string> {
     if (typeof choice === 'string') return `${field}: ${choice}`;
     fields.set(field, choice);
   }
-  const key = form.one('key');
-  return { fields, ...(key === undefined || key === WRITTEN ? {} : { key: [key] }) };
+  const key = keyIn(form, text);
+  return { fields, ...(key === undefined ? {} : { key }) };
+}
+
+/** `undefined`: as it is written. */
+function keyIn(form: Form, text: string): readonly string[] | undefined {
+  const first = form.one('key') ?? WRITTEN;
+  const second = form.one('second_key') ?? '';
+  const { key, format } = settingsOfDraft(text);
+  const present = [key ?? Object(format).key ?? []].flat().filter((path) => typeof path === 'string');
+  if (second === '') return first === WRITTEN ? undefined : [first];
+  const paths = first === WRITTEN ? present : [first];
+  return paths.length === 0 ? undefined : [...new Set([...paths, second])];
+}
+
+/** The text of the draft, in which the rows of a table may lack their last cells if the form says so. */
+export function draftWithRows(form: Form, text: string): string {
+  const format: unknown = settingsOfDraft(text).format;
+  if (form.one('short_rows') !== 'true' || typeof format !== 'object' || format === null) return text;
+  const csv = { ...Object((format as { csv?: unknown }).csv), allow_missing_cells: true };
+  return editDraft(text, { settings: { format: { ...format, csv } } });
 }
 
 /** The value of a choice that leaves the text as it is. */
@@ -111,8 +132,10 @@ export function readSettingsEdit(form: Form, text: string): DraftEdit | string {
   const given = (name: string) => form.one(name)?.trim() ?? '';
   const settings: Record<string, unknown> = {};
   for (const name of ['source', 'site', 'schedule', 'time_zone', 'policy']) {
-    const written = form.one(`set.${name}`);
-    if (written === undefined) continue;
+    const typed = form.one(`set.${name}`);
+    if (typed === undefined) continue;
+    const isKept = name === 'source' && typed.trim() === '' && (form.one('upload') === 'true' || namesUpload(text));
+    const written = isKept ? UPLOADED_FILE : typed;
     // What is the default need not be written.
     const isDefault = written.trim() === '' || (name === 'policy' && written === 'mirror' && now.policy === undefined);
     settings[name] = isDefault ? undefined : written.trim();
@@ -128,10 +151,36 @@ export function readSettingsEdit(form: Form, text: string): DraftEdit | string {
   return { settings };
 }
 
-const NAMES = ['source', 'feed', 'site', 'format', 'records', 'sample'] as const;
+const NAMES = ['source', 'feed', 'site', 'format', 'records', 'sample', 'files'] as const;
 
 /** What of the first form is filled in. */
 export type GivenSource = Readonly<Partial<Record<(typeof NAMES)[number], string>>>;
 
 export const givenSource = (form: Form): GivenSource =>
   Object.fromEntries(NAMES.flatMap((name) => (form.one(name)?.trim() ? [[name, form.one(name)?.trim()]] : [])));
+
+/** Whether the settings name the file that was uploaded for the feed. */
+export function namesUpload(text: string): boolean {
+  const { source, sources } = settingsOfDraft(text);
+  return [sources ?? source].flat().includes(UPLOADED_FILE);
+}
+
+/**
+ * What the form says of the credentials, as the configuration has them; `undefined`: nothing. A text: what is wrong with it, without what was
+ * typed, as that may be the secret itself.
+ */
+export function givenCredentials(form: Form): Readonly<Record<string, unknown>> | string | undefined {
+  const given: Record<string, Record<string, string>> = {};
+  for (const { kind, settings } of CREDENTIAL_FORMS) {
+    for (const { name, isSecret, words } of settings) {
+      const typed = form.one(`credentials.${kind}.${name}`)?.trim() ?? '';
+      if (typed === '') continue;
+      const [, variable = typed] = /^\$\{(.*)\}$/.exec(typed) ?? [];
+      if (isSecret && !/^[A-Za-z_][A-Za-z0-9_]*$/.test(variable)) {
+        return `${words} must be the name of an environment variable, such as ATS_PASSWORD: set it to the secret where jobmirror runs, and never type the secret itself here`;
+      }
+      given[kind] = { ...given[kind], [name]: isSecret ? `\${${variable}}` : typed };
+    }
+  }
+  return Object.keys(given).length === 0 ? undefined : given;
+}

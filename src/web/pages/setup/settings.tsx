@@ -1,5 +1,6 @@
 // The third step: where the feed is read and when, what it may do to jobs, and what that means for it; then it is saved.
 import { settingsOfDraft } from '../../../config/feed-draft.ts';
+import { UPLOADED_FILE } from '../../../feed/source/sources.ts';
 import type { saveFeedText } from '../../../operations/configuration.ts';
 import type { PlannedFeed, TriedFeed } from '../../../operations/feed-setup.ts';
 import { plural } from '../../../plan/message.ts';
@@ -8,7 +9,7 @@ import { pageAddress } from '../parts/addresses.ts';
 import { Layout, type Visit } from '../parts/layout.tsx';
 import { When } from '../parts/parts.tsx';
 import { DraftFields } from './mapping.tsx';
-import type { SetupDraft } from './read-draft.ts';
+import { namesUpload, type SetupDraft } from './read-draft.ts';
 import { Steps, TrialFindings } from './source.tsx';
 
 interface SettingsProps {
@@ -37,15 +38,7 @@ export const SettingsPage = ({ visit, draft, tried, plan, fault, present, sites 
         <DraftFields visit={visit} draft={draft} />
         <h2 id="settings">Settings</h2>
         {written.sources === undefined && (
-          <p>
-            <label for="set-source">Where it is read</label>
-            <input id="set-source" name="set.source" value={textIn(written.source)} aria-describedby="source-hint" />
-            <span class="hint" id="source-hint">
-              {draft.isUpload
-                ? 'The uploaded file was only tried. Write the address at which jobmirror shall read the feed, or the path of the file on its machine.'
-                : 'The address, or the path of a file on the machine of jobmirror.'}
-            </span>
-          </p>
+          <Place source={textIn(written.source)} isUpload={draft.isUpload || namesUpload(draft.text)} />
         )}
         <p>
           <label for="set-site">Site that gets the jobs</label>
@@ -110,6 +103,24 @@ export const SettingsPage = ({ visit, draft, tried, plan, fault, present, sites 
     </Layout>
   );
 };
+
+const Place = ({ source, isUpload }: { source: string; isUpload: boolean }) => (
+  <p>
+    <label for="set-source">Where it is read</label>
+    <input
+      id="set-source"
+      name="set.source"
+      value={source === UPLOADED_FILE ? '' : source}
+      placeholder={isUpload ? 'the uploaded file' : undefined}
+      aria-describedby="source-hint"
+    />
+    <span class="hint" id="source-hint">
+      {isUpload
+        ? 'Left empty, the uploaded file is the feed: jobmirror keeps it, and the feed changes only when somebody uploads a newer file on its page. With an address, or the path of a file on the machine of jobmirror, the uploaded file was only tried.'
+        : 'The address, or the path of a file on the machine of jobmirror.'}
+    </span>
+  </p>
+);
 
 const textIn = (value: unknown): string => (typeof value === 'string' ? value : '');
 
@@ -257,9 +268,15 @@ export const SavedPage = ({ visit, draft, saved }: { visit: Visit; draft: SetupD
       <li>
         {settingsOfDraft(draft.text).schedule === undefined
           ? 'Then pull it: '
-          : 'Then wait for its schedule, or pull it: '}
+          : 'Then it is pulled for the first time, and from then on by its schedule: '}
         <a href={visit.prefix + pageAddress.feed(draft.feed)}>{`the feed ${draft.feed}`}</a>.
       </li>
+      {namesUpload(draft.text) && (
+        <li>
+          {'When there is a newer file: '}
+          <a href={visit.prefix + pageAddress.uploads(draft.feed)}>upload it</a>.
+        </li>
+      )}
       <li>
         <a href={visit.prefix + pageAddress.changeFeed(draft.feed)}>{`Change the feed ${draft.feed}`}</a>
       </li>
@@ -278,6 +295,13 @@ export const CommitPage = ({ visit, draft, saved }: { visit: Visit; draft: Setup
     </p>
     {saved.include !== null && <pre>{saved.include}</pre>}
     <pre>{saved.text}</pre>
+    {draft.isUpload && namesUpload(draft.text) && (
+      <p class="notice">
+        {draft.isNew
+          ? 'The uploaded file is kept for the feed, and is read once these settings are there.'
+          : 'The uploaded file is not kept: upload it on the page of the feed once these settings are there.'}
+      </p>
+    )}
     <form method="post" action={visit.prefix + pageAddress.setupSettings()}>
       <DraftFields visit={visit} draft={draft} />
       <button type="submit" name="go" value="update">

@@ -2,6 +2,7 @@
 // carries the draft, the text of the feed's settings.
 import { Hono } from 'hono';
 import { editDraft, settingsOfDraft } from '../../../config/feed-draft.ts';
+import { UPLOADED_FILE } from '../../../feed/source/sources.ts';
 import { saveFeedText, showFeedText } from '../../../operations/configuration.ts';
 import {
   keepUpload,
@@ -20,7 +21,16 @@ import { pageAddress } from '../parts/addresses.ts';
 import { actOnForm, askedBy, type PageContext, type PageVisit, showPage } from '../parts/page.tsx';
 import type { Form } from '../parts/read-form.ts';
 import { MappingPage } from './mapping.tsx';
-import { type GivenSource, givenSource, readMappingEdit, readSettingsEdit, type SetupDraft } from './read-draft.ts';
+import {
+  draftWithRows,
+  type GivenSource,
+  givenCredentials,
+  givenSource,
+  namesUpload,
+  readMappingEdit,
+  readSettingsEdit,
+  type SetupDraft,
+} from './read-draft.ts';
 import { CommitPage, SavedPage, SettingsPage } from './settings.tsx';
 import { SourcePage } from './source.tsx';
 
@@ -103,16 +113,26 @@ export function setupPages(context: PageContext): Hono<WebEnv> {
           const file = form.file('file');
           const upload = file === undefined ? undefined : await keepUpload(file, actor);
           const sample = upload?.id ?? given.sample;
-          const input = { site: sites()[0] ?? '', ...given, ...(sample === undefined ? {} : { sample }) };
+          const credentials = givenCredentials(form);
+          if (typeof credentials === 'string') {
+            return <SourcePage visit={visit} sites={sites()} given={given} form={form} fault={credentials} />;
+          }
+          const input = {
+            site: sites()[0] ?? '',
+            ...(sample !== undefined && given.source === undefined ? { source: UPLOADED_FILE } : {}),
+            ...given,
+            ...(sample === undefined ? {} : { sample }),
+            ...(credentials === undefined ? {} : { credentials }),
+          };
           const checked = recogniseSource.input.safeParse(input);
           if (!checked.success) {
             const fault = checked.error.issues.map(({ path, message }) => `${path.join('.')} ${message}`).join('; ');
-            return <SourcePage visit={visit} sites={sites()} given={given} fault={fault} />;
+            return <SourcePage visit={visit} sites={sites()} given={given} form={form} fault={fault} />;
           }
           const recognised = await recogniseSource.run(checked.data, askedBy(context, actor));
           return await mappingPage(asked, draftOf(recognised, given), recognised);
         } catch (error) {
-          return <SourcePage visit={visit} sites={sites()} given={given} fault={said(error)} />;
+          return <SourcePage visit={visit} sites={sites()} given={given} form={form} fault={said(error)} />;
         }
       },
       MOST_SAMPLE_BYTES,
@@ -144,9 +164,10 @@ export function setupPages(context: PageContext): Hono<WebEnv> {
         const { form } = asked;
         const draft = readDraft(form);
         if (form.one('go') === 'text') return mappingPage(asked, { ...draft, text: form.one('edited') ?? draft.text });
-        const edit = await readMappingEdit(form);
+        const text = draftWithRows(form, draft.text);
+        const edit = await readMappingEdit(form, text);
         if (typeof edit === 'string') return mappingPage(asked, draft, undefined, edit);
-        const edited = { ...draft, text: editDraft(draft.text, edit) };
+        const edited = { ...draft, text: editDraft(text, edit) };
         return form.one('go') === 'continue' ? settingsPage(asked, edited) : mappingPage(asked, edited);
       },
       MOST_TABLES_BYTES,
@@ -164,8 +185,10 @@ export function setupPages(context: PageContext): Hono<WebEnv> {
       if (go === 'back') return mappingPage(asked, edited);
       if (go !== 'save') return settingsPage(asked, edited);
       try {
-        const { feed, text, seen } = edited;
-        const input = { feed, text, ...(seen === '' ? {} : { seen }) };
+        const { feed, text, seen, sample } = edited;
+        // A file that was only tried is not kept.
+        const isKept = edited.isUpload && namesUpload(text);
+        const input = { feed, text, ...(seen === '' ? {} : { seen }), ...(isKept ? { sample } : {}) };
         const saved = await saveFeedText.run(input, askedBy(context, actor));
         if (saved.result === 'to_commit') return <CommitPage visit={visit} draft={edited} saved={saved} />;
         return <SavedPage visit={visit} draft={edited} saved={saved} />;

@@ -1,18 +1,22 @@
 // The first step of adding a feed: where it comes from.
+import { CREDENTIAL_FORMS, type CredentialForm } from '../../../config/schema/credentials-schema.ts';
 import type { TriedFeed } from '../../../operations/feed-setup.ts';
 import { plural } from '../../../plan/message.ts';
 import { pageAddress } from '../parts/addresses.ts';
 import { Csrf, Layout, type Visit } from '../parts/layout.tsx';
+import type { Form } from '../parts/read-form.ts';
 import type { GivenSource } from './read-draft.ts';
 
 interface SourceProps {
   readonly visit: Visit;
   readonly sites: readonly string[];
   readonly given: GivenSource;
+  /** What was sent, if it was. */
+  readonly form?: Form;
   readonly fault?: string;
 }
 
-export const SourcePage = ({ visit, sites, given, fault }: SourceProps) => (
+export const SourcePage = ({ visit, sites, given, form, fault }: SourceProps) => (
   <Layout title="Add a feed" visit={visit}>
     <Steps at={0} />
     {fault !== undefined && <p role="alert" class="notice bad">{`${fault}.`}</p>}
@@ -38,8 +42,8 @@ export const SourcePage = ({ visit, sites, given, fault }: SourceProps) => (
         <label for="file">Or a file of it</label>
         <input id="file" name="file" type="file" aria-describedby="file-hint" />
         <span class="hint" id="file-hint">
-          XML, JSON, a table or a page, also compressed, up to 32 MiB. It is kept for two hours to try the mapping on
-          it.
+          XML, JSON, a table or a page, also compressed, up to 32 MiB. Without an address, the file itself becomes the
+          feed, which then changes when a newer file is uploaded. With one, the mapping is only tried on it.
         </span>
       </p>
       <p>
@@ -50,7 +54,13 @@ export const SourcePage = ({ visit, sites, given, fault }: SourceProps) => (
           ))}
         </select>
       </p>
-      <details open={given.feed !== undefined || given.format !== undefined || given.records !== undefined}>
+      <Credentials given={given} form={form} />
+      <details
+        open={
+          fault?.includes('choose another name') === true ||
+          [given.feed, given.format, given.records, given.files].some((each) => each !== undefined)
+        }
+      >
         <summary>More</summary>
         <p>
           <label for="feed">Name of the feed</label>
@@ -73,6 +83,16 @@ export const SourcePage = ({ visit, sites, given, fault }: SourceProps) => (
             Such as source/job, if they are not found.
           </span>
         </p>
+        <p>
+          <label for="files">If the address is a folder</label>
+          <select id="files" name="files">
+            {FILE_CHOICES.map(([value, words]) => (
+              <option value={value} selected={(given.files ?? '') === value}>
+                {words}
+              </option>
+            ))}
+          </select>
+        </p>
       </details>
       <p>
         <button type="submit" class="main">
@@ -82,6 +102,89 @@ export const SourcePage = ({ visit, sites, given, fault }: SourceProps) => (
     </form>
   </Layout>
 );
+
+const FILE_CHOICES = [
+  ['', 'it is none'],
+  ['newest', 'read its newest file'],
+  ['all', 'read all its files as one feed'],
+] as const;
+
+const KINDS: Readonly<Record<string, string>> = {
+  basic: 'User and password',
+  bearer: 'Token',
+  oauth2: 'OAuth 2.0 client',
+  query: 'Key in the address',
+  tls: 'Client certificate',
+  sftp: 'SFTP server',
+  s3: 'S3 storage',
+};
+
+/** Only names of variables and files: a browser and a form are no place for a secret. */
+const Credentials = ({ given, form }: { given: GivenSource; form: Form | undefined }) => {
+  const scheme = /^([a-z0-9]+):\/\//i.exec(given.source ?? '')?.[1]?.toLowerCase();
+  const typed = (kind: string, name: string) => form?.one(`credentials.${kind}.${name}`)?.trim() ?? '';
+  const isUsed = ({ kind, settings }: CredentialForm) =>
+    kind === scheme || settings.some(({ name }) => typed(kind, name) !== '');
+  return (
+    <details open={CREDENTIAL_FORMS.some(isUsed)}>
+      <summary>Sign-in, if the source asks for one</summary>
+      <p class="hint">
+        Secrets are never typed here: name the environment variable of jobmirror that holds one, or a file beside the
+        configuration.
+      </p>
+      {CREDENTIAL_FORMS.map((credentials) => (
+        <details class="part" open={isUsed(credentials)}>
+          <summary>{KINDS[credentials.kind] ?? credentials.kind}</summary>
+          {credentials.settings.map((setting) => (
+            <CredentialField kind={credentials.kind} setting={setting} typed={typed(credentials.kind, setting.name)} />
+          ))}
+        </details>
+      ))}
+    </details>
+  );
+};
+
+interface CredentialFieldProps {
+  readonly kind: string;
+  readonly setting: CredentialForm['settings'][number];
+  readonly typed: string;
+}
+
+const CredentialField = ({ kind, setting, typed }: CredentialFieldProps) => {
+  const { name, words, description, isSecret, choices } = setting;
+  const id = `credentials-${kind}-${name}`;
+  // What is no name may be the secret.
+  const shown = isSecret && !/^(?:\$\{)?[A-Za-z_][A-Za-z0-9_]*\}?$/.test(typed) ? '' : typed;
+  const says = description
+    .replaceAll('`', '')
+    .replace(/: \$\{NAME\}, from the environment/, '')
+    .replace('relative to this file', 'beside the configuration');
+  return (
+    <p>
+      <label for={id}>{isSecret ? `${words}: name of the variable` : words}</label>
+      {choices.length > 0 ? (
+        <select id={id} name={`credentials.${kind}.${name}`} aria-describedby={`${id}-hint`}>
+          <option value="">as usual</option>
+          {choices.map((choice) => (
+            <option selected={choice === typed}>{choice}</option>
+          ))}
+        </select>
+      ) : (
+        <input
+          id={id}
+          name={`credentials.${kind}.${name}`}
+          value={shown}
+          autocomplete="off"
+          spellcheck={false}
+          aria-describedby={`${id}-hint`}
+        />
+      )}
+      <span class="hint" id={`${id}-hint`}>
+        {says}
+      </span>
+    </p>
+  );
+};
 
 const STEPS = ['Source', 'Fields', 'Settings'] as const;
 

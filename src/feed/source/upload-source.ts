@@ -1,0 +1,61 @@
+// A file that somebody has uploaded, as a source: it is kept in the database, which whoever opens the source reads.
+import {
+  BrokenOff,
+  type OpenedSource,
+  oneDocument,
+  reasonOf,
+  type SourceContext,
+  type SourceKind,
+  type UploadedDocument,
+} from './source.ts';
+
+/** How a configuration names the file that was uploaded for the feed. */
+export const UPLOADED_FILE = 'upload://';
+
+export interface UploadConfig {
+  readonly kind: 'upload';
+  /** Whose file it is. */
+  readonly feed: string;
+}
+
+export const uploadSource: SourceKind<UploadConfig> = {
+  isRemote: false,
+  isRepeatable: true,
+  open: openUpload,
+  request: ({ kind, feed }) => ({ kind, feed }),
+  placeOf: () => 'the uploaded file',
+  secretsOf: () => [],
+  publicConfig: ({ feed }) => ({ place: `${UPLOADED_FILE}${feed}` }),
+};
+
+async function openUpload({ feed }: UploadConfig, { uploads, version }: SourceContext): Promise<OpenedSource> {
+  if (uploads === undefined) {
+    const message =
+      'the uploaded file is in the database, which is not read here; use a command that reads it, such as plan';
+    return { kind: 'failed', message };
+  }
+  const found = await uploads(feed).catch((error: unknown) => {
+    throw new BrokenOff(`the uploaded file can't be read: ${reasonOf(error)}`);
+  });
+  if (found === undefined) {
+    return { kind: 'failed', message: 'no file has been uploaded for it yet; upload one on the page of the feed' };
+  }
+  const itsVersion = String(found.version);
+  if (version === itsVersion) return { kind: 'not_modified' };
+  const { name, bytes: totalBytes } = found;
+  return oneDocument({ name, chunks: wholeOf(found), isEndProven: true, totalBytes }, itsVersion);
+}
+
+/** Ends properly only with the last byte that was uploaded. */
+async function* wholeOf({ bytes, chunks }: UploadedDocument): AsyncGenerator<Buffer> {
+  let read = 0;
+  try {
+    for await (const chunk of chunks) {
+      read += chunk.length;
+      yield chunk;
+    }
+  } catch (error) {
+    throw new BrokenOff(`reading the uploaded file failed: ${reasonOf(error)}`);
+  }
+  if (read !== bytes) throw new BrokenOff(`the uploaded file has ${read} of ${bytes} bytes`);
+}

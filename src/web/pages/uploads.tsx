@@ -1,0 +1,204 @@
+// The files that were uploaded as the source of a feed: the form for the next one, and the former ones, which can be read again.
+import { Hono } from 'hono';
+import type { z } from 'zod';
+import { keepUpload } from '../../operations/feed-setup.ts';
+import { listUploads, readsUpload, restoreOfUpload, uploadFeed } from '../../operations/feed-uploads.ts';
+import { OperationRefused } from '../../operations/operation.ts';
+import { startFeedPull } from '../../operations/pulls.ts';
+import type { FeedName } from '../../posting/identifiers.ts';
+import { MOST_SAMPLE_BYTES } from '../../runtime/feed-trial.ts';
+import type { WebEnv } from '../web-env.ts';
+import { pageAddress } from './parts/addresses.ts';
+import { Csrf, Layout, type Visit } from './parts/layout.tsx';
+import {
+  actOnForm,
+  askedBy,
+  operationForm,
+  type PageContext,
+  type PageVisit,
+  readInput,
+  showPage,
+} from './parts/page.tsx';
+import { When } from './parts/parts.tsx';
+
+type Upload = z.output<typeof listUploads.item>;
+
+/** More than are kept. */
+const MOST_SHOWN = 100;
+
+export function uploadPages(context: PageContext): Hono<WebEnv> {
+  const pages = new Hono<WebEnv>();
+  const page = async ({ visit, actor }: PageVisit, feed: string, refused?: Refused) => {
+    const { items } = await listUploads.readPage({ feed }, { limit: MOST_SHOWN }, askedBy(context, actor));
+    const configured = context.app.config.feeds.get(feed as FeedName);
+    const reads = configured !== undefined && readsUpload(configured);
+    return <UploadsPage visit={visit} feed={feed} uploads={items} reads={reads} {...refused} />;
+  };
+  pages.get(
+    pageAddress.uploads(),
+    showPage(async (asked) => page(asked, readInput(listUploads, asked.query).feed), 'configure'),
+  );
+  pages.post(
+    pageAddress.uploads(),
+    actOnForm(
+      uploadFeed.scope,
+      async (asked) => {
+        const { form, actor, goTo } = asked;
+        const about = askedBy(context, actor);
+        const { feed } = readInput(listUploads, (name) => form.one(name));
+        let sample = form.one('sample');
+        try {
+          const file = form.file('file');
+          sample = file === undefined ? sample : (await keepUpload(file, actor)).id;
+          if (sample === undefined) throw new OperationRefused('invalid', 'choose a file first');
+          const anyway = form.one('anyway') === 'true';
+          await uploadFeed.run(uploadFeed.input.parse({ feed, sample, anyway }), about);
+        } catch (error) {
+          if (!(error instanceof OperationRefused) || error.kind === 'unknown') throw error;
+          // Only what it has was refused: the same file can be uploaded nevertheless.
+          return page(asked, feed, { fault: error.message, sample: 'records' in error.now ? sample : undefined });
+        }
+        if (form.one('go') !== 'pull' || !asked.visit.visitor.scopes.has(startFeedPull.scope)) {
+          return goTo(pageAddress.uploads(feed));
+        }
+        try {
+          return goTo(pageAddress.pull((await startFeedPull.run({ feed }, about)).pull));
+        } catch (error) {
+          if (!(error instanceof OperationRefused)) throw error;
+          return page(asked, feed, { fault: `the file is uploaded, but ${error.message}` });
+        }
+      },
+      MOST_SAMPLE_BYTES,
+    ),
+  );
+  pages.post(
+    pageAddress.restoreUpload(),
+    operationForm(context, restoreOfUpload, {
+      next: ({ feed }) => pageAddress.uploads(feed),
+      refused: async (why, asked, { feed }) => page(asked, feed, { fault: why.message }),
+    }),
+  );
+  return pages;
+}
+
+interface Refused {
+  readonly fault: string;
+  /** Of the file that was refused. */
+  readonly sample?: string | undefined;
+}
+
+interface UploadsProps extends Partial<Refused> {
+  readonly visit: Visit;
+  readonly feed: string;
+  readonly uploads: readonly Upload[];
+  /** The feed reads what is uploaded. */
+  readonly reads: boolean;
+}
+
+const UploadsPage = ({ visit, feed, uploads, reads, fault, sample }: UploadsProps) => {
+  const [present] = uploads;
+  const { prefix } = visit;
+  return (
+    <Layout title={`Uploaded files of feed ${feed}`} visit={visit} section="overview">
+      {fault !== undefined && (
+        <p role="alert" class="notice bad">
+          {`${fault.charAt(0).toUpperCase()}${fault.slice(1)}.`}
+        </p>
+      )}
+      {sample !== undefined && (
+        <form method="post" enctype="multipart/form-data" action={prefix + pageAddress.uploads()}>
+          <Csrf visit={visit} />
+          <input type="hidden" name="feed" value={feed} />
+          <input type="hidden" name="sample" value={sample} />
+          <input type="hidden" name="anyway" value="true" />
+          <button type="submit">Upload it anyway</button>
+        </form>
+      )}
+      <p>
+        {reads
+          ? present === undefined
+            ? 'No file has been uploaded yet, so its pulls fail.'
+            : 'The feed reads the newest of these files. It changes only when a newer one is uploaded.'
+          : 'The feed does not read uploaded files. Its settings would say source: upload://.'}{' '}
+        <a href={prefix + pageAddress.feed(feed)}>{`Feed ${feed}`}</a>
+      </p>
+      {reads && (
+        <form method="post" enctype="multipart/form-data" action={prefix + pageAddress.uploads()} class="setup">
+          <Csrf visit={visit} />
+          <input type="hidden" name="feed" value={feed} />
+          <p>
+            <label for="file">The newer file, with all postings</label>
+            <input id="file" name="file" type="file" required aria-describedby="file-hint" />
+            <span class="hint" id="file-hint">
+              Up to 32 MiB, also compressed. What it lacks is deleted from the site, within the delete guard.
+            </span>
+          </p>
+          <p class="row actions">
+            <button type="submit" name="go" value="pull" class="main">
+              Upload and pull
+            </button>
+            <button type="submit" name="go" value="wait">
+              Only upload
+            </button>
+          </p>
+        </form>
+      )}
+      {uploads.length > 0 && <Uploads visit={visit} feed={feed} uploads={uploads} reads={reads} />}
+    </Layout>
+  );
+};
+
+const Uploads = ({ visit, feed, uploads, reads }: Pick<UploadsProps, 'visit' | 'feed' | 'uploads' | 'reads'>) => (
+  <section class="scroll" tabindex={0} aria-label="Uploaded files, newest first">
+    <table class="stacked">
+      <thead>
+        <tr>
+          <th scope="col">File</th>
+          <th scope="col">Name</th>
+          <th scope="col">Size</th>
+          <th scope="col">When</th>
+          <th scope="col">Who</th>
+          <th scope="col">What</th>
+        </tr>
+      </thead>
+      <tbody>
+        {uploads.map(({ version, name, bytes, at, actor, present }) => (
+          <tr>
+            <td data-column="File">{version}</td>
+            <td data-column="Name">{name}</td>
+            <td class="inline" data-column="Size">
+              {sizeInWords(bytes)}
+            </td>
+            <td class="inline" data-column="When">
+              <When at={at} />
+            </td>
+            <td class="inline" data-column="Who">
+              {actor}
+            </td>
+            <td>
+              {present ? (
+                'read by the feed'
+              ) : reads ? (
+                <form method="post" action={visit.prefix + pageAddress.restoreUpload()} class="row">
+                  <Csrf visit={visit} />
+                  <input type="hidden" name="feed" value={feed} />
+                  <input type="hidden" name="version" value={String(version)} />
+                  <button type="submit">{`Read file ${version} again`}</button>
+                </form>
+              ) : (
+                ''
+              )}
+            </td>
+          </tr>
+        ))}
+      </tbody>
+    </table>
+  </section>
+);
+
+const KIB = 1024;
+
+function sizeInWords(bytes: number): string {
+  if (bytes < KIB) return `${bytes} bytes`;
+  return bytes < KIB * KIB ? `${Math.round(bytes / KIB)} KiB` : `${(bytes / KIB / KIB).toFixed(1)} MiB`;
+}
