@@ -56,6 +56,7 @@ export const shownPages = (shown: Shown): Readonly<Record<string, string>> => ({
 export const shownToAdmins = (shown: Shown): Readonly<Record<string, string>> => ({
   configuration: pageAddress.configuration(),
   'feed-file': pageAddress.feedFile(shown.feed),
+  uploads: pageAddress.uploads('paper'),
   'setup-source': pageAddress.newFeed(),
   'setup-change': pageAddress.changeFeed(shown.feed),
 });

@@ -1,13 +1,16 @@
 // Takes a picture of every page, light and dark, wide and narrow, from a stage in which everything occurs.
-import { mkdir } from 'node:fs/promises';
+import { mkdir, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, expect, it } from 'vitest';
+import { feedName } from '../../src/posting/identifiers.ts';
 import type { App } from '../../src/runtime/app.ts';
+import { addUpload } from '../../src/store/feed/feed-uploads.ts';
 import { pageAddress } from '../../src/web/pages/parts/addresses.ts';
 import { openStage, type Stage } from '../review/stage.ts';
 import { browserForTests } from '../support/browser.ts';
 import { makeJob } from '../support/hand-made-jobs.ts';
+import { holdPullLock } from '../support/hold-pull-lock.ts';
 import { feedXml, posting, type TestPosting } from '../support/indeed-feed.ts';
 import { setEnv } from '../support/with-env.ts';
 import { type SignedInPage, signInAs } from '../web/pages/signed-in.ts';
@@ -23,6 +26,9 @@ const SIZES = { wide: { width: 1280, height: 800 }, narrow: { width: 390, height
 const SCHEMES = ['light', 'dark'] as const;
 /** What is folded until a person asks for it. */
 const UNFOLD = `for (const each of document.querySelectorAll('details:has(form#edit)')) each.open = true`;
+
+/** Whether the page, or a part of it, is wider than the window. */
+const SCROLLS = `[document.documentElement, ...document.querySelectorAll('.scroll')].some((each) => each.scrollWidth > each.clientWidth + 1)`;
 
 const TITLES = [
   'Registered Nurse',
@@ -47,16 +53,21 @@ let served: Served;
 let browser: Browser;
 let shown: Shown;
 let restoreEnv: () => void;
+/** The pull that runs. */
+let endPull: (() => Promise<void>) | undefined;
 
 beforeAll(async () => {
   stage = await openStage();
   restoreEnv = setEnv(stage.mirror.env);
+  await mkdir(join(stage.mirror.folder, 'feeds'));
+  await writeFile(join(stage.mirror.folder, 'feeds/paper.yaml'), 'source: upload://\nformat: indeed\nsite: board\n');
   served = await serve(stage.mirror, { include: true });
   browser = await browserForTests().launch();
   shown = await fillStage();
 });
 
 afterAll(async () => {
+  await endPull?.();
   await browser?.close();
   await served?.close();
   await stage?.close();
@@ -98,6 +109,12 @@ async function fillStage(): Promise<Shown> {
   await suspectKeys(db);
   await findJobs(db);
   await proposeJobs(db);
+  for (const [month, count] of ['october', 'november'].entries()) {
+    const content = Buffer.from(feedXml(usual(300, 8 + month)));
+    const upload = { name: `${count}.xml`, content, actor: 'ada' };
+    await db.transaction((tx) => addUpload(tx, feedName('paper'), upload));
+  }
+  endPull = await holdPullLock(db, feedName('acme'));
   const [running] = await db.query<{ id: number }>(
     `insert into pull (feed, site, seen) values ('acme', 'board', 0) returning id`,
   );
@@ -189,6 +206,9 @@ async function proposeJobs(db: App['db']): Promise<void> {
 async function setUpFeed({ page, go }: SignedInPage, take: (name: string) => Promise<unknown>): Promise<void> {
   const buffer = Buffer.from(feedXml([...usual(0, 12), ...abroad('Jalisco', 20, 2)]));
   await go(pageAddress.newFeed());
+  await page.getByText('Sign-in, if the source asks for one').click();
+  await page.getByText('SFTP server').click();
+  await take('setup-sign-in');
   await page.getByLabel('Or a file of it').setInputFiles({ name: 'careers.xml', mimeType: 'text/xml', buffer });
   await page.getByRole('button', { name: 'Recognise the feed' }).click();
   await page.getByRole('heading', { name: 'Recognised: indeed' }).waitFor();
@@ -213,6 +233,7 @@ it('every page, light and dark, wide and narrow', async () => {
         if (status !== 200) refused.push(`${name} (${path}) answered ${status}`);
         await page.evaluate(UNFOLD);
         await take(name);
+        if (size === 'narrow' && (await page.evaluate(SCROLLS))) refused.push(`${name} (${path}) scrolls sideways`);
         const height = IN_README[name];
         if (size === 'wide' && colorScheme === 'light' && height !== undefined && PICTURES !== undefined) {
           await page.screenshot({
@@ -229,6 +250,8 @@ it('every page, light and dark, wide and narrow', async () => {
         const status = await admin.go(path);
         if (status !== 200) refused.push(`${name} (${path}) answered ${status}`);
         await takeOf(name);
+        if (size === 'narrow' && (await admin.page.evaluate(SCROLLS)))
+          refused.push(`${name} (${path}) scrolls sideways`);
       }
       await setUpFeed(admin, takeOf);
       await admin.context.close();

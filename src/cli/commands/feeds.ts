@@ -43,7 +43,7 @@ import { MOST_SAMPLE_BYTES } from '../../runtime/feed-trial.ts';
 import { ExitStatus, UserError } from '../../runtime/stop-signal.ts';
 import { readRekey } from '../../store/change/rekey/read-rekey.ts';
 import { lockFeed } from '../../store/locks/feed-locks.ts';
-import { ask, printJson, printLine } from '../../telemetry/print.ts';
+import { ask, oneLine, printJson, printLine } from '../../telemetry/print.ts';
 import { formatTime } from '../../telemetry/times.ts';
 import { actorName, commandWriter, knownFeed, positiveNumber, type WriteCommand } from '../adapter/command-line.ts';
 import {
@@ -317,7 +317,7 @@ function uploadCommands(): readonly Command[] {
                 formatTime(at),
                 actor,
                 String(bytes),
-                oneLine(name, MOST_OF_TITLE),
+                oneLine(name, 60),
                 present ? 'read by the feed' : '',
               ]),
             ),

@@ -199,7 +199,14 @@ const Edit = ({ field, before, before_known, after }: Recorded['edits'][number])
   </div>
 );
 
-function written(value: unknown): string {
+const written = (value: unknown): string => excerpt(inWords(value), MOST_CHARACTERS);
+
+/** Names and values, without the marks of JSON. */
+function inWords(value: unknown): string {
   if (value == null || value === '') return '(none)';
-  return excerpt(typeof value === 'string' ? value : JSON.stringify(value), MOST_CHARACTERS);
+  if (typeof value !== 'object') return String(value);
+  if (Array.isArray(value)) return value.map(inWords).join(', ');
+  return Object.entries(value)
+    .map(([name, each]) => `${name.replaceAll('_', ' ')}: ${inWords(each)}`)
+    .join(', ');
 }

@@ -427,7 +427,7 @@ const SideBySide = ({ sent, shown, visit, change, version }: SideProps) => {
   if (shown.length === 0) return null;
   return (
     <section class="scroll" tabindex={0} aria-labelledby="candidates">
-      <table aria-labelledby="candidates">
+      <table class="stacked" aria-labelledby="candidates">
         <thead>
           <tr>
             <th scope="col">Field</th>
@@ -444,7 +444,7 @@ const SideBySide = ({ sent, shown, visit, change, version }: SideProps) => {
             <th scope="row">Compared</th>
             <td />
             {shown.map((candidate) => (
-              <td>
+              <td data-column={`Job ${candidate.siteJobId}`}>
                 {LIKENESS_WORDS[candidate.likeness]}
                 {candidate.owned && <p class="warn">{OWNED_WORDS}</p>}
                 {mayReview(visit) && (
@@ -466,9 +466,11 @@ const SideBySide = ({ sent, shown, visit, change, version }: SideProps) => {
           {fieldsBeside(sent, shown).map(({ name, sent: value, shown: values }) => (
             <tr>
               <th scope="row">{name}</th>
-              <td>{excerptOf(value)}</td>
-              {values.map((one) => (
-                <td>{one.differs ? <mark>{excerptOf(one.value)}</mark> : excerptOf(one.value)}</td>
+              <td data-column="Sent">{excerptOf(value)}</td>
+              {values.map((one, at) => (
+                <td data-column={`Job ${shown[at]?.siteJobId}`}>
+                  {one.differs ? <mark>{excerptOf(one.value)}</mark> : excerptOf(one.value)}
+                </td>
               ))}
             </tr>
           ))}
