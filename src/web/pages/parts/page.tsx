@@ -74,7 +74,10 @@ async function renderOnce(c: Context<WebEnv>, visitor: Visitor, show: Show): Pro
     const page = await show(await pageVisit(c, anyOfThem));
     return page instanceof Response ? page : `${await page}`;
   });
-  if (rendered instanceof Response) return new Response(null, rendered);
+  if (rendered instanceof Response) {
+    if (rendered.body !== null) throw new Error(`${pathname} answers with a body that only one reader can have`);
+    return new Response(null, rendered);
+  }
   return c.html(signedIn === undefined ? rendered : rendered.replaceAll(ANY_CSRF, signedIn.csrf));
 }
 
