@@ -18,7 +18,8 @@ const LANDED: Readonly<Record<string, string>> = {
   'src/store/migrations/0107_compressed_documents.sql':
     'e143300b84a0a4cf88eed723e280420af2c264200d5f5bc679b364035959908c',
   'src/store/migrations/0108_timeline.sql': '8ee64e26d34e22eec50ff7d0ea2660610e9dd56070d2a6f72c5186bd5a4ce0a7',
-  'src/store/migrations/0109_claims_without_fields.sql': 'fd5109e156305d457ff7b07f14ef3810dee9ab6b2a2f88358aa65aec8a865510',
+  'src/store/migrations/0109_claims_without_fields.sql':
+    'fd5109e156305d457ff7b07f14ef3810dee9ab6b2a2f88358aa65aec8a865510',
   'src/store/migrations/0110_uploads.sql': '7cdc62cc8e8687df936f31a743108524a0df56c0d5a65158fae9953d69491c6e',
   'src/sandbox/migrations/001-accounts-and-jobs.sql':
     '9190b7c6824183b5c381deff618d6503f3e663174ddec98651b4410ea199352f',

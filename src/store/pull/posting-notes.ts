@@ -1,9 +1,8 @@
 // What a pull keeps for people of the records that it read: what was altered in the fields of a posting, and the beginning of the record.
 import type { FeedName, PostingKey } from '../../posting/identifiers.ts';
 import type { Problem } from '../../posting/posting.ts';
-import { toJsonb } from '../postgres/copy-rows.ts';
+import { LazyTable, toJsonb } from '../postgres/copy-rows.ts';
 import type { Queryable, Session } from '../postgres/database.ts';
-import { LazyTable } from './lazy-table.ts';
 import { storable } from './record-problems.ts';
 
 /** A posting that was read, with notes on what was altered; mostly none. */

@@ -5,9 +5,8 @@ import { type DeleteLoad, GUARD_WINDOW_HOURS } from '../../../plan/delete-guard.
 import type { Reason } from '../../../plan/desired-change.ts';
 import { NEVER_DUE } from '../../../plan/policy.ts';
 import type { PostingKey } from '../../../posting/identifiers.ts';
-import { RowCopier, toJsonb } from '../../postgres/copy-rows.ts';
+import { LazyTable, RowCopier, toJsonb } from '../../postgres/copy-rows.ts';
 import { inBatches } from '../../postgres/stream-rows.ts';
-import { LazyTable } from '../../pull/lazy-table.ts';
 import type { PullTransaction } from '../../pull/pull-transaction.ts';
 import { type ComparedFields, digests, digestValues, UNEDITED } from '../../pull/record-hashes.ts';
 import { keepProtected } from './protect-unreadable.ts';
