@@ -459,7 +459,7 @@ export const plantedFaults: readonly PlantedFault[] = [
     tests: ['test/compact/clean-texts.test.ts'],
   },
   {
-    file: 'src/compact/utf8-writer.ts',
+    file: 'src/compact/clean-texts.ts',
     find: "      this.#joined = '';",
     put: '',
     tests: ['test/compact/clean-texts.test.ts'],

@@ -1,5 +1,4 @@
-// Writes the fields of a posting as JSON, faster than `JSON.stringify`.
-import { mostUtf8Bytes, type Utf8Writer } from './utf8-writer.ts';
+// Writes the fields of a posting as JSON, faster than `JSON.stringify`, and texts as UTF-8 into existing memory.
 
 /** Fields that the posting reader has cleaned: below U+0020 their texts contain only `\t` and `\n`. */
 export type CleanTexts = Readonly<Record<string, string>>;
@@ -53,4 +52,47 @@ function escaped(text: string): string {
   if (json.includes('\n')) json = json.replaceAll('\n', '\\n');
   if (json.includes('\t')) json = json.replaceAll('\t', '\\t');
   return json;
+}
+
+// Writes texts one after another as UTF-8 into existing memory.
+
+/** Shorter texts are joined before writing because each native call has a cost; joining longer ones would cost more. */
+const LONG = 256;
+
+/** Upper bound for a text's UTF-8 bytes: three per UTF-16 code unit. */
+export const mostUtf8Bytes = (text: string): number => 3 * text.length;
+
+/**
+ * Writes one run of texts. The memory must have room for {@link mostUtf8Bytes} of each: what does not fit is lost. The
+ * texts must not contain lone surrogates, which UTF-8 can't carry.
+ */
+export class Utf8Writer {
+  readonly #memory: Buffer;
+  #at: number;
+  #joined = '';
+
+  constructor(memory: Buffer, start: number) {
+    this.#memory = memory;
+    this.#at = start;
+  }
+
+  write(text: string): void {
+    if (text.length < LONG) {
+      this.#joined += text;
+    } else {
+      this.#put(this.#joined);
+      this.#joined = '';
+      this.#put(text);
+    }
+  }
+
+  /** Writes the rest and returns the end position. Must be the last call. */
+  end(): number {
+    this.#put(this.#joined);
+    return this.#at;
+  }
+
+  #put(text: string): void {
+    if (text !== '') this.#at += this.#memory.write(text, this.#at);
+  }
 }

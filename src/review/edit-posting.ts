@@ -37,8 +37,16 @@ import type { BulkEdit } from '../store/review/bulk-actions.ts';
 import { findLiveJob } from '../store/review/posting-history.ts';
 import { whyNot } from './entry-facts.ts';
 import { hereOf, readHere } from './health/configured-policy.ts';
-import { type EditablePosting, type EditPlan, editableFeed, editBase, planEdit, planEditOf } from './plan-edit.ts';
-import { type DesiredPosting, editsThatHold } from './recompute.ts';
+import {
+  type DesiredPosting,
+  type EditablePosting,
+  type EditPlan,
+  editableFeed,
+  editBase,
+  editsThatHold,
+  planEdit,
+  planEditOf,
+} from './plan-edit.ts';
 import { isUnseen, type Seen, STALE, tokenOfChange, tokenOfPosting } from './seen.ts';
 
 export type EditReport =

@@ -13,11 +13,11 @@ import type { Fault } from './interface/fault-table.ts';
 import { createSwitchboard } from './interface/switchboard.ts';
 import { asksForXml, createXmlApp } from './interface/xml-app.ts';
 import type { JobSite } from './job-site.ts';
+import { createSignInLimit } from './job-site.ts';
 import { type JobFields, openJobs } from './jobs.ts';
 import { createPageApp } from './pages/page-app.tsx';
 import { createRequestLog, type RequestLog, type SandboxLog } from './request-log.ts';
 import { defaultSettings, type SandboxSettings } from './settings.ts';
-import { createSignInLimit } from './sign-in-limit.ts';
 
 export interface SandboxOptions {
   /** `postgres://…`: all data is stored there, in the schema `sandbox`, and survives a restart. */

@@ -1,7 +1,6 @@
 import fc from 'fast-check';
 import { expect, it, test } from 'vitest';
-import { type CleanTexts, CleanTextsWriter } from '../../src/compact/clean-texts.ts';
-import { Utf8Writer } from '../../src/compact/utf8-writer.ts';
+import { type CleanTexts, CleanTextsWriter, Utf8Writer } from '../../src/compact/clean-texts.ts';
 import { removeIllegalCharacters } from '../../src/posting/markup.ts';
 import { anyCharacter } from '../support/any-character.ts';
 import { expectEqual } from '../support/expect-equal.ts';

@@ -1,7 +1,6 @@
 // A chunk of a feed with the records that end in it, each with its hash and, if there was time, its posting, packed.
 // Splitting a feed produces a series of such batches.
-import { CleanTextsWriter } from '../../compact/clean-texts.ts';
-import { mostUtf8Bytes, Utf8Writer } from '../../compact/utf8-writer.ts';
+import { CleanTextsWriter, mostUtf8Bytes, Utf8Writer } from '../../compact/clean-texts.ts';
 import { HASH_BYTES, recordHash, writeRecordHash, xorHash } from '../../posting/hash.ts';
 import { postingKey } from '../../posting/identifiers.ts';
 import type { Problem, ReadPosting } from '../../posting/posting.ts';

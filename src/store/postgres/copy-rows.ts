@@ -4,8 +4,7 @@
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { from as copyFrom } from 'pg-copy-streams';
-import { type CleanTexts, CleanTextsWriter } from '../../compact/clean-texts.ts';
-import { mostUtf8Bytes, Utf8Writer } from '../../compact/utf8-writer.ts';
+import { type CleanTexts, CleanTextsWriter, mostUtf8Bytes, Utf8Writer } from '../../compact/clean-texts.ts';
 import type { Session } from './database.ts';
 
 /** Column types. The binary format requires the exact type. */
