@@ -1,6 +1,8 @@
 // Setting up a feed in a browser: with the keyboard alone, without scripts, wide and narrow, in light and dark.
 import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { feedName } from '../../../src/posting/identifiers.ts';
+import { addUpload } from '../../../src/store/feed/feed-uploads.ts';
 import { openStage, type Stage } from '../../review/stage.ts';
 import { accessibilityFaults, accessibilityFaultsInLightAndDark, browserForTests } from '../../support/browser.ts';
 import { feedXml, posting, postings } from '../../support/indeed-feed.ts';
@@ -96,7 +98,19 @@ describe.skipIf(!chromium.available)(`Setting up a feed${chromium.note}`, () => 
       expect(await page.evaluate('document.documentElement.scrollWidth')).toBeLessThanOrEqual(390);
     };
     await go('/feeds/new');
+    await page.getByText('Sign-in, if the source asks for one').click();
+    await page.getByText('SFTP server').click();
+    await page.getByText('S3 storage').click();
     await expectFine();
+    const content = Buffer.from(xml);
+    for (const name of ['one.xml', `${'long-'.repeat(30)}name.xml`]) {
+      const upload = { name, content: Buffer.concat([content, Buffer.from(`<!-- ${name} -->`)]), actor: 'ada' };
+      await served.app.db.transaction((tx) => addUpload(tx, feedName('acme'), upload));
+    }
+    await go('/feed/uploads?feed=acme');
+    await page.getByText('read by the feed').waitFor();
+    await expectFine();
+    await go('/feeds/new');
     await page.getByLabel('Or a file of it').setInputFiles(FILE);
     await page.getByRole('button', { name: 'Recognise the feed' }).click();
     await page.getByRole('heading', { name: 'Recognised: indeed' }).waitFor();
