@@ -13,6 +13,8 @@ beforeEach(async () => {
   mirror = await openMirror();
   await mirror.writeFeed(feedXml(postings(2)));
   expect(await mirror.sync()).toMatchObject({ created: 2 });
+  // The worker of this sync would take up what a test leaves.
+  await mirror.stopEngine();
 });
 afterEach(() => mirror.close());
 
