@@ -4,6 +4,8 @@ import { isIP } from 'node:net';
 import { addressesIn, plainAddress } from '../../config/build/web-config.ts';
 import { ProblemError } from '../problem.ts';
 
+// Not rate-limiter-flexible 11: in memory it counts within fixed windows and knows every name until its window ends, however many come.
+
 export interface Limiter {
   /** Counts one. Returns 0 if it is allowed, otherwise the seconds to wait; what is refused does not count. */
   take(who: string): number;

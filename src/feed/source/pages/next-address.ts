@@ -3,6 +3,8 @@
 import { addressForMessages } from '../http/http-config.ts';
 import { BrokenOff } from '../source.ts';
 
+// Not http-link-header 1.1: it reads an unclosed `rel="next` as if it were whole, which may be cut off, and takes no relation in single quotes.
+
 /** The address with `rel="next"` in a Link header (RFC 8288). Throws {@link BrokenOff} if a part of it that cannot be read may be one. */
 export function nextLink(header: string): string | undefined {
   for (const [, target = '', parameters = ''] of header.matchAll(LINK)) {
