@@ -85,22 +85,22 @@ const PausePage = ({ visit, subject, present, inFlight }: PausePageProps) => {
         <PostForm visit={visit} action={`${visit.prefix}/pause`} class="fields">
           {subjectFields(subject)}
           <p>
-            <label>
-              Why <input type="text" name="reason" maxlength={1000} value={present?.reason} />
-            </label>
+            <label for="reason">Why</label>
+            <input id="reason" type="text" name="reason" maxlength={1000} value={present?.reason} />
           </p>
           <p>
-            <label>
-              Until{' '}
-              <input
-                type="text"
-                name="until"
-                maxlength={40}
-                placeholder="until somebody resumes it"
-                value={endText(present?.until)}
-              />
-            </label>{' '}
-            <span class="hint">
+            <label for="until">Until</label>
+            <input
+              id="until"
+              type="text"
+              name="until"
+              maxlength={40}
+              placeholder="until somebody resumes it"
+              value={endText(present?.until)}
+              aria-describedby="until-hint"
+            />
+            <br />
+            <span class="hint" id="until-hint">
               {`such as 2h, 3d or 2026-12-24 18:00, by the clock of the server (now ${formatTime(new Date())}); empty: until somebody resumes it`}
             </span>
           </p>
