@@ -19,8 +19,8 @@ import { readSample } from '../runtime/feed-trial.ts';
 import { type Reloaded, reloadedProcesses } from '../runtime/reload.ts';
 import { requestReload } from '../store/access/reload-reports.ts';
 import { addUpload } from '../store/feed/feed-uploads.ts';
-import { namedSample, sampleName } from './feed-setup.ts';
-import { listOperation, namedFeed, OperationRefused, operation } from './operation.ts';
+import { keyFault, namedSample, sampleName, tryFeedText } from './feed-setup.ts';
+import { listOperation, namedFeed, type OperationContext, OperationRefused, operation } from './operation.ts';
 import { count, feedNameText, idNumber, text, time } from './scalars.ts';
 
 const names = z.array(z.string());
@@ -238,9 +238,16 @@ export const saveFeedText = operation({
     sample: sampleName
       .optional()
       .describe('For a text with `source: upload://`: an uploaded sample, which the feed reads from now on.'),
+    tried_on: sampleName.optional().describe('A sample to look for the keys in, instead of the source.'),
+    anyway: z
+      .boolean()
+      .optional()
+      .describe('Also if the key does not identify the records, so that some would never be sent.'),
   }),
   output: savedOutput,
-  async run({ feed, text: written, seen, sample: id }, { app, actor }) {
+  async run({ feed, text: written, seen, sample: id, tried_on: triedOn, anyway = false }, asked) {
+    const { app, actor } = asked;
+    if (!anyway) await refuseWrongKey({ feed, text: written, sample: id ?? triedOn }, asked);
     const draft = { feed, text: written, seen: seen || undefined, actor };
     if (id === undefined) return savedJson(feed, await saveFeedFile(app, draft));
     const upload = await uploadOf(id, written, actor);
@@ -252,6 +259,28 @@ export const saveFeedText = operation({
     return savedJson(feed, end);
   },
 });
+
+/** What decides which records have which key. */
+const IDENTIFYING = ['source', 'sources', 'format', 'key', 'places'] as const;
+
+/**
+ * Reads the records if the text can give them other keys than the present one. Of a source that can't be read, nothing is known.
+ *
+ * @throws {OperationRefused}
+ */
+async function refuseWrongKey(
+  draft: { readonly feed: string; readonly text: string; readonly sample: string | undefined },
+  asked: OperationContext,
+): Promise<void> {
+  const shown = await showFeedFile(asked.app, feedName(draft.feed));
+  const [before, after] = [shown?.text ?? '', draft.text].map(settingsOfDraft);
+  const differs = (name: string) => JSON.stringify(before?.[name]) !== JSON.stringify(after?.[name]);
+  if (shown !== undefined && !IDENTIFYING.some(differs)) return;
+  const fault = keyFault(await tryFeedText.run({ ...draft, postings: 1 }, asked));
+  if (fault === undefined) return;
+  const advice = 'choose a key that differs in each record and never changes, or save it anyway';
+  throw new OperationRefused('conflict', `nothing was saved: ${fault.message}; ${advice}`, fault.counts);
+}
 
 /** @throws {OperationRefused} */
 async function uploadOf(id: string, written: string, actor: string) {

@@ -640,6 +640,34 @@ export const planFeedText = operation({
   },
 });
 
+/** Records that are never sent, of a hundred, from which on the key is taken for a mistake. */
+const MOST_UNIDENTIFIED_PERCENT = 1;
+
+/** Why the key does not identify the records of a draft, which loses postings; `undefined`: it does. */
+export function keyFault({ key, trial }: Pick<TriedFeed, 'key' | 'trial'>): KeyFault | undefined {
+  if (trial === null) return undefined;
+  const { records, sent, conflicting, unreadable_records: unreadable } = trial;
+  const keyless = unreadable
+    .filter(({ examples }) => examples.every((example) => example.key === null))
+    .reduce((sum, kind) => sum + kind.count, 0);
+  const lost = conflicting + keyless;
+  if (lost === 0 || lost * 100 < records * MOST_UNIDENTIFIED_PERCENT) return undefined;
+  const reasons = [
+    ...(conflicting === 0 ? [] : [`${conflicting} with the key of an earlier record and other content`]),
+    ...(keyless === 0 ? [] : [`${keyless} without a key`]),
+  ];
+  const what = `${key.map((path) => `"${path}"`).join(' and ')} ${key.length > 1 ? 'do' : 'does'} not identify the records`;
+  return {
+    message: `${what}: ${lost} of ${records} would never be sent, ${reasons.join(' and ')}`,
+    counts: { key, records, sent, conflicting, keyless },
+  };
+}
+
+interface KeyFault {
+  readonly message: string;
+  readonly counts: Readonly<Record<string, unknown>>;
+}
+
 export type TriedFeed = z.output<typeof tryFeedText.output>;
 export type RecognisedFeed = z.output<typeof recogniseSource.output>;
 export type PlannedFeed = z.output<typeof planFeedText.output>;

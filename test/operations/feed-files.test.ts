@@ -1,10 +1,13 @@
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: the tests are about ${NAME} in the configuration.
 // The files of feeds through API and command line: the same answers, only for those who may configure.
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
 import { runProgram } from '../cli/run-program.ts';
 import { type Mirror, openMirror } from '../support/mirror.ts';
+import { visitorOf } from '../web/form-visitor.ts';
 import { type Served, type ServeOptions, serve, TOKENS } from '../web/served.ts';
 
 let mirror: Mirror;
@@ -117,4 +120,46 @@ it('does the same on the command line', async () => {
   const [shown] = (await run('show-file', 'beta', '--json')).json();
   expect((await run('restore-version', 'beta', '1', '--seen', String(shown?.seen))).out).toMatch(/as version 3/);
   expect(await onDisk()).toBe(FEED);
+});
+
+it('asks before a key is saved that does not identify the records: on pages, by the API and on the command line', async () => {
+  const rows = ['Nurse,1,TX', 'Nurse,2,TX', 'Nurse,,TX', 'Cook,4,TX'];
+  const feed = createServer((_request, response) => response.end(`title,ref,state\n${rows.join('\n')}\n`));
+  await new Promise<void>((resolve) => feed.listen(0, '127.0.0.1', resolve));
+  try {
+    const textOf = (key: string) =>
+      `source: http://127.0.0.1:${(feed.address() as AddressInfo).port}/jobs.csv\nsite: board\nformat: { type: csv, key: ${key}, fields: { title: title, location-state: state, number: ref } }\n`;
+    await start({ include: true, privateSources: true });
+    const refused = await served.api('POST', 'feeds/beta/file', { text: textOf('title') }, as);
+    expect([refused.status, refused.body]).toMatchObject([
+      409,
+      { key: ['title'], records: 4, sent: 2, conflicting: 2, keyless: 0 },
+    ]);
+    expect(refused.body.detail).toContain(
+      '"title" does not identify the records: 2 of 4 would never be sent, 2 with the key of an earlier record and other content',
+    );
+    const keyless = await served.api('POST', 'feeds/beta/file', { text: textOf('ref') }, as);
+    expect([keyless.status, keyless.body.keyless, keyless.body.conflicting]).toEqual([409, 1, 0]);
+    await expect(onDisk()).rejects.toThrow('ENOENT');
+
+    const ada = await visitorOf(served, 'ada');
+    const asked = await ada.press(await ada.get('/feed/file?feed=beta'), 'Save', { text: textOf('title') });
+    expect(asked.text).toMatch(/role="alert".*&quot;title&quot; does not identify the records.*name="anyway"/s);
+    await expect(onDisk()).rejects.toThrow('ENOENT');
+    const insisted = await ada.press(asked, 'Save', { anyway: 'true' });
+    expect(await onDisk()).toBe(textOf('title'));
+    // What leaves the keys as they are is not asked again.
+    await ada.press(insisted, 'Save', { text: `${textOf('title')}schedule: "0 3 * * *"\n` });
+    expect(await onDisk()).toContain('0 3');
+
+    const config = `${await readFile(mirror.configPath, 'utf8')}include: feeds/*.yaml\nweb: { private_sources: true }\n`;
+    await writeFile(mirror.configPath, config);
+    const file = join(mirror.folder, 'draft.yaml');
+    await writeFile(file, textOf('title'));
+    const save = (...options: string[]) => runProgram(mirror, 'feeds', 'save-file', 'gamma', file, ...options);
+    expect(await save()).toMatchObject({ status: 1, errors: expect.stringContaining('save it anyway') });
+    expect((await save('--anyway')).out).toMatch(/saved, as version 1/);
+  } finally {
+    feed.close();
+  }
 });

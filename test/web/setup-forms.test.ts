@@ -34,13 +34,20 @@ const counted = (text: string, words: string): number =>
 const SOURCE = 'https://feeds.invalid/jobs';
 
 describe.skipIf(!hasSharedFeeds)(`a feed of a real system${sharedFeedsNote}`, { tags: 'slow' }, () => {
-  it.each<[file: string, feed: string, sent: number, fields?: Record<string, string>]>([
+  it.each<[file: string, feed: string, sent: number, fields?: Record<string, string>, save?: Record<string, string>]>([
     ['indeed/staffing-2026-03-20.xml', 'staffing', 336],
     ['json/greenhouse-2.json', 'greenhouse', 4, { 'from.location-state': 'value', 'text.location-state': 'Texas' }],
-    ['csv/cornell.tsv', 'cornell', 1, { 'from.location-state': 'value', 'text.location-state': 'New York' }],
+    // Nothing identifies its records.
+    [
+      'csv/cornell.tsv',
+      'cornell',
+      1,
+      { 'from.location-state': 'value', 'text.location-state': 'New York' },
+      { anyway: 'true' },
+    ],
     ['rss/neogov.rss', 'neogov', 5],
     ['jobvite/jobs.xml', 'jobvite', 2, { 'from.location-state': 'value', 'text.location-state': 'California' }],
-  ])('%s is uploaded, mapped and saved', async (file, feed, sent, fields) => {
+  ])('%s is uploaded, mapped and saved', async (file, feed, sent, fields, save = {}) => {
     const bytes = await readFile(sharedFeed(file));
     const upload = { field: 'file', name: basename(file), bytes };
     let page = await ada.upload('/feeds/new', { site: 'board', feed }, upload);
@@ -50,7 +57,7 @@ describe.skipIf(!hasSharedFeeds)(`a feed of a real system${sharedFeedsNote}`, { 
     expect(counted(page.text, 'would be sent')).toBeGreaterThanOrEqual(sent);
     const settings = await ada.press(page, 'Go on to the settings');
     expect(settings.text).toContain('may go within 24 hours');
-    const end = await ada.press(settings, 'Save the feed', { 'set.source': SOURCE, 'guard.count': '7' });
+    const end = await ada.press(settings, 'Save the feed', { 'set.source': SOURCE, 'guard.count': '7', ...save });
     expect(end.status, end.text).toBe(200);
     expect(end.text).toContain(`Change the feed ${feed}`);
     const text = await saved(feed);
@@ -89,6 +96,25 @@ describe('an uploaded file', () => {
 });
 
 describe('a source that asks for a sign-in', () => {
+  it('is saved with a key that does not identify its records only if somebody says so', async () => {
+    const bytes = Buffer.from('title,state,ref\nNurse,TX,1\nNurse,TX,2\nCook,TX,3\n');
+    const upload = { field: 'file', name: 'same.csv', bytes };
+    const first = await ada.upload('/feeds/new', { site: 'board', feed: 'same' }, upload);
+    const fields = await ada.press(first, 'Try these fields', { key: 'title' });
+    expect(fields.text).toMatch(
+      /class="notice bad">&quot;title&quot; does not identify the records: 1 of 3 would never be sent/,
+    );
+    const settings = await ada.press(fields, 'Go on to the settings');
+    expect(settings.text).toContain('name="anyway"');
+    for (const source of ['', SOURCE]) {
+      const asked = await ada.press(settings, 'Save the feed', { 'set.source': source });
+      expect(asked.text).toContain('nothing was saved: &quot;title&quot; does not identify the records');
+    }
+    await expect(saved('same')).rejects.toThrow('ENOENT');
+    await ada.press(settings, 'Save the feed', { anyway: 'true' });
+    expect(await saved('same')).toContain('key: title');
+  });
+
   it('is asked for the names of variables, and shows no secret that was typed instead', async () => {
     const form = await ada.get('/feeds/new');
     const asked = await ada.press(form, 'Recognise the feed', { source: 'sftp://sftp.invalid/jobs.xml', feed: 'sftp' });

@@ -162,11 +162,15 @@ function feedFileCommands(): readonly Command[] {
     }),
     singleCommand(saveFeedText, {
       name: 'save-file',
-      extend: (command) => withFile(command).option('--seen <seen>', SEEN_HELP),
+      extend: (command) =>
+        withFile(command)
+          .option('--seen <seen>', SEEN_HELP)
+          .option('--anyway', 'also if the key does not identify the records, so that some would never be sent'),
       read: async ([feed, file], options) => ({
         feed: String(feed),
         text: await readLocal(String(file)),
         seen: seenOf(options),
+        anyway: options.anyway === true,
       }),
       view: savedLines,
       exitStatus: ({ result }) => (result === 'to_commit' ? ExitStatus.failed : undefined),

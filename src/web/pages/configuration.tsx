@@ -88,7 +88,13 @@ export function configurationPages(context: PageContext): Hono<WebEnv> {
   ) => {
     if (why.kind === 'unknown') throw why;
     const present = presentTextIn(why);
-    const drafted = { text, seen: present?.seen ?? seen, said: why.message.split('\n'), isRight: false };
+    const drafted = {
+      text,
+      seen: present?.seen ?? seen,
+      said: why.message.split('\n'),
+      isRight: false,
+      mayInsist: 'conflicting' in why.now,
+    };
     // A restore has no text of the person's own: the page has the present one anyway.
     return filePage(visit, actor, feed, text === undefined ? drafted : { ...drafted, present });
   };
@@ -130,6 +136,8 @@ interface Drafted {
   readonly seen: string | undefined;
   readonly said: readonly string[];
   readonly isRight: boolean;
+  /** It is saved nevertheless if the person says so. */
+  readonly mayInsist?: boolean;
   readonly present?: PresentText | undefined;
 }
 
@@ -143,7 +151,7 @@ interface FeedFilePageProps extends Partial<Drafted> {
 
 const FeedFilePage = ({ visit, feed, shown, versions, ...drafted }: FeedFilePageProps) => {
   const { prefix } = visit;
-  const { text, seen, said = [], isRight, present } = drafted;
+  const { text, seen, said = [], isRight, mayInsist, present } = drafted;
   const written = text ?? shown?.text ?? NEW_TEXT;
   return (
     <Layout title={shown === undefined ? `New feed ${feed}` : `File of feed ${feed}`} visit={visit}>
@@ -173,6 +181,7 @@ const FeedFilePage = ({ visit, feed, shown, versions, ...drafted }: FeedFilePage
             {written}
           </textarea>
         </p>
+        {mayInsist === true && <SaveAnyway />}
         <p>
           <button type="submit">Save</button>{' '}
           <button type="submit" formaction={prefix + pageAddress.checkFeedFile()}>
@@ -185,6 +194,13 @@ const FeedFilePage = ({ visit, feed, shown, versions, ...drafted }: FeedFilePage
     </Layout>
   );
 };
+
+/** Asked of whoever saves a feed whose key loses postings. */
+export const SaveAnyway = () => (
+  <label class="option">
+    <input type="checkbox" name="anyway" value="true" /> Save it anyway, although its key does not identify the records
+  </label>
+);
 
 interface VersionsProps {
   readonly visit: Visit;

@@ -1,4 +1,4 @@
-// The types of the API's client. SHA-256 of the document: 5218dfa5cf25b7eef3ab462b4d6fcaf004a2418df37b21c85ce3310cedb6ea7b
+// The types of the API's client. SHA-256 of the document: e59c07fd753859b747d79b1c5df81e17783c86e59a4e59468574635cf6a81c66
 // biome-ignore-all assist: generated
 // biome-ignore-all format: generated
 // biome-ignore-all lint: generated
@@ -3679,6 +3679,10 @@ export interface operations {
                     seen?: string;
                     /** @description For a text with `source: upload://`: an uploaded sample, which the feed reads from now on. */
                     sample?: string;
+                    /** @description A sample to look for the keys in, instead of the source. */
+                    tried_on?: string;
+                    /** @description Also if the key does not identify the records, so that some would never be sent. */
+                    anyway?: boolean;
                 };
             };
         };

@@ -2,9 +2,9 @@
 import { settingsOfDraft } from '../../../config/feed-draft.ts';
 import { UPLOADED_FILE } from '../../../feed/source/sources.ts';
 import type { saveFeedText } from '../../../operations/configuration.ts';
-import type { PlannedFeed, TriedFeed } from '../../../operations/feed-setup.ts';
+import { keyFault, type PlannedFeed, type TriedFeed } from '../../../operations/feed-setup.ts';
 import { plural } from '../../../plan/message.ts';
-import { type PresentText, PresentTextShown } from '../configuration.tsx';
+import { type PresentText, PresentTextShown, SaveAnyway } from '../configuration.tsx';
 import { pageAddress } from '../parts/addresses.ts';
 import { Layout, type Visit } from '../parts/layout.tsx';
 import { When } from '../parts/parts.tsx';
@@ -86,6 +86,7 @@ export const SettingsPage = ({ visit, draft, tried, plan, fault, present, sites 
           ))}
         </fieldset>
         <GuardSettings tried={tried} written={written} />
+        {keyFault(tried) !== undefined && <SaveAnyway />}
         <p class="row actions">
           <button type="submit" name="go" value="back">
             Back to the fields

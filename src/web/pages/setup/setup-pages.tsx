@@ -188,7 +188,14 @@ export function setupPages(context: PageContext): Hono<WebEnv> {
         const { feed, text, seen, sample } = edited;
         // A file that was only tried is not kept.
         const isKept = edited.isUpload && namesUpload(text);
-        const input = { feed, text, ...(seen === '' ? {} : { seen }), ...(isKept ? { sample } : {}) };
+        const input = {
+          feed,
+          text,
+          ...(seen === '' ? {} : { seen }),
+          ...(isKept ? { sample } : {}),
+          ...(edited.isUpload && sample !== '' ? { tried_on: sample } : {}),
+          anyway: form.one('anyway') === 'true',
+        };
         const saved = await saveFeedText.run(input, askedBy(context, actor));
         if (saved.result === 'to_commit') return <CommitPage visit={visit} draft={edited} saved={saved} />;
         return <SavedPage visit={visit} draft={edited} saved={saved} />;

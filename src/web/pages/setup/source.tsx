@@ -1,6 +1,6 @@
 // The first step of adding a feed: where it comes from.
 import { CREDENTIAL_FORMS, type CredentialForm } from '../../../config/schema/credentials-schema.ts';
-import type { TriedFeed } from '../../../operations/feed-setup.ts';
+import { keyFault, type TriedFeed } from '../../../operations/feed-setup.ts';
 import { plural } from '../../../plan/message.ts';
 import { pageAddress } from '../parts/addresses.ts';
 import { Csrf, Layout, type Visit } from '../parts/layout.tsx';
@@ -205,6 +205,7 @@ type Trial = NonNullable<TriedFeed['trial']>;
 
 export const TrialFindings = ({ tried }: { tried: TriedFeed }) => {
   const { trial, problems, warnings, message } = tried;
+  const wrongKey = keyFault(tried);
   return (
     <section aria-labelledby="found" id="findings">
       <h2 id="found">What would be sent</h2>
@@ -219,6 +220,9 @@ export const TrialFindings = ({ tried }: { tried: TriedFeed }) => {
         </div>
       )}
       {message !== null && <p class="notice bad">{`The feed could not be read: ${message}.`}</p>}
+      {wrongKey !== undefined && (
+        <p class="notice bad">{`${wrongKey.message}. Choose a key that differs in each record and never changes.`}</p>
+      )}
       {trial !== null && <Counts trial={trial} onSample={tried.on_sample} />}
       {warnings.map((warning) => (
         <p class="notice">{`Warning: ${warning}.`}</p>
