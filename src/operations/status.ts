@@ -275,24 +275,34 @@ export async function readStatus(app: Reading, only?: FeedName): Promise<Status>
 
 async function readFacts({ db, config }: Reading, only: FeedName | undefined) {
   await concludeAbandonedPulls(db, only);
-  const processes = liveProcesses(db.prepared);
-  const [facts, kept, feeds] = await Promise.all([
-    readFactsOfSites({ db: db.prepared, config }, processes),
+  const facts = readFactsOfSites({ db, config });
+  const [ofSites, kept, feeds] = await Promise.all([
+    facts,
     keptFormer(db.prepared),
-    processes.then((live) => readFeeds({ db: db.prepared, config }, live, only)),
+    readFeeds({ db: db.prepared, config }, facts, only),
   ]);
-  return { ...facts, kept, feeds };
+  return { ...ofSites, kept, feeds };
 }
 
-async function readFactsOfSites(asked: StatusReading, live = liveProcesses(asked.db)) {
-  const [workers, processes, sites, pauses] = await Promise.all([
-    countWorkers(asked.db),
-    live,
-    live.then((processes) => readSites(asked, processes)),
-    listPauses(asked.db),
-  ]);
-  return { workers, processes, differences: describeDifferences(differencesOf(processes)) ?? null, sites, pauses };
-}
+/** What every reading of a status has in common. */
+const readFactsOfSites = ({ db, config }: Pick<App, 'db' | 'config'>) =>
+  shareReading(config, 'sites', async () => {
+    const asked = { db: db.prepared, config };
+    const live = liveProcesses(asked.db);
+    const [workers, processes, sites, pauses] = await Promise.all([
+      countWorkers(asked.db),
+      live,
+      live.then((processes) => readSites(asked, processes)),
+      listPauses(asked.db),
+    ]);
+    return {
+      workers,
+      processes,
+      differences: describeDifferences(differencesOf(processes)) ?? null,
+      sites,
+      pauses,
+    };
+  });
 
 /** The status of one feed, with the whole that it is a part of. @throws {OperationRefused} */
 export async function readFeedStatus(
@@ -308,9 +318,7 @@ export async function readFeedStatus(
 
 /** The status of the sites alone, which does not depend on how many postings there are. */
 export async function readSiteStatus(app: Reading): Promise<Pick<Status, 'sites' | 'workers' | 'differences'>> {
-  const { workers, differences, pauses, sites } = await shareReading(app.config, 'sites', () =>
-    readFactsOfSites({ db: app.db.prepared, config: app.config }),
-  );
+  const { workers, differences, pauses, sites } = await readFactsOfSites(app);
   const { failing } = assess(app.config, sites, [], { workers, pauses });
   const around = { workers, differences, failing, pauses };
   return { sites: sites.map((site) => siteStatus(site, around, app.writeAction)), workers, differences };
@@ -466,7 +474,7 @@ interface ReadFeed extends Pick<FeedStatus, 'feed' | 'site' | 'configured' | 'se
 /** Escalated feeds come first. */
 async function readFeeds(
   { db, config }: StatusReading,
-  processes: readonly LiveProcess[],
+  facts: Promise<{ readonly processes: readonly LiveProcess[] }>,
   only: FeedName | undefined,
 ): Promise<ReadFeed[]> {
   const broken = [...config.brokenFeeds].map(([feed, { siteName: site }]) => [feed, site ?? UNKNOWN_SITE] as const);
@@ -475,7 +483,8 @@ async function readFeeds(
     ...broken,
   ]);
   await foldReviewCounts(db);
-  const [planned, overviews, verifies, offers, restored, stopped] = await Promise.all([
+  const [{ processes }, planned, overviews, verifies, offers, restored, stopped] = await Promise.all([
+    facts,
     readSchedules(db),
     readOverview(db, configured, only),
     lastVerifies(db),

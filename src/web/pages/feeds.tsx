@@ -34,9 +34,12 @@ export function feedPages(context: PageContext): Hono<WebEnv> {
   pages.get(
     '/feed',
     showPage(async ({ visit, query, actor }) => {
-      const { feed, status } = await readFeedStatus(app, expectFeed(query('feed')));
-      const name = feed.feed;
-      const drawn = await shareReading(config, `drawn pulls ${name}`, () => recentPulls(db, [name], DRAWN_PULLS));
+      const name = expectFeed(query('feed')) as FeedName;
+      const [{ feed, status }, drawn, { items: pulls }] = await Promise.all([
+        readFeedStatus(app, name),
+        shareReading(config, `drawn pulls ${name}`, () => recentPulls(db, [name], DRAWN_PULLS)),
+        showPulls.readPage({ feed: name }, { limit: SHOWN_PULLS }, askedBy(context, actor)),
+      ]);
       return (
         <FeedPage
           visit={visit}
@@ -46,7 +49,7 @@ export function feedPages(context: PageContext): Hono<WebEnv> {
           attention={attentionOf(status).filter(
             ({ place, isPause }) => 'feed' in place && place.feed === name && isPause !== true,
           )}
-          pulls={(await showPulls.readPage({ feed: name }, { limit: SHOWN_PULLS }, askedBy(context, actor))).items}
+          pulls={pulls}
           drawn={drawn.get(name) ?? []}
         />
       );
