@@ -42,8 +42,11 @@ const LAST_CENTURY = 50;
 /** Not with hyphens and two digits of the year: "26-10-01" may begin with the year. */
 const NUMERIC = /^(\d{1,2})(?:([./-])(\d{1,2})\2(\d{4})|([./])(\d{1,2})\5(\d{2}))(?:\s+(.+))?$/;
 const EPOCH_MS = /^\d{12,13}$/;
-/** As the JSON writers of .NET's older libraries do: "/Date(1790861400000-0400)/". The time is in UTC, whatever the offset. */
-const DOT_NET = /^\/Date\((\d{1,14})(?:[+-]\d{4})?\)\/$/;
+/**
+ * As the JSON writers of .NET's older libraries do: "/Date(1790861400000-0400)/". The time is in UTC, whatever the offset. "For
+ * ever" is the last millisecond of 9999.
+ */
+const DOT_NET = /^\/Date\((-?\d{1,15})(?:[+-]\d{4})?\)\/$/;
 const TIME =
   /^(\d{1,2}):(\d{2})(?::(\d{2})(?:[.,]\d+)?)?\s*(?:(AM|PM)\b)?\s*([A-Z]{1,5}|(?:GMT|UTC)?[+-]\d{2}(?::?\d{2})?)?$/i;
 
@@ -143,8 +146,8 @@ function zoneMinutes(zone: string): number | undefined {
 }
 
 function atTime(kind: 'local' | 'instant', ms: number): ReadDate | undefined {
-  // Years before 0 and after 9999 have a sign and six digits; no feed means such a year.
-  return /^\d{4}-/.test(new Date(ms).toISOString()) ? { kind, ms } : undefined;
+  // Years before 0 and after 9999 have a sign and six digits; no feed means such a year, nor one of the first hundred.
+  return /^(?!00)\d{4}-/.test(new Date(ms).toISOString()) ? { kind, ms } : undefined;
 }
 
 // The time by which one record is read, and what its conditions on dates make of it: since when, and until when.

@@ -32,6 +32,8 @@ test.each<[settings: Partial<DateStep>, text: string, result: string]>([
   [{}, 'Thu Oct 01 09:30:00 EDT 2026', '2026-10-01T13:30:00Z'],
   [{}, '/Date(1790861400000)/', '2026-10-01T13:30:00Z'],
   [{}, '/Date(1790861400000-0400)/', '2026-10-01T13:30:00Z'],
+  [{}, '/Date(253402300799999)/', '9999-12-31T23:59:59Z'],
+  [{}, '/Date(-1000-0400)/', '1969-12-31T23:59:59Z'],
   [{}, '2026-10-01T09:30-04:00[America/New_York]', '2026-10-01T13:30:00Z'],
   [{}, '2026-10-01T09:30Z[UTC]', '2026-10-01T09:30:00Z'],
   [{}, '2026/10/01', '2026-10-01'],
@@ -50,6 +52,7 @@ test.each([
   [{}, '4/8/2012', 'is not a recognised date; dates such as 4/8/2012 need an order'],
   [{}, '10/1/26', 'is not a recognised date; dates such as 4/8/2012 need an order'],
   [{}, 'Marketing 12, 2026', 'is not a recognised date; dates such as 4/8/2012 need an order'],
+  [{}, '/Date(-62135596800000)/', 'is not a recognised date; dates such as 4/8/2012 need an order'],
   [{}, '2026/10-01', 'is not a recognised date; dates such as 4/8/2012 need an order'],
   [{}, '2026-10-01T09:30[America/New_York]', 'is not a recognised date; dates such as 4/8/2012 need an order'],
   // It may begin with the year.
