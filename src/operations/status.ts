@@ -385,33 +385,34 @@ interface ReadSite {
 
 async function readSites({ db, config }: StatusReading, processes: readonly LiveProcess[]): Promise<ReadSite[]> {
   const tokens = await tokenDigests(db, config);
-  return Promise.all(
-    [...config.sites.values()].map(async ({ name, options }): Promise<ReadSite> => {
-      const address = addressOf(options);
-      const field = options.referenceField;
-      const [refused, references, state, orphans, move, asksToWait] = await Promise.all([
-        refusedTokens(db, name),
-        field === undefined ? null : referenceState(db, { site: name, address, field }),
-        readSiteState(db, name, tokens.get(name)),
-        countOrphans(db, name),
-        findMove(db, name, address),
-        onlyAsksToWait(db, name),
-      ]);
-      const otherRefused = refused.filter(({ digest }) => digest !== tokens.get(name));
-      return {
-        references,
-        referencesNote: field === undefined || references === null ? undefined : describeReference(field, references),
-        state: stateAt(address, state),
-        otherRefused,
-        refusedProcesses: processes.filter(({ parts }) =>
-          otherRefused.some(({ digest }) => digest === parts[tokenPart(name)]),
-        ),
-        orphans,
-        move,
-        asksToWait,
-      };
-    }),
-  );
+  const sites: ReadSite[] = [];
+  // One site after the other: all at once, their statements would be before those of the workers, whose connections they share.
+  for (const { name, options } of config.sites.values()) {
+    const address = addressOf(options);
+    const field = options.referenceField;
+    const [refused, references, state, orphans, move, asksToWait] = await Promise.all([
+      refusedTokens(db, name),
+      field === undefined ? null : referenceState(db, { site: name, address, field }),
+      readSiteState(db, name, tokens.get(name)),
+      countOrphans(db, name),
+      findMove(db, name, address),
+      onlyAsksToWait(db, name),
+    ]);
+    const otherRefused = refused.filter(({ digest }) => digest !== tokens.get(name));
+    sites.push({
+      references,
+      referencesNote: field === undefined || references === null ? undefined : describeReference(field, references),
+      state: stateAt(address, state),
+      otherRefused,
+      refusedProcesses: processes.filter(({ parts }) =>
+        otherRefused.some(({ digest }) => digest === parts[tokenPart(name)]),
+      ),
+      orphans,
+      move,
+      asksToWait,
+    });
+  }
+  return sites;
 }
 
 function siteStatus(

@@ -1,6 +1,7 @@
 // The status of a feed in each of its states: the command, the API and the pages show the same.
 import { afterEach, expect, it } from 'vitest';
 import { readStatus, type Status } from '../../src/operations/status.ts';
+import { siteName } from '../../src/posting/identifiers.ts';
 import { pageAddress } from '../../src/web/pages/parts/addresses.ts';
 import { runProgram } from '../cli/run-program.ts';
 import { acme, openStage, type Stage } from '../review/stage.ts';
@@ -201,4 +202,23 @@ it('is read with the whole status at once, of one feed or of all', async () => {
   });
   expect(parts(await readStatus(stage.app))).toEqual({ sites: 1, feeds: 1, check: 'failing' });
   expect(parts(await readStatus(stage.app, acme))).toEqual({ sites: 1, feeds: 1, check: 'failing' });
+});
+
+it('takes few connections at a time, however many sites there are', async () => {
+  stage = await openStage();
+  served = await serve(stage.mirror);
+  const { app } = stage;
+  const [board] = app.config.sites.values();
+  if (board === undefined) throw new Error('no site');
+  const names = Array.from({ length: 60 }, (_, at) => siteName(`board-${at}`));
+  const sites = new Map(names.map((name) => [name, { ...board, name }]));
+  let [running, most] = [0, 0];
+  const query: typeof app.db.query = async (...statement) => {
+    most = Math.max(most, ++running);
+    return app.db.query<never>(...statement).finally(() => running--);
+  };
+  const counting = { ...app.db, query, prepared: { ...app.db.prepared, query } };
+  const read = await readStatus({ ...app, config: { ...app.config, sites }, db: counting });
+  expect(read.sites.map(({ site }) => site)).toEqual(names);
+  expect(most).toBeLessThan(20);
 });
