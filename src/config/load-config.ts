@@ -251,7 +251,8 @@ async function findUnusable(data: unknown, source: YamlSource, folder: string): 
       complaints.push(source.complain(['include'], message));
       continue;
     }
-    const message = `has no ${group === 'sites' ? 'site' : 'feed'}, so there is nothing to mirror; add one, as config/jobmirror.example.yaml shows`;
+    const elsewhere = group === 'feeds' ? ', or write include: feeds/*.yaml to add it on the pages of start' : '';
+    const message = `has no ${group === 'sites' ? 'site' : 'feed'}, so there is nothing to mirror; add one, as config/jobmirror.example.yaml shows${elsewhere}`;
     complaints.push(source.complain([group], message));
   }
   for (const [name, feed] of Object.entries(settingsIn(data, 'feeds'))) {

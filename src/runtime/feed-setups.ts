@@ -40,7 +40,9 @@ export function chooseFeeds(config: Config, names: readonly string[], purpose: '
     throw new UserError(`there is no feed ${unknown.join(', ')} in ${config.path}; feeds there: ${known}`);
   }
   if (configured.size === 0) {
-    throw new UserError(`${config.path} has no feed, so there is nothing to mirror; add one under feeds`);
+    throw new UserError(
+      `${config.path} has no feed, so there is nothing to mirror; add one under feeds, or write include: feeds/*.yaml to add it on the pages of start`,
+    );
   }
   const setups: FeedSetup[] = [];
   const broken: BrokenSetup[] = [];

@@ -154,7 +154,7 @@ describe('check', () => {
   });
 
   it.each([
-    ['no feed', 'feeds: {}', /feeds: has no feed, so there is nothing to mirror/],
+    ['no feed', 'feeds: {}', /feeds: has no feed, so there is nothing to mirror; add one, .*or write include: feeds/],
     ['no site', 'sites: {}\nfeeds: {}', /sites: has no site, so there is nothing to mirror/],
     ['nothing at all', '', /holds no settings; write it with jobmirror init .*, or copy .*example\.yaml/],
   ])('refuses a configuration with %s, and so does sync', async (_name, lines, reason) => {

@@ -93,9 +93,32 @@ describe('an uploaded file', () => {
     );
     expect(kept).toBe('paper.csv');
   });
-});
 
-describe('a source that asks for a sign-in', () => {
+  it('is saved with a choice for postings in several places', async () => {
+    const bytes = Buffer.from('ref,title,where\n1,Nurse,"Austin, TX | Reno, NV"\n2,Cook,"Salem, OR"\n');
+    const upload = { field: 'file', name: 'several.csv', bytes };
+    const first = await ada.upload('/feeds/new', { site: 'board', feed: 'several' }, upload);
+    const state = { 'from.location-state': 'path:where', 'step.location-state': 'state' };
+    const rejected = await ada.press(first, 'Try these fields', state);
+    expect([counted(rejected.text, 'would be sent'), counted(rejected.text, 'rejected')]).toEqual([1, 1]);
+    expect(rejected.text).toContain('1 posting can&#39;t be sent: several places in one text');
+    expect((await ada.press(rejected, 'Try these fields', { 'places.use': 'first' })).text).toMatch(
+      /role="alert"[^>]*>choose where the places/,
+    );
+    const places = { 'places.use': 'first', 'places.path': 'where', 'places.split': '|' };
+    const chosen = await ada.press(rejected, 'Try these fields', places);
+    expect(counted(chosen.text, 'would be sent')).toBe(2);
+    // What is chosen stays, also what a browser can't show of it, and can be taken back.
+    const settings = await ada.press(chosen, 'Go on to the settings');
+    await ada.press(settings, 'Save the feed', { 'set.source': SOURCE });
+    expect(await saved('several')).toContain('places: { path: where, split: "|", use: first }');
+    const text = (await saved('several')).replace('split: "|"', 'split: "\\n"');
+    const lines = await ada.press(chosen, 'Try this text', { edited: text });
+    expect((await ada.press(lines, 'Go on to the settings')).text).toContain('split: &quot;\\n&quot;');
+    const back = await ada.press(chosen, 'Try these fields', { 'places.use': 'format' });
+    expect(counted(back.text, 'would be sent')).toBe(1);
+  });
+
   it('is saved with a key that does not identify its records only if somebody says so', async () => {
     const bytes = Buffer.from('title,state,ref\nNurse,TX,1\nNurse,TX,2\nCook,TX,3\n');
     const upload = { field: 'file', name: 'same.csv', bytes };
@@ -114,7 +137,9 @@ describe('a source that asks for a sign-in', () => {
     await ada.press(settings, 'Save the feed', { anyway: 'true' });
     expect(await saved('same')).toContain('key: title');
   });
+});
 
+describe('a source that asks for a sign-in', () => {
   it('is asked for the names of variables, and shows no secret that was typed instead', async () => {
     const form = await ada.get('/feeds/new');
     const asked = await ada.press(form, 'Recognise the feed', { source: 'sftp://sftp.invalid/jobs.xml', feed: 'sftp' });

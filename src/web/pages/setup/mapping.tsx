@@ -5,7 +5,7 @@ import { plural } from '../../../plan/message.ts';
 import { htmlToText } from '../../../posting/markup.ts';
 import { pageAddress } from '../parts/addresses.ts';
 import { Csrf, Layout, type Visit } from '../parts/layout.tsx';
-import { type SetupDraft, tableText, WRITTEN } from './read-draft.ts';
+import { PLACE_USES, type SetupDraft, tableText, WRITTEN } from './read-draft.ts';
 import { Steps, TrialFindings } from './source.tsx';
 
 interface MappingProps {
@@ -85,6 +85,7 @@ export const MappingPage = ({ visit, draft, tried, recognised, fault, stateField
         {names.map((field) => (
           <FieldSet field={field} draft={draft} tried={tried} />
         ))}
+        <PlacesChoice draft={draft} tried={tried} />
         <p>
           <label for="new_field">Another field of the site</label>
           <input id="new_field" name="new_field" autocomplete="off" />
@@ -241,6 +242,70 @@ const KeyChoice = ({ draft, tried }: { draft: SetupDraft; tried: TriedFeed }) =>
             <option value={path.path}>{`${path.path} (${path.distinct} different in ${path.records})`}</option>
           ))}
       </select>
+    </fieldset>
+  );
+};
+
+const PlacesChoice = ({ draft, tried }: { draft: SetupDraft; tried: TriedFeed }) => {
+  const written = settingsOfDraft(draft.text);
+  const hasOwn = typeof written.places === 'object' && written.places !== null;
+  const { use, path, split } = Object(written.places) as Readonly<Record<string, unknown>>;
+  const several = (tried.trial?.rejections ?? [])
+    .filter(({ message }) => /names several (?:states|places)/.test(message))
+    .reduce((sum, kind) => sum + kind.count, 0);
+  return (
+    <fieldset>
+      <legend>Postings in several places</legend>
+      <div class="choice">
+        <p>
+          <label for="places-use">If a posting names several</label>
+          <select id="places-use" name="places.use">
+            {written.places === null && (
+              <option value={WRITTEN} selected>
+                as it is written: nothing is done
+              </option>
+            )}
+            <option value="format" selected={written.places === undefined}>
+              as the preset says, or the first one; a text with several states is rejected
+            </option>
+            {Object.entries(PLACE_USES).map(([name, words]) => (
+              <option value={name} selected={hasOwn && use === name}>
+                {words}
+              </option>
+            ))}
+          </select>
+        </p>
+        <p>
+          <label for="places-path">Where the places are</label>
+          <select id="places-path" name="places.path">
+            {hasOwn ? (
+              <option value={WRITTEN} selected>
+                {[path].flat().join(' and ')}
+              </option>
+            ) : (
+              <option value="">choose a path</option>
+            )}
+            {tried.paths
+              .filter((each) => each.path !== path)
+              .slice(0, MOST_PATHS)
+              .map((each) => (
+                <option value={each.path}>{`${each.path} · ${each.values.map(brief).join(' | ')}`}</option>
+              ))}
+          </select>
+        </p>
+        <p>
+          <label for="places-split">Separated in one text by</label>
+          <input
+            id="places-split"
+            name="places.split"
+            value={typeof split === 'string' ? split : ''}
+            placeholder="; or |"
+          />
+        </p>
+      </div>
+      <p id="places-hint" class="hint" data-tried="true">
+        {several === 0 ? '' : `${plural(several, 'posting')} can't be sent: several places in one text.`}
+      </p>
     </fieldset>
   );
 };

@@ -32,8 +32,35 @@ export async function readMappingEdit(form: Form, text: string): Promise<DraftEd
     fields.set(field, choice);
   }
   const key = keyIn(form, text);
-  return { fields, ...(key === undefined ? {} : { key }) };
+  const places = placesIn(form, text);
+  if (typeof places === 'string') return places;
+  return { fields, ...(key === undefined ? {} : { key }), ...(places === undefined ? {} : { settings: places }) };
 }
+
+/** What becomes of postings in several places: words for the values of `use`. */
+export const PLACE_USES = {
+  first: 'the first place in a state that the site accepts is sent',
+  each: 'a job for each place; this changes the keys of all postings',
+  review: 'a person chooses, if the places differ',
+} as const;
+
+/** `undefined`: as it is written. A text: what is wrong with the form. */
+function placesIn(form: Form, text: string): { readonly places: object | undefined } | string | undefined {
+  const use = form.one('places.use') ?? WRITTEN;
+  if (use === WRITTEN) return undefined;
+  if (use === 'format') return { places: undefined };
+  if (!Object.hasOwn(PLACE_USES, use)) return `there is no choice ${use} for postings in several places`;
+  const { split: former, ...present } = Object(settingsOfDraft(text).places) as Readonly<Record<string, unknown>>;
+  const path = form.one('places.path') ?? '';
+  const typed = form.one('places.split') ?? '';
+  // A browser leaves line breaks out of what it shows.
+  const split = typed === withoutBreaks(former) ? former : typed;
+  const used = path === WRITTEN ? present.path : path;
+  if (used === undefined || used === '') return 'choose where the places of a posting are';
+  return { places: { ...present, path: used, ...(split === '' || split === undefined ? {} : { split }), use } };
+}
+
+const withoutBreaks = (text: unknown): string => (typeof text === 'string' ? text.replaceAll(/[\r\n]/g, '') : '');
 
 /** `undefined`: as it is written. */
 function keyIn(form: Form, text: string): readonly string[] | undefined {
