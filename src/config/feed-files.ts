@@ -227,14 +227,20 @@ export async function restoreFeedFileVersion(
   },
 ): Promise<SavedFeedFile | undefined> {
   const { version, ...draft } = restored;
-  const found = (await readVersions(around.db, draft.feed)).find((each) => each.version === version && each.isSettled);
-  return found && save(around, { ...draft, text: found.text }, found);
+  const versions = await readVersions(around.db, draft.feed);
+  const found = versions.find((each) => each.version === version && each.isSettled);
+  if (found === undefined) return undefined;
+  // A text that was found in the file may have those of the last one that was saved before.
+  const before = versions.find((each) => each.version < version && each.addresses !== undefined);
+  const addresses = found.addresses ?? (found.actor === undefined ? before?.addresses : undefined);
+  return save(around, { ...draft, text: found.text }, { ...found, addresses });
 }
 
 /** What of a former version somebody has written by hand: it may come back. */
 function writtenByHand({ actor, text, addresses }: StoredVersion): readonly LoadedText[] {
   const texts = textsOfConfigured(text);
-  if (actor === undefined) return texts;
+  // Whoever edits a file by hand has not written all that it had already.
+  if (actor === undefined) return texts.filter(({ value }) => !(isAddress(value) && addresses?.includes(value)));
   return addresses === undefined ? [] : addressesAmong(texts).filter(({ value }) => !addresses.includes(value));
 }
 
@@ -291,7 +297,11 @@ async function save(
     await whileNobodySaves(db, name, async (tx) => {
       if ((await presentText(file)) !== text) await withdrawVersion(tx, name, early);
     }).catch(() => undefined);
-    if (error instanceof NotReplaced) return error.end;
+    if (error instanceof NotReplaced) {
+      // Somebody else has saved the same text meanwhile.
+      if (error.end.kind === 'unchanged') await whileNobodySaves(db, name, keep);
+      return error.end;
+    }
     const { code } = error as NodeJS.ErrnoException;
     if (code !== 'EACCES' && code !== 'EROFS' && code !== 'EPERM') throw error;
     return { kind: 'to_commit', file, text, reason: notWritable(dirname(file)), include: undefined };

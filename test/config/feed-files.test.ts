@@ -29,7 +29,8 @@ import {
 import { loadConfig } from '../../src/config/load-config.ts';
 import { feedName } from '../../src/posting/identifiers.ts';
 import { addFoundVersion, addressesFromHere } from '../../src/store/feed/feed-file-versions.ts';
-import { type Database, openDatabase } from '../../src/store/postgres/database.ts';
+import { addUpload, readUploads } from '../../src/store/feed/feed-uploads.ts';
+import { type Database, openDatabase, type Queryable } from '../../src/store/postgres/database.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 
 let folder: string;
@@ -324,6 +325,43 @@ describe('the addresses that a page has brought', () => {
     expect(back).toMatchObject({ kind: 'saved', version: 5 });
     expect(onDisk()).toBe(inside);
   });
+});
+
+describe('the addresses of a text that was found in the file', () => {
+  const BROUGHT = 'https://brought.example/jobs.xml';
+  const WITH = FEED.replace('https://acme.example/jobs.xml', BROUGHT);
+
+  it.each(['saved', 'announced before its process ended'])(
+    'stay those that a page has brought, if it is restored: %s',
+    async (how) => {
+      await save(WITH);
+      if (how !== 'saved') await db.query('update feed_file_version set settled = false');
+      // Somebody edits something else of it by hand.
+      write('feeds/acme.yaml', `${WITH}# Nightly.\n`);
+      const seen = (await showFeedFile(await around(), acme))?.seen;
+      const saved = await save(FEED, seen);
+      expect(saved).toMatchObject({ kind: 'saved', version: 3 });
+      const now = saved.kind === 'saved' ? saved.seen : undefined;
+      const back = await restoreFeedFileVersion(await around(), { feed: acme, version: 2, seen: now, actor: 'anna' });
+      expect(back).toMatchObject({ kind: 'saved', version: 4 });
+      expect(onDisk()).toBe(`${WITH}# Nightly.\n`);
+      expect([...(await addressesFromHere(db, acme))]).toContain(BROUGHT);
+    },
+  );
+});
+
+it('what belongs to a text is kept also if somebody else saves the same text meanwhile', async () => {
+  const context = await around();
+  const steps = diagnostics.channel('jobmirror:step');
+  const saveSame = (step: unknown) => {
+    if (step === 'feed-file-kept') write('feeds/acme.yaml', FEED);
+  };
+  steps.subscribe(saveSame);
+  const keep = (tx: Queryable) => addUpload(tx, acme, { name: 'x', content: Buffer.from('<x/>'), actor: 'anna' });
+  const end = await saveFeedFile(context, { feed: 'acme', text: FEED, seen: undefined, actor: 'anna' }, keep);
+  steps.unsubscribe(saveSame);
+  expect(end).toMatchObject({ kind: 'unchanged' });
+  expect(await readUploads(db, acme)).toHaveLength(1);
 });
 
 describe('where it may not write, it shows the file to commit', () => {

@@ -13,7 +13,7 @@ export interface StoredVersion {
   /** `undefined`: found in the file, written by hand. */
   readonly actor: string | undefined;
   readonly text: string;
-  /** Those in it that nobody has written by hand; `undefined`: written by hand, or that was not recorded yet. */
+  /** Those in it that nobody has written by hand; `undefined`: not recorded. */
   readonly addresses: readonly string[] | undefined;
   /** Otherwise it is not known whether the file was replaced by it. */
   readonly isSettled: boolean;
@@ -74,7 +74,10 @@ export async function addFoundVersion(tx: Queryable, feed: FeedName, text: strin
     [feed],
   );
   if (newest?.text === text) return false;
-  await addVersion(tx, feed, { actor: null, text, addresses: null, settled: true });
+  // What is announced may be in it, and is forgotten once something else is saved.
+  const [announced] = await tx.query('select from feed_file_version where feed = $1 and not settled limit 1', [feed]);
+  const addresses = announced === undefined ? null : [...(await addressesFromHere(tx, feed))];
+  await addVersion(tx, feed, { actor: null, text, addresses, settled: true });
   return true;
 }
 
