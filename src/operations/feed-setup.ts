@@ -7,7 +7,13 @@ import { editDraft, settingsOfDraft } from '../config/feed-draft.ts';
 import { addressesNotByHand, checkFeedFile } from '../config/feed-files.ts';
 import { requestedAddresses } from '../config/include.ts';
 import { isWebAddress } from '../config/scheme-sources.ts';
-import { type Network, networkOfSources, publicNetwork, UPLOADED_FILE } from '../feed/source/sources.ts';
+import {
+  credentialsMask,
+  type Network,
+  networkOfSources,
+  publicNetwork,
+  UPLOADED_FILE,
+} from '../feed/source/sources.ts';
 import { deletesWithin } from '../plan/delete-guard.ts';
 import { tell } from '../plan/message.ts';
 import type { FieldRule } from '../posting/field-mapping.ts';
@@ -180,7 +186,12 @@ export const recogniseSource = operation({
     const { opening, encoding, proposal } = recognition;
     const sample =
       upload ??
-      (await keepSample(opening.bytes, { actor, name: placeOf(named), isUpload: false, isWhole: opening.isWhole }));
+      (await keepSample(withoutSecretsOf(from, opening.bytes), {
+        actor,
+        name: placeOf(named),
+        isUpload: false,
+        isWhole: opening.isWhole,
+      }));
     const completed = withAssumptions(proposal);
     const draft = {
       name,
@@ -214,6 +225,12 @@ function freeName(proposed: string, taken: ReadonlySet<FeedName>): string {
   let name = proposed;
   for (let nth = 2; taken.has(name as FeedName); nth++) name = `${proposed}-${nth}`;
   return name;
+}
+
+/** What a source repeats of its credentials is not shown, whatever text the sample is tried with. */
+function withoutSecretsOf(from: FeedAccess['from'], bytes: Buffer): Buffer {
+  const mask = credentialsMask(from);
+  return mask?.mayHold(bytes) === true ? Buffer.from(mask.text(bytes.toString())) : bytes;
 }
 
 const OPENING_MS = 30_000;

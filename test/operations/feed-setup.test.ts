@@ -146,6 +146,30 @@ describe('a new feed', () => {
     }
   });
 
+  it('shows nothing of what the source repeats of its credentials, also with a text that has none', async () => {
+    await start({ privateSources: true });
+    const secret = String(stage.mirror.env.BOARD_TOKEN);
+    const source = createServer((request, response) => {
+      const [, encoded = ''] = String(request.headers.authorization).split(' ');
+      const password = Buffer.from(encoded, 'base64').toString().split(':')[1] ?? '';
+      response.end(feedXml([...postings(2), posting('echo', { title: `Nurse ${password}` })]));
+    });
+    await new Promise<void>((resolve) => source.listen(0, '127.0.0.1', resolve));
+    const url = `http://127.0.0.1:${(source.address() as AddressInfo).port}/jobs.xml`;
+    try {
+      const credentials = { basic: { user: 'acme', password: '${BOARD_TOKEN}' } };
+      const { body } = await post('feeds/recognise', { source: url, credentials, site: 'board', feed: 'new' });
+      const bare = `source: ${url}\nformat: indeed\nsite: board\n`;
+      for (const text of [bare, `${bare}polcy: x\n`]) {
+        const tried = await post('feeds/new/try', { text, sample: body.sample.id });
+        expect(tried.text).toContain('Nurse [secret]');
+        expect(tried.text).not.toContain(secret);
+      }
+    } finally {
+      await new Promise((resolve) => source.close(resolve));
+    }
+  });
+
   it('has its paths also while the text has mistakes, and says where they are', async () => {
     await start();
     const sample = await keep('jobs.csv', 'id,name\n1,Nurse\n2,Cook\n');
