@@ -47,6 +47,12 @@ export const uploadFeed = operation({
     name: text(SHOWN_NAME).min(1).optional().describe('The name of the file, for people.'),
     content: base64Text.optional().describe('The bytes of the file, in Base64: at most 32 MiB of them.'),
     sample: sampleName.optional().describe('Instead of `content`: a sample that was uploaded.'),
+    piped: z
+      .boolean()
+      .optional()
+      .describe(
+        'It came through a pipe, which ends in the same way if the program before it fails: then it must show its own end.',
+      ),
     anyway: z.boolean().optional().describe('Also if the feed finds no posting in it that would be sent.'),
   }),
   output: uploadedOutput
@@ -57,7 +63,7 @@ export const uploadFeed = operation({
       complete: z.boolean().describe('Whether it is proven complete: otherwise nothing is deleted.'),
     })
     .meta({ title: 'UploadedFile' }),
-  async run({ feed: named, name = 'file', content, sample: id, anyway = false }, asked) {
+  async run({ feed: named, name = 'file', content, sample: id, piped = false, anyway = false }, asked) {
     const { app, actor, signal } = asked;
     const feed = await namedFeed(app, named);
     expectUploadFeed(app, feed);
@@ -69,8 +75,10 @@ export const uploadFeed = operation({
         ? await namedSample(id, actor)
         : await keepUpload({ name, bytes: Buffer.from(content, 'base64') }, actor);
     if (sample?.isUpload !== true) throw new OperationRefused('invalid', 'the sample is no file that was uploaded');
-    const found = await whatItHas(app, feed, sample, signal);
-    if (!anyway && (found.message !== undefined || found.sent === 0)) throw refusedFile(feed, found);
+    const found = await whatItHas(app, feed, { sample, piped, signal });
+    if (!anyway && found.message !== undefined) throw refusedFile(feed, found);
+    if (piped && !found.isWhole) throw refusedPipe(feed);
+    if (!anyway && found.sent === 0) throw refusedFile(feed, found);
     const { version, isNew } = await keepForFeed(app, feed, sample, actor);
     const { records, sent, rejected, complete } = found;
     return { feed, result: isNew ? 'uploaded' : 'unchanged', version, records, sent, rejected, complete } as const;
@@ -82,6 +90,8 @@ interface FoundInFile {
   readonly sent: number;
   readonly rejected: number;
   readonly complete: boolean;
+  /** Its content shows that nothing is missing at its end, wherever it came from. */
+  readonly isWhole: boolean;
   /** Why it can't be read. */
   readonly message?: string;
 }
@@ -89,18 +99,24 @@ interface FoundInFile {
 async function whatItHas(
   { config, db }: OperationContext['app'],
   feed: FeedName,
-  sample: KeptSample,
-  signal: AbortSignal | undefined,
+  asked: { readonly sample: KeptSample; readonly piped: boolean; readonly signal: AbortSignal | undefined },
 ): Promise<FoundInFile> {
-  const request = { config, db, feed, sample, samples: 1, onlySample: undefined, network: undefined, signal };
+  const request = { config, db, feed, samples: 1, onlySample: undefined, network: undefined, ...asked };
   const tried = await tryDraft(request);
-  const nothing = { records: 0, sent: 0, rejected: 0, complete: false };
+  const nothing = { records: 0, sent: 0, rejected: 0, complete: false, isWhole: false };
   if (typeof tried === 'string') return { ...nothing, message: tried };
   const { trial } = tried;
   if (trial.kind === 'failed') return { ...nothing, message: trial.message };
-  const { seen, postings, rejected, shortfalls } = trial;
-  return { records: seen, sent: postings - rejected, rejected, complete: shortfalls.length === 0 };
+  const { seen, postings, rejected, shortfalls, weak } = trial;
+  const complete = shortfalls.length === 0;
+  return { records: seen, sent: postings - rejected, rejected, complete, isWhole: complete && weak === undefined };
 }
+
+const refusedPipe = (feed: FeedName): OperationRefused =>
+  new OperationRefused(
+    'invalid',
+    `nothing was uploaded for feed ${feed}: it came through a pipe, which ends in the same way if the program before it fails, and its content does not prove that it is complete. Save it in a file first, and upload that only if that succeeded`,
+  );
 
 function refusedFile(feed: FeedName, { message, records, rejected }: FoundInFile): OperationRefused {
   const why =

@@ -1,6 +1,6 @@
 // Tries and plans the text of a feed before it is saved, within bounds that a browser can wait for.
 import { randomBytes } from 'node:crypto';
-import { rmSync } from 'node:fs';
+import { createReadStream, rmSync } from 'node:fs';
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -45,6 +45,7 @@ export async function tryDraft({
   sample,
   samples,
   onlySample,
+  piped = false,
   ...request
 }: DraftRequest & {
   /** Has what was uploaded. */
@@ -54,16 +55,27 @@ export async function tryDraft({
   readonly samples: number;
   /** Why the source must not be read; `undefined`: it may. */
   readonly onlySample: string | undefined;
+  /** The sample came through a pipe, which may have ended in the middle. */
+  readonly piped?: boolean;
 }): Promise<FeedTrial | string> {
   const setup = setupOf(request);
   if (typeof setup === 'string') return setup;
   const onSample = sample !== undefined && (sample.isUpload || canUseBeginning(setup));
   if (!onSample && onlySample !== undefined) return onlySample;
-  const used = onSample ? { ...setup, source: sourceOf(setup, sample) } : setup;
+  const read = onSample ? { ...setup, source: sourceOf(setup, sample) } : setup;
+  const used = piped && onSample ? { ...read, source: { ...read.source, from: { kind: 'stdin' } as const } } : read;
   const { network } = request;
   const uploads = (feed: string) => findUpload(db, feed as FeedName);
   const trial = await withinBounds(request, (signal) =>
-    tryFeed(used, { signal, network, uploads, samples, showsRecords: true, mostBytes: MOST_BYTES }),
+    tryFeed(used, {
+      signal,
+      network,
+      uploads,
+      samples,
+      showsRecords: true,
+      mostBytes: MOST_BYTES,
+      ...(piped && onSample ? { stdin: createReadStream(sample.path) } : {}),
+    }),
   );
   return { trial: typeof trial === 'string' ? { kind: 'failed', message: trial } : trial, setup, onSample };
 }

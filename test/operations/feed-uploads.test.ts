@@ -1,6 +1,8 @@
 // Files that people upload as feeds: through the API, the command line and pages; what a pull reads of them; and what must not happen.
+import { execFile } from 'node:child_process';
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { promisify } from 'node:util';
 import { gzipSync } from 'node:zlib';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { feedName, siteName } from '../../src/posting/identifiers.ts';
@@ -184,6 +186,40 @@ it('of more than 1 MiB is taken over the API, and of more than 32 MiB refused', 
   const tooLong = await post('feeds/paper/uploads', { content: base64(Buffer.alloc(33 * 1024 * 1024)) });
   expect(tooLong.status).toBe(413);
   expect(await uploads()).toHaveLength(2);
+});
+
+it('is taken from a pipe, which may have been cut, only if its content shows its end', async () => {
+  await start();
+  await saveFeed();
+  const fields = '{ title: title, description: title, location-city: city, location-state: state }';
+  const table = `source: upload://\nformat: { type: csv, key: id, fields: ${fields} }\nsite: board\n`;
+  const { seen } = (await served.api('GET', 'feeds/paper/file', undefined, { as: 'admin' })).body;
+  expect((await post('feeds/paper/file', { text: table, seen })).body).toMatchObject({ result: 'saved' });
+  await restart();
+  const half = base64('id,title,city,state\n1,Nurse,Austin,TX\n2,Cook,Austin,TX\n');
+  for (const asked of [{}, { anyway: true }]) {
+    const cut = await post('feeds/paper/uploads', { content: half, piped: true, ...asked });
+    expect([cut.status, cut.text]).toEqual([422, expect.stringContaining('came through a pipe')]);
+  }
+  expect(await uploads()).toHaveLength(1);
+  expect((await post('feeds/paper/uploads', { content: half })).status).toBe(200);
+
+  const now = (await served.api('GET', 'feeds/paper/file', undefined, { as: 'admin' })).body.seen;
+  expect((await post('feeds/paper/file', { text: TEXT, seen: now })).body).toMatchObject({ result: 'saved' });
+  const pipe = join(mirror.folder, 'pipe');
+  await promisify(execFile)('mkfifo', [pipe]);
+  const program = { ...mirror, configPath: join(mirror.folder, 'served.yaml') };
+  const whole = feedXml(postings(4));
+  const write = async (content: string) => {
+    const [ran] = await Promise.all([
+      runProgram(program, 'feeds', 'upload', 'paper', pipe, '--anyway'),
+      writeFile(pipe, content),
+    ]);
+    return ran;
+  };
+  const torn = await write(whole.slice(0, -20));
+  expect([torn.status, torn.out + torn.errors]).toEqual([1, expect.stringContaining('came through a pipe')]);
+  expect(await write(whole)).toMatchObject({ status: 0, out: expect.stringContaining('4 postings would be sent') });
 });
 
 it('does not replace what a feed reads if its settings are not saved', async () => {

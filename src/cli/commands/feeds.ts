@@ -2,8 +2,8 @@
 // resumes one after an undo, renews postings that expire, or shows and saves the files of feeds and
 // what is uploaded for them.
 
-import { createReadStream } from 'node:fs';
-import { readFile } from 'node:fs/promises';
+import { createReadStream, fstatSync } from 'node:fs';
+import { readFile, stat } from 'node:fs/promises';
 import { basename, resolve } from 'node:path';
 import { text as readAll } from 'node:stream/consumers';
 import { Command } from 'commander';
@@ -286,6 +286,7 @@ function uploadCommands(): readonly Command[] {
         feed: String(feed),
         name: basename(String(file)),
         content: (await readBytes(String(file))).toString('base64'),
+        piped: !(await isRegularFile(String(file))),
         anyway: anyway === true,
       }),
       view: ({ feed, result, version, sent, rejected, complete }, write) =>
@@ -337,6 +338,10 @@ function uploadCommands(): readonly Command[] {
     }),
   ];
 }
+
+/** Otherwise it ends when the program that writes it does, whatever the reason. */
+const isRegularFile = async (file: string): Promise<boolean> =>
+  (file === '-' ? fstatSync(0) : await stat(resolve(file))).isFile();
 
 /** Not much more than may be uploaded is read of it. */
 async function readBytes(file: string): Promise<Buffer> {

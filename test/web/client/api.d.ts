@@ -1,4 +1,4 @@
-// The types of the API's client. SHA-256 of the document: e59c07fd753859b747d79b1c5df81e17783c86e59a4e59468574635cf6a81c66
+// The types of the API's client. SHA-256 of the document: 83bde4a0a195200517250d90cbebb99b9eca3eeb5f9236e6e963e5b3466c2c51
 // biome-ignore-all assist: generated
 // biome-ignore-all format: generated
 // biome-ignore-all lint: generated
@@ -2943,6 +2943,8 @@ export interface operations {
                     content?: string;
                     /** @description Instead of `content`: a sample that was uploaded. */
                     sample?: string;
+                    /** @description It came through a pipe, which ends in the same way if the program before it fails: then it must show its own end. */
+                    piped?: boolean;
                     /** @description Also if the feed finds no posting in it that would be sent. */
                     anyway?: boolean;
                 };
