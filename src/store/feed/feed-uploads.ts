@@ -146,12 +146,13 @@ export async function keepNewest(tx: Queryable, feed: FeedName, most: number): P
 
 /** Files of the new name become later versions than those of the former one: they were uploaded after it. */
 export async function moveUploadsBehind(tx: Queryable, from: FeedName, to: FeedName): Promise<void> {
+  for (const feed of [from, to].sort()) await lockUploads(tx, feed);
   for (const table of ['feed_upload_part', 'feed_upload']) {
-    // Further than the most files of a feed, so that no number is taken meanwhile.
+    // Further than the last file of either, so that no number is taken meanwhile.
     await tx.query(
-      `update ${table} set version = version + $3 +
-         (select coalesce(max(version), 0) from feed_upload where feed = $1) where feed = $2`,
-      [from, to, MOST_UPLOADS],
+      `update ${table} set version = version + (select sum(newest) from
+         (select max(version) as newest from feed_upload where feed in ($1, $2) group by feed) each) where feed = $2`,
+      [from, to],
     );
   }
 }
