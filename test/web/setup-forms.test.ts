@@ -155,6 +155,16 @@ describe('a source that asks for a sign-in', () => {
     expect(unset.text).toContain('the environment variable NOT_SET is not set');
     expect(unset.text).toContain('value="NOT_SET"');
   });
+
+  it('shows no user name that is a key, as it has no password', async () => {
+    const form = await ada.get('/feeds/new');
+    const key = { source: 'https://feeds.invalid/jobs.xml', feed: 'keyed', 'credentials.basic.user': 'c4naryKey' };
+    const refused = await ada.press(form, 'Recognise the feed', key);
+    expect(refused.text).toContain('credentials.basic.user is a secret');
+    expect(refused.text).not.toContain('c4nary');
+    const named = { 'credentials.basic.user': 'acme', 'credentials.basic.password': 'NOT_SET' };
+    expect((await ada.press(refused, 'Recognise the feed', named)).text).toContain('value="acme"');
+  });
 });
 
 describe('a feed at an address', () => {

@@ -1,5 +1,9 @@
 // The first step of adding a feed: where it comes from.
-import { CREDENTIAL_FORMS, type CredentialForm } from '../../../config/schema/credentials-schema.ts';
+import {
+  CREDENTIAL_FORMS,
+  type CredentialForm,
+  isSecretCredential,
+} from '../../../config/schema/credentials-schema.ts';
 import { keyFault, type TriedFeed } from '../../../operations/feed-setup.ts';
 import { plural } from '../../../plan/message.ts';
 import { pageAddress } from '../parts/addresses.ts';
@@ -123,6 +127,9 @@ const KINDS: Readonly<Record<string, string>> = {
 const Credentials = ({ given, form }: { given: GivenSource; form: Form | undefined }) => {
   const scheme = /^([a-z0-9]+):\/\//i.exec(given.source ?? '')?.[1]?.toLowerCase();
   const typed = (kind: string, name: string) => form?.one(`credentials.${kind}.${name}`)?.trim() ?? '';
+  // Without a password, a user name is a key.
+  const mayBeKey = ({ kind }: CredentialForm, name: string) =>
+    isSecretCredential([kind, name]) && !['password', 'password_file'].some((other) => typed(kind, other) !== '');
   const isUsed = ({ kind, settings }: CredentialForm) =>
     kind === scheme || settings.some(({ name }) => typed(kind, name) !== '');
   return (
@@ -136,7 +143,12 @@ const Credentials = ({ given, form }: { given: GivenSource; form: Form | undefin
         <details class="part" open={isUsed(credentials)}>
           <summary>{KINDS[credentials.kind] ?? credentials.kind}</summary>
           {credentials.settings.map((setting) => (
-            <CredentialField kind={credentials.kind} setting={setting} typed={typed(credentials.kind, setting.name)} />
+            <CredentialField
+              kind={credentials.kind}
+              setting={setting}
+              typed={typed(credentials.kind, setting.name)}
+              mayBeKey={mayBeKey(credentials, setting.name)}
+            />
           ))}
         </details>
       ))}
@@ -148,13 +160,16 @@ interface CredentialFieldProps {
   readonly kind: string;
   readonly setting: CredentialForm['settings'][number];
   readonly typed: string;
+  /** What was typed may be a secret although it is no setting for one. */
+  readonly mayBeKey: boolean;
 }
 
-const CredentialField = ({ kind, setting, typed }: CredentialFieldProps) => {
+const CredentialField = ({ kind, setting, typed, mayBeKey }: CredentialFieldProps) => {
   const { name, words, description, isSecret, choices } = setting;
   const id = `credentials-${kind}-${name}`;
   // What is no name may be the secret.
-  const shown = isSecret && !/^(?:\$\{)?[A-Za-z_][A-Za-z0-9_]*\}?$/.test(typed) ? '' : typed;
+  const isName = (isSecret ? /^(?:\$\{)?[A-Za-z_][A-Za-z0-9_]*\}?$/ : /^\$\{[A-Za-z_][A-Za-z0-9_]*\}$/).test(typed);
+  const shown = (isSecret || mayBeKey) && !isName ? '' : typed;
   const says = description
     .replaceAll('`', '')
     .replace(/: \$\{NAME\}, from the environment/, '')
