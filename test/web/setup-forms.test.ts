@@ -94,6 +94,23 @@ describe('an uploaded file', () => {
     expect(kept).toBe('paper.csv');
   });
 
+  it('says what a form would leave unused, instead of leaving it out', async () => {
+    const upload = { field: 'file', name: 'jobs.xml', bytes: Buffer.from(feedXml(postings(2))) };
+    const first = await ada.upload('/feeds/new', { site: 'board', feed: 'unused', format: 'indeed' }, upload);
+    const title: Fields = { 'step.title': 'table', 'table.title': 'Nurse,Nursing' };
+    const refused = await ada.press(first, 'Try these fields', title);
+    expect(refused.text).toMatch(/role="alert"[^>]*>title: choose a path under From as well/);
+    expect((await ada.press(first, 'Try these fields', { 'text.title': 'Nurse' })).text).toMatch(
+      /role="alert"[^>]*>title: to use the text, choose/,
+    );
+    const mapped = await ada.press(first, 'Try these fields', { ...title, 'from.title': 'path:title' });
+    expect(mapped.text).not.toContain('role="alert"');
+    // What the preset says is chosen again, with the table still there.
+    expect((await ada.press(mapped, 'Try these fields', { 'from.title': 'format' })).text).not.toContain(
+      'role="alert"',
+    );
+  });
+
   it('is saved with a choice for postings in several places', async () => {
     const bytes = Buffer.from('ref,title,where\n1,Nurse,"Austin, TX | Reno, NV"\n2,Cook,"Salem, OR"\n');
     const upload = { field: 'file', name: 'several.csv', bytes };

@@ -1,6 +1,6 @@
 // Reads what the forms of a feed's setup say: its draft, and the changes of single settings.
 import type { DraftEdit, FieldChoice, FieldStepChoice, StepName } from '../../../config/feed-draft.ts';
-import { editDraft, STEPS, settingsOfDraft } from '../../../config/feed-draft.ts';
+import { editDraft, fieldChoiceOf, STEPS, settingsOfDraft } from '../../../config/feed-draft.ts';
 import { CREDENTIAL_FORMS } from '../../../config/schema/credentials-schema.ts';
 import { UPLOADED_FILE } from '../../../feed/source/sources.ts';
 import { FIELD_NAME } from '../../../posting/site-rules.ts';
@@ -27,7 +27,7 @@ export async function readMappingEdit(form: Form, text: string): Promise<DraftEd
   const added = form.one('new_field')?.trim() ?? '';
   for (const field of [...form.namesAfter('from.'), ...(added === '' ? [] : [added])]) {
     if (!FIELD_NAME.test(field)) return `"${field}" can't be the name of a field of the site`;
-    const choice = field === added ? ADDED : await choiceIn(form, field);
+    const choice = field === added ? ADDED : await choiceIn(form, field, text);
     if (typeof choice === 'string') return `${field}: ${choice}`;
     fields.set(field, choice);
   }
@@ -86,13 +86,15 @@ export const WRITTEN = 'written';
 
 const ADDED: FieldChoice = { kind: 'value', text: '' };
 
-async function choiceIn(form: Form, field: string): Promise<FieldChoice | string> {
+async function choiceIn(form: Form, field: string, text: string): Promise<FieldChoice | string> {
   const inserted = form.one(`insert.${field}`) ?? '';
   const typed = form.one(`text.${field}`) ?? '';
   // Whoever adds a path means a text with paths, whatever was chosen before.
   const from = inserted === '' ? (form.one(`from.${field}`) ?? WRITTEN) : 'template';
   const written = inserted === '' ? typed : `${typed}${/\S$/.test(typed) ? ' ' : ''}{${inserted}}`;
-  if (from === 'format' || from === 'none' || from === WRITTEN) return { kind: from };
+  if (from === 'none') return { kind: from };
+  const unused = inserted === '' ? unusedIn(form, field, text) : undefined;
+  if (from === 'format' || from === WRITTEN) return unused ?? { kind: from };
   if (from === 'value')
     return written === '' ? 'write the text that all postings get' : { kind: 'value', text: written };
   if (from === 'template' && written === '') return 'write the template, with paths in braces: {city}, {state}';
@@ -108,6 +110,25 @@ async function choiceIn(form: Form, field: string): Promise<FieldChoice | string
   };
   if (from === 'template') return { kind: 'template', text: written, ...choice };
   return from.startsWith('path:') ? { kind: 'path', text: from.slice(5), ...choice } : `there is no source ${from}`;
+}
+
+/** What somebody has just chosen or typed that "From" makes no use of, if it is what the preset or the text says. */
+function unusedIn(form: Form, field: string, text: string): string | undefined {
+  const shown = fieldChoiceOf(text, field);
+  const isShown = (name: string, value: string): boolean =>
+    (form.one(`${name}.${field}`) ?? value).replaceAll('\r\n', '\n').trim() === value.trim();
+  if (!isShown('text', shown.kind === 'template' || shown.kind === 'value' ? shown.text : '')) {
+    return 'to use the text, choose "text with paths in braces" or "the same text for all" under From';
+  }
+  const { step = 'none', otherwise = '', table = {} } = 'step' in shown ? shown : {};
+  const isSame =
+    (form.one(`step.${field}`) ?? step) === step &&
+    isShown('default', otherwise) &&
+    isShown('table', tableText(table)) &&
+    form.file(`file.${field}`) === undefined;
+  return isSame
+    ? undefined
+    : 'choose a path under From as well: what is chosen there is used as it is, without "Made into", default and look-up table';
 }
 
 const MOST_ENTRIES = 5_000;

@@ -267,9 +267,7 @@ export const SavedPage = ({ visit, draft, saved }: { visit: Visit; draft: SetupD
         <a href={visit.prefix + pageAddress.configuration()}>see whether they have</a>.
       </li>
       <li>
-        {settingsOfDraft(draft.text).schedule === undefined
-          ? 'Then pull it: '
-          : 'Then it is pulled for the first time, and from then on by its schedule: '}
+        {nextPullInWords(draft)}
         <a href={visit.prefix + pageAddress.feed(draft.feed)}>{`the feed ${draft.feed}`}</a>.
       </li>
       {namesUpload(draft.text) && (
@@ -284,6 +282,13 @@ export const SavedPage = ({ visit, draft, saved }: { visit: Visit; draft: SetupD
     </ul>
   </Layout>
 );
+
+function nextPullInWords({ text, isNew }: SetupDraft): string {
+  if (settingsOfDraft(text).schedule === undefined) return 'Then pull it: ';
+  return isNew
+    ? 'Then it is pulled for the first time, and from then on by its schedule: '
+    : 'The change is sent with the next pull by its schedule, or as soon as you pull it: ';
+}
 
 /** Nothing was written: a person has to. */
 export const CommitPage = ({ visit, draft, saved }: { visit: Visit; draft: SetupDraft; saved: Saved }) => (
