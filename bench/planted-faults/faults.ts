@@ -428,13 +428,13 @@ export const plantedFaults: readonly PlantedFault[] = [
     tests: ['test/feed/record-batch.test.ts'],
   },
   {
-    file: 'src/feed/format/csv/csv-format.ts',
+    file: 'src/feed/format/csv-format.ts',
     find: '} else if (!isEndProven) {',
     put: '} else if (false) {',
     tests: ['test/feed/csv-splitter.test.ts'],
   },
   {
-    file: 'src/feed/format/csv/csv-format.ts',
+    file: 'src/feed/format/csv-format.ts',
     find: 'this.#shortfalls.note(why);',
     put: '',
     tests: ['test/feed/csv-splitter.test.ts'],
@@ -823,19 +823,19 @@ export const plantedFaults: readonly PlantedFault[] = [
   },
   // Web pages and sitemaps.
   {
-    file: 'src/feed/format/html/html-format.ts',
+    file: 'src/feed/format/html-format.ts',
     find: 'if (this.#isClosed || isEndProven) return undefined',
     put: 'return undefined',
     tests: ['test/feed/html/page-property.test.ts'],
   },
   {
-    file: 'src/feed/format/html/json-ld-format.ts',
+    file: 'src/feed/format/json-ld-format.ts',
     find: 'dependsOnTime: true',
     put: 'dependsOnTime: false',
     tests: ['test/feed/html/read-pages.test.ts'],
   },
   {
-    file: 'src/feed/format/html/json-ld-format.ts',
+    file: 'src/feed/format/json-ld-format.ts',
     find: "if (!isCertain) return 'uncertain'",
     put: "if (!isCertain) return 'expired'",
     tests: ['test/feed/html/read-pages.test.ts', 'test/scenarios/expiring-postings.test.ts'],
@@ -847,7 +847,7 @@ export const plantedFaults: readonly PlantedFault[] = [
     tests: ['test/scenarios/expiring-postings.test.ts'],
   },
   {
-    file: 'src/feed/format/html/json-ld-format.ts',
+    file: 'src/feed/format/json-ld-format.ts',
     find: 'counts.records === 0 && this.#options',
     put: 'false && this.#options',
     tests: ['test/feed/html/json-ld-splitter.test.ts'],

@@ -15,8 +15,7 @@ import { isRewriting, rewritings } from '../plan/observe-values.ts';
 import { checkDelays, checkDueMs } from '../plan/policy.ts';
 import { compareReferences, fieldOf, foldSpace } from '../plan/same-meaning.ts';
 import type { Fields } from '../posting/posting.ts';
-import { type SiteJob, toCompare } from '../site/exchange.ts';
-import { statesDeletion } from '../site/states-deletion.ts';
+import { type SiteJob, statesDeletion, toCompare } from '../site/exchange.ts';
 import {
   type DeletedFor,
   deletedFor,

@@ -1,8 +1,7 @@
 // Double-checks a site that says "no such job": at a wrong address it would say so of every job.
 import { type Message, messageOf, plural } from '../plan/message.ts';
 import type { SiteJobId } from '../posting/identifiers.ts';
-import type { Outcome } from '../site/exchange.ts';
-import { statesDeletion } from '../site/states-deletion.ts';
+import { type Outcome, statesDeletion } from '../site/exchange.ts';
 import type { Attempt } from '../store/change/attempt.ts';
 import { type AddressProof, tellHidden } from '../store/mapping/visible-jobs.ts';
 import { explainForeignReference } from './confirm-own.ts';

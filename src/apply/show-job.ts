@@ -3,9 +3,8 @@
 import type { RateLimiter } from '../flow/rate-limiter.ts';
 import { backoffMs, type RetryPolicy, retry } from '../flow/retry.ts';
 import type { SiteJobId } from '../posting/identifiers.ts';
-import { NotShownError, type SiteClient, type SiteJob } from '../site/exchange.ts';
+import { NotShownError, type SiteClient, type SiteJob, unlessDeleted } from '../site/exchange.ts';
 import { type Deadline, deadlineIn } from '../site/http/trouble.ts';
-import { unlessDeleted } from '../site/states-deletion.ts';
 import type { Attempt } from '../store/change/attempt.ts';
 import { renewAttempt } from '../store/change/claim.ts';
 import { type JobAsker, noteShownJobs } from '../store/mapping/visible-jobs.ts';

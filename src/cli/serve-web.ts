@@ -8,7 +8,7 @@ import type { Engine } from '../runtime/engine.ts';
 import { startHttp } from '../runtime/http/serve.ts';
 import { adoptNow } from '../runtime/run-adoption.ts';
 import { pullNow } from '../runtime/schedule/pull-now.ts';
-import { accessTo } from '../web/access/access.ts';
+import { accessTo } from '../web/access.ts';
 import { webRoutes } from '../web/web-routes.ts';
 
 export interface WebServer {

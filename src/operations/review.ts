@@ -9,7 +9,7 @@ import { escalates } from '../review/health/alert-conditions.ts';
 import { readHere } from '../review/health/configured-policy.ts';
 import { type ListedGroup, listGroups, TRENDS } from '../review/list-groups.ts';
 import { sumOf, tokenOf, tokenOfEntry, tokenOfOne } from '../review/seen.ts';
-import { ENTRY_KINDS } from '../store/backlog/entry-kind.ts';
+import { ENTRY_KINDS } from '../store/backlog/open-counts.ts';
 import { SELECTED_ACTIONS } from '../store/review/bulk-actions.ts';
 import type { EntryQuery } from '../store/review/found-entries.ts';
 import type { ReviewEntry } from '../store/review/review-entries.ts';

@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import { LONGEST_NOTE, type NoteEnd, noteGroup, removeGroupNote } from '../review/list-groups.ts';
 import { addRule, endRuleOf, type RuleEnd } from '../review/rules.ts';
-import { ENTRY_KINDS } from '../store/backlog/entry-kind.ts';
+import { ENTRY_KINDS } from '../store/backlog/open-counts.ts';
 import type { BulkEdit } from '../store/review/bulk-actions.ts';
 import type { GroupNote } from '../store/review/review-groups.ts';
 import { type ListedRule, listRules, RULE_ACTIONS } from '../store/review/rules.ts';

@@ -13,8 +13,7 @@ import {
 } from '../plan/allowed.ts';
 import { type Message, reword } from '../plan/message.ts';
 import type { FeedName, PostingKey } from '../posting/identifiers.ts';
-import { ENTRY_KINDS } from '../store/backlog/entry-kind.ts';
-import { questionedAmong } from '../store/backlog/open-counts.ts';
+import { ENTRY_KINDS, questionedAmong } from '../store/backlog/open-counts.ts';
 import {
   ACTIONS,
   type ActedEntry,

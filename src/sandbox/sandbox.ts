@@ -15,7 +15,7 @@ import { asksForXml, createXmlApp } from './interface/xml-app.ts';
 import type { JobSite } from './job-site.ts';
 import { createSignInLimit } from './job-site.ts';
 import { type JobFields, openJobs } from './jobs.ts';
-import { createPageApp } from './pages/page-app.tsx';
+import { createPageApp } from './page-app.tsx';
 import { createRequestLog, type RequestLog, type SandboxLog } from './request-log.ts';
 import { defaultSettings, type SandboxSettings } from './settings.ts';
 

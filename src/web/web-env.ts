@@ -3,9 +3,9 @@ import type { HttpBindings } from '@hono/node-server';
 import type { z } from 'zod';
 import type { PauseSubject, PersonsPause } from '../plan/pause-words.ts';
 import type { FeedName } from '../posting/identifiers.ts';
-import type { Client } from './access/limits.ts';
-import type { Visitor } from './access/visitor.ts';
+import type { Client } from './limits.ts';
 import { ProblemError } from './problem.ts';
+import type { Visitor } from './visitor.ts';
 
 export interface WebEnv {
   Bindings: HttpBindings;

@@ -13,10 +13,9 @@ import type { App } from '../runtime/app.ts';
 import { auditAction } from '../store/access/audit.ts';
 import { listPauses } from '../store/locks/pauses.ts';
 import { describePassing } from '../store/postgres/transient-error.ts';
-import type { Access } from './access/access.ts';
-import { limiter } from './access/limits.ts';
-import { apiRoutes } from './api/api.ts';
-import { once } from './api/read-request.ts';
+import type { Access } from './access.ts';
+import { apiRoutes } from './api.ts';
+import { limiter } from './limits.ts';
 import { pageRoutes } from './pages/page-routes.tsx';
 import { ErrorPage } from './pages/parts/page.tsx';
 import {
@@ -28,6 +27,7 @@ import {
   receiveBody,
   TITLES,
 } from './problem.ts';
+import { once } from './read-request.ts';
 import type { WebEnv } from './web-env.ts';
 
 export function webRoutes(app: App, control: Control, { readClient, readVisitor, sessions }: Access): Hono<WebEnv> {

@@ -6,8 +6,8 @@ import { COMMANDS } from '../../src/cli/command-list.ts';
 import { COMMAND_NOTES, EXIT_STATUS_NOTES } from '../../src/cli/command-notes.ts';
 import { buildProgram } from '../../src/cli/program.ts';
 import { inputJsonSchema, type JsonSchema } from '../../src/config/validate.ts';
-import { OPERATIONS } from '../../src/web/api/http-routes.ts';
-import type { HttpOperation } from '../../src/web/api/read-request.ts';
+import { OPERATIONS } from '../../src/web/http-routes.ts';
+import type { HttpOperation } from '../../src/web/read-request.ts';
 import { allMetrics } from '../packaging/all-metrics.ts';
 
 const INTRODUCTION = `# Reference: commands, requests, metrics

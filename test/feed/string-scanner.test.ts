@@ -1,7 +1,7 @@
 // Compares the search for the end of a JSON string with a plain one, byte by byte.
 import fc from 'fast-check';
 import { it } from 'vitest';
-import { StringScanner } from '../../src/feed/format/json/value-scanner.ts';
+import { StringScanner } from '../../src/feed/format/value-scanner.ts';
 import { expectEqual } from '../support/expect-equal.ts';
 import { generated } from '../support/extent.ts';
 

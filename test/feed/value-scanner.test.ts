@@ -1,6 +1,6 @@
 // Finds the ends and the faults of JSON values whose bytes arrive one by one.
 import { expect, it } from 'vitest';
-import { ValueScanner } from '../../src/feed/format/json/value-scanner.ts';
+import { ValueScanner } from '../../src/feed/format/value-scanner.ts';
 
 function scanBytewise(json: string): readonly [end: string, at: number] {
   const bytes = Buffer.from(json);

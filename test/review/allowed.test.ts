@@ -24,7 +24,7 @@ import { canApprove, readHeldOffers } from '../../src/review/held-offer.ts';
 import { resolveEntry } from '../../src/review/resolve-entry.ts';
 import { addRule } from '../../src/review/rules.ts';
 import type { App } from '../../src/runtime/app.ts';
-import { ENTRY_KINDS } from '../../src/store/backlog/entry-kind.ts';
+import { ENTRY_KINDS } from '../../src/store/backlog/open-counts.ts';
 import { findEntries } from '../../src/store/change/act-in-review.ts';
 import { SELECTED_ACTIONS, type SelectedAction } from '../../src/store/review/bulk-actions.ts';
 import { readEntry } from '../../src/store/review/review-entries.ts';

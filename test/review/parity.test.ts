@@ -7,7 +7,7 @@ import { textOf } from '../../src/plan/message.ts';
 import { startBulk } from '../../src/review/bulk/start-bulk.ts';
 import { listGroups } from '../../src/review/list-groups.ts';
 import { startBulkRunner } from '../../src/runtime/bulk-runner.ts';
-import { OPERATIONS } from '../../src/web/api/http-routes.ts';
+import { OPERATIONS } from '../../src/web/http-routes.ts';
 import { foundPages } from '../../src/web/pages/doubts.tsx';
 import { reviewPages } from '../../src/web/pages/review/review-pages.tsx';
 import { runProgram } from '../cli/run-program.ts';

@@ -3,7 +3,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { BulkAction } from '../../src/plan/action.ts';
 import { postingKey, siteJobId } from '../../src/posting/identifiers.ts';
 import { type ActionReport, actOnEntries } from '../../src/review/act-on-entries.ts';
-import { ENTRY_KINDS, type EntryKind } from '../../src/store/backlog/entry-kind.ts';
+import { ENTRY_KINDS, type EntryKind } from '../../src/store/backlog/open-counts.ts';
 import { holdDeleteOfReplaced, holdRestoredDeletes } from '../../src/store/change/restored-database.ts';
 import type { ReviewEntry } from '../../src/store/review/review-entries.ts';
 import { reviewEntries } from '../../src/store/review/review-page.ts';

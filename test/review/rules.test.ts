@@ -7,7 +7,7 @@ import { editEntry } from '../../src/review/edit-posting.ts';
 import { listGroups } from '../../src/review/list-groups.ts';
 import { addRule, applyRules, endRuleOf, type RuleRequest, startRules } from '../../src/review/rules.ts';
 import { startBulkRunner } from '../../src/runtime/bulk-runner.ts';
-import type { EntryKind } from '../../src/store/backlog/entry-kind.ts';
+import type { EntryKind } from '../../src/store/backlog/open-counts.ts';
 import { findRule } from '../../src/store/review/rules.ts';
 import { forgetOldRows } from '../../src/store/status/retention.ts';
 import { posting, postings } from '../support/indeed-feed.ts';

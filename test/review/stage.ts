@@ -6,7 +6,7 @@ import type { Message } from '../../src/plan/message.ts';
 import { type FeedName, feedName, type PostingKey, postingKey, siteJobId } from '../../src/posting/identifiers.ts';
 import type { App } from '../../src/runtime/app.ts';
 import { feedSetups } from '../../src/runtime/feed-setups.ts';
-import { ENTRY_KINDS } from '../../src/store/backlog/entry-kind.ts';
+import { ENTRY_KINDS } from '../../src/store/backlog/open-counts.ts';
 import type { Attempt, NotAccepted } from '../../src/store/change/attempt.ts';
 import { claimer } from '../../src/store/change/claim.ts';
 import { findChangeOf, type OpenChangeRow } from '../../src/store/change/open-change.ts';

@@ -1,7 +1,7 @@
 // The site in a browser: accounts and tokens, manual posting, lists, and what a page must never do.
 // @module-tag slow
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { plainText } from '../../src/sandbox/pages/job-routes.tsx';
+import { plainText } from '../../src/sandbox/job-routes.tsx';
 import { openBrowser } from './browser.ts';
 import { jobOf, nurse, openTestSandbox, type TestSandbox } from './test-sandbox.ts';
 

@@ -1,6 +1,6 @@
 // Review entries are listed once each, the urgent first and the numerous last.
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { ENTRY_KINDS, type EntryKind } from '../../src/store/backlog/entry-kind.ts';
+import { ENTRY_KINDS, type EntryKind } from '../../src/store/backlog/open-counts.ts';
 import { countEntries, heldGroups, readEntry } from '../../src/store/review/review-entries.ts';
 import { reviewEntries } from '../../src/store/review/review-page.ts';
 import { acme, openStage, type Stage } from '../review/stage.ts';

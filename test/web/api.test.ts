@@ -2,8 +2,8 @@
 
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { lockFeed } from '../../src/store/locks/feed-locks.ts';
-import { OPERATIONS } from '../../src/web/api/http-routes.ts';
-import { once } from '../../src/web/api/read-request.ts';
+import { OPERATIONS } from '../../src/web/http-routes.ts';
+import { once } from '../../src/web/read-request.ts';
 import { acme, openStage, type Stage } from '../review/stage.ts';
 import { ageDoubts } from '../support/age-doubts.ts';
 import { feedXml, posting, postings } from '../support/indeed-feed.ts';

@@ -1,6 +1,6 @@
 // Jobs that a search of the site found: the page and the API adopt those that are certain, as `review settle FEED --found` does.
 import { afterEach, beforeEach, expect, it } from 'vitest';
-import { OPERATIONS } from '../../src/web/api/http-routes.ts';
+import { OPERATIONS } from '../../src/web/http-routes.ts';
 import { openFoundJobs } from '../support/found-jobs.ts';
 import { changeJob } from '../support/hand-made-jobs.ts';
 import { feedXml, postings } from '../support/indeed-feed.ts';

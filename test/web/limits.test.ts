@@ -1,6 +1,6 @@
 // How often each client may ask, and who waits for costly work.
 import { describe, expect, it } from 'vitest';
-import { contestedSlots, limiter } from '../../src/web/access/limits.ts';
+import { contestedSlots, limiter } from '../../src/web/limits.ts';
 
 it('what is allowed refills evenly, and what is refused does not count', () => {
   let now = 0;

@@ -2,7 +2,7 @@
 // @module-tag slow
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { startBulkRunner } from '../../src/runtime/bulk-runner.ts';
-import { OPERATIONS } from '../../src/web/api/http-routes.ts';
+import { OPERATIONS } from '../../src/web/http-routes.ts';
 import { openStage, type Stage } from '../review/stage.ts';
 import { posting, postings } from '../support/indeed-feed.ts';
 import { type Answer, type Served, serve } from './served.ts';

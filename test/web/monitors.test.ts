@@ -4,7 +4,7 @@ import { connect, type Socket } from 'node:net';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { Secret } from '../../src/config/read-secret.ts';
 import { type HttpServer, startHttp } from '../../src/runtime/http/serve.ts';
-import { accessTo } from '../../src/web/access/access.ts';
+import { accessTo } from '../../src/web/access.ts';
 import { type Mirror, openMirror } from '../support/mirror.ts';
 import { PASSWORD, rawRequest, type Served, type ServeOptions, serve, TOKENS } from './served.ts';
 

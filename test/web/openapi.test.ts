@@ -1,7 +1,7 @@
 // The OpenAPI document: complete, consistent in itself, and made of the schemas that validate requests.
 import { expect, it } from 'vitest';
-import { openApi } from '../../src/web/api/api.ts';
-import { OPERATIONS } from '../../src/web/api/http-routes.ts';
+import { openApi } from '../../src/web/api.ts';
+import { OPERATIONS } from '../../src/web/http-routes.ts';
 
 // biome-ignore lint/suspicious/noExplicitAny: the document is plain data.
 const document = openApi(OPERATIONS, 'http://127.0.0.1:8080/api/v1') as any;

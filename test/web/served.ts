@@ -13,7 +13,7 @@ import { feedSetups } from '../../src/runtime/feed-setups.ts';
 import { healthRoutes, startHttpServer } from '../../src/runtime/http/serve.ts';
 import { type AdoptNow, adoptNow } from '../../src/runtime/run-adoption.ts';
 import { pullNow } from '../../src/runtime/schedule/pull-now.ts';
-import { accessTo } from '../../src/web/access/access.ts';
+import { accessTo } from '../../src/web/access.ts';
 import { webRoutes } from '../../src/web/web-routes.ts';
 import type { Mirror } from '../support/mirror.ts';
 

@@ -7,7 +7,7 @@ import { mirrorFeed } from '../../runtime/mirror-feed.ts';
 import { ExitStatus, type StopSignal, stopSignal, UserError } from '../../runtime/stop-signal.ts';
 import type { SiteClient } from '../../site/exchange.ts';
 import { createSiteClient } from '../../site/http/client.ts';
-import { ENTRY_KINDS } from '../../store/backlog/entry-kind.ts';
+import { ENTRY_KINDS } from '../../store/backlog/open-counts.ts';
 import type { PlannedChange } from '../../store/backlog/planned-changes.ts';
 import type { ReviewEntry } from '../../store/review/review-entries.ts';
 import { reviewEntries } from '../../store/review/review-page.ts';

@@ -7,7 +7,7 @@ import { type Named, readNamed, whyNotAtAll } from '../../review/act-on-entries.
 import { type Seen, seenOf } from '../../review/seen.ts';
 import type { App } from '../../runtime/app.ts';
 import { type ExitStatus, UserError } from '../../runtime/stop-signal.ts';
-import { ENTRY_KINDS, type EntryKind } from '../../store/backlog/entry-kind.ts';
+import { ENTRY_KINDS, type EntryKind } from '../../store/backlog/open-counts.ts';
 import type { ActedEntry } from '../../store/change/act-in-review.ts';
 import { printNotice } from '../../telemetry/print.ts';
 import {

@@ -15,7 +15,7 @@ import { escalates } from '../../review/health/alert-conditions.ts';
 import { adviceOnHeld, type HeldOffer, readHeldOffers } from '../../review/held-offer.ts';
 import { groupTitle, listGroupsWithTotals, TREND_WORDS } from '../../review/list-groups.ts';
 import type { App } from '../../runtime/app.ts';
-import { ENTRY_KINDS, type EntryKind } from '../../store/backlog/entry-kind.ts';
+import { ENTRY_KINDS, type EntryKind } from '../../store/backlog/open-counts.ts';
 import { countFound, isCut, MOST_FOUND } from '../../store/review/found-entries.ts';
 import { countEntries, type HeldGroup, heldGroups } from '../../store/review/review-entries.ts';
 import { foldReviewCounts } from '../../store/review/review-totals.ts';

@@ -15,7 +15,7 @@ import { startScheduledVerify } from '../../runtime/schedule/scheduled-verify.ts
 import { runSchedules, type Schedules } from '../../runtime/schedule/schedules.ts';
 import { STOP_WITHIN_MS, type StopSignal, stopSignal, UserError, unlessStopped } from '../../runtime/stop-signal.ts';
 import { withRetry } from '../../store/postgres/transient-error.ts';
-import { isOpen } from '../../web/access/visitor.ts';
+import { isOpen } from '../../web/visitor.ts';
 import { commandWriter } from '../adapter/command-line.ts';
 import { actionWriter } from '../adapter/write-action.ts';
 import { serveWeb, type WebServer } from '../serve-web.ts';

@@ -1,11 +1,11 @@
 // The functions of each format, by its name.
-import { csvFormat } from './csv/csv-format.ts';
+import { csvFormat } from './csv-format.ts';
 import type { FeedFormat } from './format.ts';
 import type { FormatName } from './format-kinds.ts';
-import { htmlFormat } from './html/html-format.ts';
-import { jsonLdFormat } from './html/json-ld-format.ts';
-import { jsonFormat } from './json/json-format.ts';
-import { jsonLinesFormat } from './json/jsonl-format.ts';
+import { htmlFormat } from './html-format.ts';
+import { jsonFormat } from './json-format.ts';
+import { jsonLdFormat } from './json-ld-format.ts';
+import { jsonLinesFormat } from './jsonl-format.ts';
 import { xmlFormat } from './xml/xml-format.ts';
 
 const FORMATS: Readonly<Record<FormatName, FeedFormat>> = {

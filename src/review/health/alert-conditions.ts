@@ -3,7 +3,7 @@ import type { Config } from '../../config/config.ts';
 import { type Advice, type Message, messageOf, plural } from '../../plan/message.ts';
 import { type PersonsPause, pauseInBrief, pauseInFull } from '../../plan/pause-words.ts';
 import type { FeedName, SiteName } from '../../posting/identifiers.ts';
-import type { EntryKind } from '../../store/backlog/entry-kind.ts';
+import type { EntryKind } from '../../store/backlog/open-counts.ts';
 import type { ChangeState } from '../../store/change/life-cycle.ts';
 import type { NewGroups } from '../../store/review/review-groups.ts';
 import type { ChangeGauge, Gauges } from '../../store/status/gauges.ts';

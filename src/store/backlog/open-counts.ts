@@ -2,7 +2,6 @@
 import type { sendableCreates } from '../../plan/next-request.ts';
 import type { FeedName } from '../../posting/identifiers.ts';
 import type { Queryable } from '../postgres/database.ts';
-import type { EntryKind } from './entry-kind.ts';
 
 /** Open changes of one feed: first those of seen postings, then those of gone postings. */
 export interface OpenCounts {
@@ -148,3 +147,12 @@ export const questionedOfBulk = (tx: Queryable, bulk: number): Promise<Questione
     `${COUNTED_BY_STATE} from bulk_entry b join change c on c.id = b.entry where b.bulk = $1 and ${inQuestion('c')} ${GROUPED}`,
     [bulk],
   );
+
+// The kinds of review entries, the most urgent first.
+
+export const ENTRY_KINDS = ['in_doubt', 'failed', 'rejected', 'unreadable', 'duplicate', 'held'] as const;
+/** `unreadable` and `duplicate` are records of a feed; the others are changes. */
+export type EntryKind = (typeof ENTRY_KINDS)[number];
+
+/** SQL: the former state of the discarded change `c`, which reopening restores. */
+export const DISCARDED_KIND = `coalesce(c.discarded_from, 'rejected')`;

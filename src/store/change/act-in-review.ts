@@ -4,8 +4,7 @@ import { type Circumstance, conditionsOf, type ReadCircumstance, type ReviewStat
 import { messageOfReason, type Reason } from '../../plan/desired-change.ts';
 import type { Message } from '../../plan/message.ts';
 import type { FeedName, PostingKey, SiteName } from '../../posting/identifiers.ts';
-import { DISCARDED_KIND, type EntryKind } from '../backlog/entry-kind.ts';
-import { circumstancesSql, inQuestion } from '../backlog/open-counts.ts';
+import { circumstancesSql, DISCARDED_KIND, type EntryKind, inQuestion } from '../backlog/open-counts.ts';
 import { lockOutcomesShared } from '../locks/advisory-locks.ts';
 import { toJsonb } from '../postgres/copy-rows.ts';
 import type { Queryable } from '../postgres/database.ts';

@@ -1,6 +1,6 @@
 // Reads the creates of a feed for which a site search found a job, and which of them are unambiguous.
 import type { FeedName, PostingKey, SiteJobId, SiteName } from '../../posting/identifiers.ts';
-import type { EntryKind } from '../backlog/entry-kind.ts';
+import type { EntryKind } from '../backlog/open-counts.ts';
 import type { Queryable } from '../postgres/database.ts';
 
 export interface FoundEntry {

@@ -3,7 +3,7 @@ import { messageOfReason, type Reason } from '../../plan/desired-change.ts';
 import { type Message, reword } from '../../plan/message.ts';
 import type { FeedName, PostingKey, SiteName } from '../../posting/identifiers.ts';
 import type { Problem } from '../../posting/posting.ts';
-import { DISCARDED_KIND, type EntryKind } from '../backlog/entry-kind.ts';
+import { DISCARDED_KIND, type EntryKind } from '../backlog/open-counts.ts';
 import { type EditRow, editsOfPosting } from '../change/edit.ts';
 import { findChange, markOfChange, type OpenChangeRow } from '../change/open-change.ts';
 import type { Queryable } from '../postgres/database.ts';

@@ -2,7 +2,7 @@
 import { messageOfReason, type Reason } from '../../plan/desired-change.ts';
 import type { Message } from '../../plan/message.ts';
 import type { FeedName, PostingKey, SiteName } from '../../posting/identifiers.ts';
-import type { EntryKind } from '../backlog/entry-kind.ts';
+import type { EntryKind } from '../backlog/open-counts.ts';
 import type { Database, Queryable } from '../postgres/database.ts';
 import {
   type EntryQuery,

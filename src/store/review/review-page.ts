@@ -1,6 +1,6 @@
 // Reads one page of review entries after another, each beginning where the former ended.
 import type { FeedName, PostingKey } from '../../posting/identifiers.ts';
-import { ENTRY_KINDS, type EntryKind } from '../backlog/entry-kind.ts';
+import { ENTRY_KINDS, type EntryKind } from '../backlog/open-counts.ts';
 import type { Database, Queryable } from '../postgres/database.ts';
 import {
   type EntryQuery,

@@ -6,8 +6,7 @@ import type { HoldKind } from '../../plan/delete-guard.ts';
 import { messageOfReason, type Reason } from '../../plan/desired-change.ts';
 import type { Message } from '../../plan/message.ts';
 import type { FeedName, PostingKey, SiteJobId, SiteName } from '../../posting/identifiers.ts';
-import type { EntryKind } from '../backlog/entry-kind.ts';
-import { inQuestion, type QuestionedDeletes } from '../backlog/open-counts.ts';
+import { type EntryKind, inQuestion, type QuestionedDeletes } from '../backlog/open-counts.ts';
 import { markOfChange } from '../change/open-change.ts';
 import { IS_WRITABLE, type Queryable } from '../postgres/database.ts';
 import {

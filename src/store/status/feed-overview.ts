@@ -2,7 +2,7 @@
 import { messageOfReason, type Reason } from '../../plan/desired-change.ts';
 import type { Message } from '../../plan/message.ts';
 import type { FeedName, SiteName } from '../../posting/identifiers.ts';
-import { ENTRY_KINDS, type EntryKind } from '../backlog/entry-kind.ts';
+import { ENTRY_KINDS, type EntryKind } from '../backlog/open-counts.ts';
 import { WAITS_FOR_SEARCH } from '../change/site-search.ts';
 import { countLive } from '../mapping/find-jobs.ts';
 import type { Queryable } from '../postgres/database.ts';

@@ -1,8 +1,8 @@
 // Signing in and out of the pages.
 
 import { type Context, Hono } from 'hono';
-import { type Sessions, sessionCookie } from '../access/sessions.ts';
-import { expectOwnPage } from '../access/visitor.ts';
+import { type Sessions, sessionCookie } from '../sessions.ts';
+import { expectOwnPage } from '../visitor.ts';
 import type { WebEnv } from '../web-env.ts';
 import { Layout } from './parts/layout.tsx';
 import { ownAddress } from './parts/page.tsx';

@@ -6,7 +6,7 @@ import { feedName, postingKey, siteName } from '../../../src/posting/identifiers
 import type { Fields, ReadResult } from '../../../src/posting/posting.ts';
 import type { SiteClient } from '../../../src/site/exchange.ts';
 import { createSiteClient } from '../../../src/site/http/client.ts';
-import type { EntryKind } from '../../../src/store/backlog/entry-kind.ts';
+import type { EntryKind } from '../../../src/store/backlog/open-counts.ts';
 import type { ReviewEntry } from '../../../src/store/review/review-entries.ts';
 import { openTestSandbox, type TestSandbox } from '../../sandbox/test-sandbox.ts';
 

@@ -1,6 +1,6 @@
 // schema.org postings in JSON-LD: where they are found, what each gets from its page, and what counts as complete.
 import { describe, expect, test } from 'vitest';
-import { JsonLdSplitter } from '../../../src/feed/format/html/json-ld-format.ts';
+import { JsonLdSplitter } from '../../../src/feed/format/json-ld-format.ts';
 import { collect, splitAs } from '../collect.ts';
 
 const ld = (json: unknown): string =>

@@ -4,7 +4,7 @@ import type { Child } from 'hono/jsx';
 import { type PauseSubject, type PersonsPause, pauseInFull, pausesOf } from '../../../plan/pause-words.ts';
 import type { FeedName } from '../../../posting/identifiers.ts';
 import { formatTime } from '../../../telemetry/times.ts';
-import type { Visitor } from '../../access/visitor.ts';
+import type { Visitor } from '../../visitor.ts';
 import { pageAddress } from './addresses.ts';
 import { sentence } from './parts.tsx';
 

@@ -7,7 +7,7 @@ import { previewBulk, whyTooMany } from '../../../review/bulk/start-bulk.ts';
 import { countByKind, describeSelected, type LeftAlone } from '../../../review/describe-selected.ts';
 import { sumOf, tokenOf } from '../../../review/seen.ts';
 import type { App } from '../../../runtime/app.ts';
-import type { EntryKind } from '../../../store/backlog/entry-kind.ts';
+import type { EntryKind } from '../../../store/backlog/open-counts.ts';
 import type { SelectedAction } from '../../../store/review/bulk-actions.ts';
 import type { SelectedCount } from '../../../store/review/review-totals.ts';
 import { pageAddress, type ReviewSelection } from '../parts/addresses.ts';

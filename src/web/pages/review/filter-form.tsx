@@ -1,6 +1,6 @@
 // The form that narrows what a page of review shows: it asks for the same page again, so it also works in a bookmark.
 import type { Child } from 'hono/jsx';
-import { ENTRY_KINDS } from '../../../store/backlog/entry-kind.ts';
+import { ENTRY_KINDS } from '../../../store/backlog/open-counts.ts';
 import type { ReviewSelection } from '../parts/addresses.ts';
 
 export interface FilterFormProps {

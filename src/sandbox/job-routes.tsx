@@ -1,14 +1,14 @@
 // The routes of one job: to read it, and for its owner to post, edit and delete it, with the form for that.
 import type { Context, Hono } from 'hono';
 import { Parser } from 'htmlparser2';
-import type { Account } from '../accounts.ts';
-import { knownFields, orderedFields } from '../interface/write-xml.ts';
-import { planId } from '../interface/xml-app.ts';
-import { checkJob, errorSentence, type JobError, stateByAbbreviation, stateLists } from '../job-rules.ts';
-import type { JobSite, SiteEnv } from '../job-site.ts';
-import type { Job, JobFields } from '../jobs.ts';
-import type { SandboxSettings } from '../settings.ts';
+import type { Account } from './accounts.ts';
+import { knownFields, orderedFields } from './interface/write-xml.ts';
+import { planId } from './interface/xml-app.ts';
+import { checkJob, errorSentence, type JobError, stateByAbbreviation, stateLists } from './job-rules.ts';
+import type { JobSite, SiteEnv } from './job-site.ts';
+import type { Job, JobFields } from './jobs.ts';
 import { Field, Layout, MessagePage, Moment, placeOf, type Visit } from './layout.tsx';
+import type { SandboxSettings } from './settings.ts';
 import { formOf, plainVisit, show, toLogin, visitOf } from './visit.ts';
 
 export function addJobRoutes(app: Hono<SiteEnv>, site: JobSite): void {

@@ -1,10 +1,10 @@
 // Signs users in and out: a random secret in a cookie, whose digest the database knows.
 import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
 import { type CookieOptions, serialize } from 'hono/utils/cookie';
-import { networkOf, type WebConfig, type WebUser } from '../../config/build/web-config.ts';
-import { verifyPassword } from '../../config/password-hash.ts';
-import { endSession, findSession, openSession } from '../../store/access/sessions.ts';
-import type { Queryable } from '../../store/postgres/database.ts';
+import { networkOf, type WebConfig, type WebUser } from '../config/build/web-config.ts';
+import { verifyPassword } from '../config/password-hash.ts';
+import { endSession, findSession, openSession } from '../store/access/sessions.ts';
+import type { Queryable } from '../store/postgres/database.ts';
 import type { Client } from './limits.ts';
 import { contestedSlots, limiter } from './limits.ts';
 

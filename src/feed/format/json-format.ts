@@ -1,9 +1,9 @@
 // The format of JSON documents. Parses the bytes of one record into a tree of plain text, repairs common faults, or
 // reports why it can't be read.
 import { isUtf8 } from 'node:buffer';
-import type { KeyRule } from '../../../posting/field-mapping.ts';
-import { noteIdAndName } from '../../../posting/id-and-name.ts';
-import type { RecordTree } from '../../../posting/posting.ts';
+import type { KeyRule } from '../../posting/field-mapping.ts';
+import { noteIdAndName } from '../../posting/id-and-name.ts';
+import type { RecordTree } from '../../posting/posting.ts';
 import {
   compileKeyOfTree,
   type FeedFormat,
@@ -12,9 +12,9 @@ import {
   textWithFaults,
   UNREADABLE,
   unreadableRecord,
-} from '../format.ts';
-import { quote } from '../unexpected-document.ts';
+} from './format.ts';
 import { JsonSplitter } from './json-splitter.ts';
+import { quote } from './unexpected-document.ts';
 
 // Parses the bytes of one JSON record into a tree of plain text, or reports why it can't be read.
 
@@ -37,7 +37,7 @@ const BROKEN_LITERAL = /[^\s"{}[\],:]+/y;
  * stay as they are), `true` and `false` become text, and a `null` counts as absent. Two different values under one name
  * make the record unreadable, as it is not known which one is meant. @param lenient repair a record that cannot be parsed.
  */
-export function parseRecord(bytes: Buffer, lenient = false): ParsedRecord {
+export function parseJson(bytes: Buffer, lenient = false): ParsedRecord {
   if (!isUtf8(bytes)) {
     return unreadableRecord(
       'its bytes are not valid in the encoding of the feed; if the feed is really in another one, such as Windows-1252, configure encoding: windows-1252',
@@ -258,7 +258,7 @@ function compileKeyRecovery(rule: KeyRule): RecoverKey {
 
 export const jsonFormat: FeedFormat = {
   createSplitter: (options, sink) => new JsonSplitter(options, sink),
-  parseRecord: (bytes, context) => parseRecord(bytes, context?.lenient),
+  parseRecord: (bytes, context) => parseJson(bytes, context?.lenient),
   compileKeyRecovery,
 };
 

@@ -1,11 +1,11 @@
 // Who may see what of one process: the reader of clients, sessions and visitors, and who may read health and metrics.
 import type { IncomingMessage } from 'node:http';
-import { isLoopbackAddress, plainAddress, type WebConfig } from '../../config/build/web-config.ts';
-import type { Secret } from '../../config/read-secret.ts';
-import type { MayMonitor } from '../../runtime/http/serve.ts';
-import type { Queryable } from '../../store/postgres/database.ts';
-import { ProblemError } from '../problem.ts';
+import { isLoopbackAddress, plainAddress, type WebConfig } from '../config/build/web-config.ts';
+import type { Secret } from '../config/read-secret.ts';
+import type { MayMonitor } from '../runtime/http/serve.ts';
+import type { Queryable } from '../store/postgres/database.ts';
 import { type Client, clientReader, limiter, type ReadClient } from './limits.ts';
+import { ProblemError } from './problem.ts';
 import { type Sessions, sameSecret, sessionsFor } from './sessions.ts';
 import { headerOfProxy, isOpen, namesThisMachine, type Visitor, visitorOf } from './visitor.ts';
 

@@ -1,8 +1,8 @@
 // Limits how often someone may ask: requests of the API, and wrong attempts to sign in; and how many may wait for costly work.
 import type { IncomingMessage } from 'node:http';
 import { isIP } from 'node:net';
-import { addressesIn, plainAddress } from '../../config/build/web-config.ts';
-import { ProblemError } from '../problem.ts';
+import { addressesIn, plainAddress } from '../config/build/web-config.ts';
+import { ProblemError } from './problem.ts';
 
 // Not rate-limiter-flexible 11: in memory it counts within fixed windows and knows every name until its window ends, however many come.
 

@@ -3,12 +3,12 @@
 import { createHash } from 'node:crypto';
 import type { HonoRequest } from 'hono';
 import type { z } from 'zod';
-import type { Scope } from '../../config/build/web-config.ts';
-import type { OperationContext } from '../../operations/operation.ts';
-import { faultInWords } from '../../operations/scalars.ts';
-import { claimRequest, releaseRequest, renewClaim, storeAnswer } from '../../store/access/repeated-requests.ts';
-import type { Database } from '../../store/postgres/database.ts';
-import { badRequest, type Fault, ProblemError, receiveBody } from '../problem.ts';
+import type { Scope } from '../config/build/web-config.ts';
+import type { OperationContext } from '../operations/operation.ts';
+import { faultInWords } from '../operations/scalars.ts';
+import { claimRequest, releaseRequest, renewClaim, storeAnswer } from '../store/access/repeated-requests.ts';
+import type { Database } from '../store/postgres/database.ts';
+import { badRequest, type Fault, ProblemError, receiveBody } from './problem.ts';
 
 /** Larger than any posting that a site accepts. */
 const MOST_BYTES = 1024 * 1024;

@@ -5,14 +5,14 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Hono, type Context as HonoContext } from 'hono';
 import { z } from 'zod';
-import { packageRoot } from '../../config/package-root.ts';
-import type { Control } from '../../operations/control.ts';
-import type { App } from '../../runtime/app.ts';
-import { expectOwnPage, unauthorized, type Visitor } from '../access/visitor.ts';
-import { csvResponse, ProblemError, problemAnswer, problemResponse, TITLES } from '../problem.ts';
-import type { WebEnv } from '../web-env.ts';
+import { packageRoot } from '../config/package-root.ts';
+import type { Control } from '../operations/control.ts';
+import type { App } from '../runtime/app.ts';
 import { OPERATIONS } from './http-routes.ts';
+import { csvResponse, ProblemError, problemAnswer, problemResponse, TITLES } from './problem.ts';
 import { type HttpOperation, type OperationResult, once, readRequest } from './read-request.ts';
+import { expectOwnPage, unauthorized, type Visitor } from './visitor.ts';
+import type { WebEnv } from './web-env.ts';
 
 const API = '/api/v1';
 

@@ -1,8 +1,8 @@
 // The HTML document around every page: head, navigation, footer. Formats numbers, times and places for the pages.
 import type { Child } from 'hono/jsx';
-import type { Account } from '../accounts.ts';
-import type { State } from '../job-rules.ts';
-import type { Job } from '../jobs.ts';
+import type { Account } from './accounts.ts';
+import type { State } from './job-rules.ts';
+import type { Job } from './jobs.ts';
 
 /** What every page knows about its request. */
 export interface Visit {

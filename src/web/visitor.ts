@@ -1,8 +1,8 @@
 // Decides who sends a request and what they may do: a token, a signed-in user, or anyone on this machine if there are neither.
 import type { IncomingMessage } from 'node:http';
-import { isLoopback, type Role, type Scope, type WebConfig } from '../../config/build/web-config.ts';
-import { ProblemError } from '../problem.ts';
+import { isLoopback, type Role, type Scope, type WebConfig } from '../config/build/web-config.ts';
 import type { Client } from './limits.ts';
+import { ProblemError } from './problem.ts';
 import { type Sessions, type SignedIn, sameSecret } from './sessions.ts';
 
 export interface Visitor {

@@ -1,11 +1,11 @@
 // Reads the beginning of a table, and tells which of its rows are records and what precedes each of them.
 import { isUtf8 } from 'node:buffer';
-import { nearestName } from '../../../posting/id-and-name.ts';
-import { parseValuePath, textsAt } from '../../../posting/paths/value-path.ts';
-import type { RecordTree } from '../../../posting/posting.ts';
-import { DELIMITERS, type Delimiter, type TableLayout } from '../format.ts';
-import { OPENING_BYTES, quote, refusalOf, statedError } from '../unexpected-document.ts';
+import { nearestName } from '../../posting/id-and-name.ts';
+import { parseValuePath, textsAt } from '../../posting/paths/value-path.ts';
+import type { RecordTree } from '../../posting/posting.ts';
+import { DELIMITERS, type Delimiter, type TableLayout } from './format.ts';
 import { CR, QUOTE } from './row-scanner.ts';
+import { OPENING_BYTES, quote, refusalOf, statedError } from './unexpected-document.ts';
 
 export interface Table {
   readonly names: readonly string[];

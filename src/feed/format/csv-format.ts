@@ -1,8 +1,8 @@
 // The format of tables: comma-separated values (RFC 4180), and what spreadsheets make of them. Parses the bytes of a
 // record, its header and its row, into a tree of texts.
 import { isUtf8 } from 'node:buffer';
-import type { KeyRule } from '../../../posting/field-mapping.ts';
-import { ChunkJoiner, RecordHandOver } from '../chunk-joiner.ts';
+import type { KeyRule } from '../../posting/field-mapping.ts';
+import { ChunkJoiner, RecordHandOver } from './chunk-joiner.ts';
 import {
   compileKeyOfTree,
   type FeedFormat,
@@ -15,7 +15,7 @@ import {
   type Splitter,
   textWithFaults,
   unreadableRecord,
-} from '../format.ts';
+} from './format.ts';
 import { type CR, LF, RowScanner } from './row-scanner.ts';
 import { otherFormat, parseRow, readHeader, type Table, TableRows, TableStart, treeOf } from './table.ts';
 
@@ -26,7 +26,7 @@ import { otherFormat, parseRow, readHeader, type Table, TableRows, TableStart, t
  * cells than the header are unreadable, because it is not known which are missing, unless the layout allows them; so are
  * rows with more cells that are not empty.
  */
-export function parseRecord(bytes: Buffer, { lenient = false, table }: ParseContext = {}): ParsedRecord {
+export function parseCells(bytes: Buffer, { lenient = false, table }: ParseContext = {}): ParsedRecord {
   if (!isUtf8(bytes)) {
     return unreadableRecord(
       'its bytes are not valid in the encoding of the feed; if the feed is really in another one, such as Windows-1252, configure encoding: windows-1252',
@@ -85,7 +85,7 @@ function compileKeyRecovery(rule: KeyRule): RecoverKey {
 
 export const csvFormat: FeedFormat = {
   createSplitter: (options, sink) => new CsvSplitter(options, sink),
-  parseRecord,
+  parseRecord: parseCells,
   compileKeyRecovery,
 };
 

@@ -3,9 +3,9 @@
 import { getConnInfo } from '@hono/node-server/conninfo';
 import type { Context, Hono } from 'hono';
 import { deleteCookie, getCookie, setCookie } from 'hono/cookie';
-import { SESSION_SECONDS } from '../accounts.ts';
-import type { JobSite, SiteEnv } from '../job-site.ts';
-import { SESSION_COOKIE } from '../job-site.ts';
+import { SESSION_SECONDS } from './accounts.ts';
+import type { JobSite, SiteEnv } from './job-site.ts';
+import { SESSION_COOKIE } from './job-site.ts';
 import { Field, Layout, type Visit } from './layout.tsx';
 import { formOf, localPath, plainVisit, show, toLogin } from './visit.ts';
 

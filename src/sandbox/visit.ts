@@ -3,7 +3,7 @@ import type { Context } from 'hono';
 import { html } from 'hono/html';
 import { HTTPException } from 'hono/http-exception';
 import type { HtmlEscapedString } from 'hono/utils/html';
-import type { SiteEnv } from '../job-site.ts';
+import type { SiteEnv } from './job-site.ts';
 import type { Visit } from './layout.tsx';
 
 /** A rendered page. */

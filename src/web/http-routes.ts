@@ -1,14 +1,14 @@
 // All operations of the API, in the order of its documentation.
 import { z } from 'zod';
-import { listActivities, showActivity } from '../../operations/activity.ts';
-import { adoptFound, compareEntry, showAdoption, showFound, startAdoption } from '../../operations/adoption.ts';
+import { listActivities, showActivity } from '../operations/activity.ts';
+import { adoptFound, compareEntry, showAdoption, showFound, startAdoption } from '../operations/adoption.ts';
 import {
   continueReviewAction,
   listReviewActions,
   showReviewAction,
   stopReviewAction,
-} from '../../operations/bulk-actions.ts';
-import { listChanges } from '../../operations/changes.ts';
+} from '../operations/bulk-actions.ts';
+import { listChanges } from '../operations/changes.ts';
 import {
   checkFeedText,
   listFeedVersions,
@@ -18,38 +18,38 @@ import {
   showFeedText,
   showFeedVersion,
   showReload,
-} from '../../operations/configuration.ts';
+} from '../operations/configuration.ts';
 import {
   actOnReview,
   editReviewEntry,
   entryDecisions,
   setPostingFields,
   settleEntry,
-} from '../../operations/decisions.ts';
-import { keepFeedSample, planFeedText, recogniseSource, tryFeedText } from '../../operations/feed-setup.ts';
-import { listUploads, restoreOfUpload, uploadFeed } from '../../operations/feed-uploads.ts';
-import { renewOfFeed, resumeStoppedFeed } from '../../operations/feeds.ts';
-import type { ListOperation, Operation, PageOperation, SingleOperation } from '../../operations/operation.ts';
-import { endPersonsPause, pauseSending } from '../../operations/pauses.ts';
-import { renewPosting, showPosting, syncPosting, undoEdit } from '../../operations/postings.ts';
-import { showPull, showPulls, startFeedPull } from '../../operations/pulls.ts';
-import { showQueues } from '../../operations/queues.ts';
-import { decideAboutRekey, showRekey } from '../../operations/rekey.ts';
-import { listPostings } from '../../operations/report.ts';
+} from '../operations/decisions.ts';
+import { keepFeedSample, planFeedText, recogniseSource, tryFeedText } from '../operations/feed-setup.ts';
+import { listUploads, restoreOfUpload, uploadFeed } from '../operations/feed-uploads.ts';
+import { renewOfFeed, resumeStoppedFeed } from '../operations/feeds.ts';
+import type { ListOperation, Operation, PageOperation, SingleOperation } from '../operations/operation.ts';
+import { endPersonsPause, pauseSending } from '../operations/pauses.ts';
+import { renewPosting, showPosting, syncPosting, undoEdit } from '../operations/postings.ts';
+import { showPull, showPulls, startFeedPull } from '../operations/pulls.ts';
+import { showQueues } from '../operations/queues.ts';
+import { decideAboutRekey, showRekey } from '../operations/rekey.ts';
+import { listPostings } from '../operations/report.ts';
 import {
   listReview,
   listReviewGroups,
   previewActionOnReview,
   showEntry,
   showReviewGroup,
-} from '../../operations/review.ts';
+} from '../operations/review.ts';
 import {
   addReviewRule,
   endReviewRule,
   listReviewRules,
   noteReviewGroup,
   removeReviewNote,
-} from '../../operations/rules.ts';
+} from '../operations/rules.ts';
 import {
   cursorSchema,
   fromText,
@@ -59,13 +59,13 @@ import {
   limitSchema,
   membersOf,
   NOTHING,
-} from '../../operations/scalars.ts';
-import { resumeConfiguredSite } from '../../operations/sites.ts';
-import { listFeeds, listSites, showFeed, showStatus } from '../../operations/status.ts';
-import { showUndo, undoPulled } from '../../operations/undo.ts';
-import { badRequest } from '../problem.ts';
-import { decodeCursor, encodeCursor } from '../web-env.ts';
+} from '../operations/scalars.ts';
+import { resumeConfiguredSite } from '../operations/sites.ts';
+import { listFeeds, listSites, showFeed, showStatus } from '../operations/status.ts';
+import { showUndo, undoPulled } from '../operations/undo.ts';
+import { badRequest } from './problem.ts';
 import { faultsOf, type HttpOperation } from './read-request.ts';
+import { decodeCursor, encodeCursor } from './web-env.ts';
 
 // Adapts an operation to HTTP: the members of its input that the path names, and the others in the query or the body.
 

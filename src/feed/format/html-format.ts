@@ -1,10 +1,10 @@
 // The format of HTML pages that carry their postings as JSON in a script: splits a page, in chunks of any size, into
 // its records.
 import { Parser } from 'htmlparser2';
-import type { FeedFormat, ScriptRule, SplitEnd, SplitOptions, SplitSink, Splitter } from '../format.ts';
-import { jsonFormat } from '../json/json-format.ts';
-import { JsonSplitter } from '../json/json-splitter.ts';
-import { OPENING_BYTES, quote, refusalOf } from '../unexpected-document.ts';
+import type { FeedFormat, ScriptRule, SplitEnd, SplitOptions, SplitSink, Splitter } from './format.ts';
+import { jsonFormat } from './json-format.ts';
+import { JsonSplitter } from './json-splitter.ts';
+import { OPENING_BYTES, quote, refusalOf } from './unexpected-document.ts';
 
 export const htmlFormat: FeedFormat = {
   ...jsonFormat,

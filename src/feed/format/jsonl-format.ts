@@ -1,9 +1,9 @@
 // The format of documents with one JSON value per line (JSON Lines, also known as newline-delimited JSON): splits them
 // into their lines.
-import { ChunkJoiner, RecordHandOver } from '../chunk-joiner.ts';
-import type { FeedFormat, SplitEnd, SplitOptions, SplitSink, Splitter } from '../format.ts';
-import { refusalOf } from '../unexpected-document.ts';
-import { jsonFormat, parseRecord } from './json-format.ts';
+import { ChunkJoiner, RecordHandOver } from './chunk-joiner.ts';
+import type { FeedFormat, SplitEnd, SplitOptions, SplitSink, Splitter } from './format.ts';
+import { jsonFormat, parseJson } from './json-format.ts';
+import { refusalOf } from './unexpected-document.ts';
 
 export const jsonLinesFormat: FeedFormat = {
   ...jsonFormat,
@@ -43,7 +43,7 @@ class JsonLinesSplitter implements Splitter {
     const shortfalls: string[] = [];
     if (this.refusal === undefined && !this.#isBlank(held, held.length)) {
       // A value in brackets shows its own end.
-      if (isEndProven || (!this.#records.isOversized && parseRecord(held.subarray(this.#lineStart)).kind === 'tree')) {
+      if (isEndProven || (!this.#records.isOversized && parseJson(held.subarray(this.#lineStart)).kind === 'tree')) {
         this.#takeLine(held, held.length);
       } else {
         shortfalls.push(`the document ends inside record ${this.records + 1}`);

@@ -1,14 +1,14 @@
 // The format of schema.org JobPostings: splits JSON-LD in HTML pages, or in JSON documents, into its postings.
-import { LAST_ZONE_MS } from '../../../posting/conditions.ts';
-import { type ReadingTime, SAME_CLOCK_MS } from '../../../posting/dates.ts';
-import { describeClocks } from '../../reading-clock.ts';
-import { OVERSIZED_HEAD_BYTES, RecordHandOver } from '../chunk-joiner.ts';
-import type { FeedFormat, SplitEnd, SplitOptions, SplitSink, Splitter } from '../format.ts';
-import { jsonFormat } from '../json/json-format.ts';
-import { JsonSplitter } from '../json/json-splitter.ts';
-import { ValueScanner } from '../json/value-scanner.ts';
-import { isErrorName, OPENING_BYTES, refusalOf, statedErrorIn } from '../unexpected-document.ts';
+import { LAST_ZONE_MS } from '../../posting/conditions.ts';
+import { type ReadingTime, SAME_CLOCK_MS } from '../../posting/dates.ts';
+import { describeClocks } from '../reading-clock.ts';
+import { OVERSIZED_HEAD_BYTES, RecordHandOver } from './chunk-joiner.ts';
+import type { FeedFormat, SplitEnd, SplitOptions, SplitSink, Splitter } from './format.ts';
 import { type Attributes, isClosing, OpeningSearch, PageReader, type PageSink } from './html-format.ts';
+import { jsonFormat } from './json-format.ts';
+import { JsonSplitter } from './json-splitter.ts';
+import { isErrorName, OPENING_BYTES, refusalOf, statedErrorIn } from './unexpected-document.ts';
+import { ValueScanner } from './value-scanner.ts';
 
 export const jsonLdFormat: FeedFormat = {
   ...jsonFormat,
@@ -411,7 +411,7 @@ function offsetMs(zone: string): number {
 // Finds the schema.org JobPostings in a JSON-LD text, wherever they are nested, by their extent.
 
 /** A JobPosting; positions are bytes of the text. */
-export interface FoundPosting {
+export interface PostingOfPage {
   readonly start: number;
   readonly end: number;
   /** The first text at its name `url`, at `validThrough`, and at `datePosted`. */
@@ -450,7 +450,7 @@ const scanner = new ValueScanner();
  * In document order; a posting inside another one belongs to that one. `undefined` if the strings or brackets of the
  * text do not match, or something follows. Other faults, such as a line break in a string, are found when the posting is parsed.
  */
-function findPostings(json: Buffer): readonly FoundPosting[] | undefined {
+function findPostings(json: Buffer): readonly PostingOfPage[] | undefined {
   const start = skip(json, 0);
   scanner.begin(start);
   if (scanner.scan(json) !== 'end' || !isClosing(json.toString('latin1', scanner.at))) return undefined;
@@ -460,7 +460,7 @@ function findPostings(json: Buffer): readonly FoundPosting[] | undefined {
 
 /** Walks through a text once, whose strings and brackets match, and remembers nothing of what is no posting. */
 class Visitor {
-  readonly found: FoundPosting[] = [];
+  readonly found: PostingOfPage[] = [];
   /** Values outside of postings that are not JSON. */
   mismatches = 0;
   readonly #json: Buffer;

@@ -6,12 +6,12 @@ import { bodyLimit } from 'hono/body-limit';
 import { csrf } from 'hono/csrf';
 import { HTTPException } from 'hono/http-exception';
 import { secureHeaders } from 'hono/secure-headers';
-import { packageRoot } from '../../config/package-root.ts';
-import type { JobSite, SiteEnv } from '../job-site.ts';
-import { identify } from '../job-site.ts';
+import { packageRoot } from '../config/package-root.ts';
 import { addAccountRoutes } from './account.tsx';
 import { addBoardRoutes } from './board-routes.tsx';
 import { addJobRoutes } from './job-routes.tsx';
+import type { JobSite, SiteEnv } from './job-site.ts';
+import { identify } from './job-site.ts';
 import { MessagePage } from './layout.tsx';
 import { plainVisit, show } from './visit.ts';
 

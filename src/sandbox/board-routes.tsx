@@ -1,12 +1,12 @@
 // The routes of the board pages: home, lists, states, and the request log as a table.
 import type { Context, Hono } from 'hono';
 import type { Child } from 'hono/jsx';
-import { pageRequest } from '../interface/list-jobs.ts';
-import { stateByAbbreviation, stateBySlug } from '../job-rules.ts';
-import type { JobSite, SiteEnv } from '../job-site.ts';
-import type { Job, JobFilter } from '../jobs.ts';
-import type { RequestRecord } from '../request-log.ts';
+import { pageRequest } from './interface/list-jobs.ts';
+import { stateByAbbreviation, stateBySlug } from './job-rules.ts';
+import type { JobSite, SiteEnv } from './job-site.ts';
+import type { Job, JobFilter } from './jobs.ts';
 import { Day, Layout, MessagePage, Moment, placeOf, quantity, type Visit } from './layout.tsx';
+import type { RequestRecord } from './request-log.ts';
 import { plainVisit, show, toLogin, visitOf } from './visit.ts';
 
 const NEWEST_SHOWN = 5;

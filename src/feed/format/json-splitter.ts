@@ -1,9 +1,9 @@
 // Splits the UTF-8 bytes of a JSON document, in chunks of any size, into its records, without parsing them.
-import { nearestName } from '../../../posting/id-and-name.ts';
-import { UNDECODABLE_OUTSIDE, Utf8Check } from '../../decode/utf8-check.ts';
-import { ChunkJoiner, RecordHandOver } from '../chunk-joiner.ts';
-import type { SplitEnd, SplitOptions, SplitSink, Splitter } from '../format.ts';
-import { isErrorName, maySayError, OPENING_BYTES, refusalOf, StatedErrors } from '../unexpected-document.ts';
+import { nearestName } from '../../posting/id-and-name.ts';
+import { UNDECODABLE_OUTSIDE, Utf8Check } from '../decode/utf8-check.ts';
+import { ChunkJoiner, RecordHandOver } from './chunk-joiner.ts';
+import type { SplitEnd, SplitOptions, SplitSink, Splitter } from './format.ts';
+import { isErrorName, maySayError, OPENING_BYTES, refusalOf, StatedErrors } from './unexpected-document.ts';
 import { ValueScanner } from './value-scanner.ts';
 
 /** No feed has longer names, or totals, outside its records. */

@@ -1,6 +1,6 @@
 // Finds where a row of a table ends, in bytes that may arrive in pieces. A quote opens a cell only as its first character,
 // as spreadsheets read it.
-import { DELIMITERS } from '../format.ts';
+import { DELIMITERS } from './format.ts';
 
 // Finds the next occurrence of one byte without searching any part twice.
 class NextByte {
