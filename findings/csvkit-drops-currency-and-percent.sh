@@ -5,7 +5,7 @@
 #
 # Expected: A tool that sorts rows keeps the text of a salary.
 #
-# Behaviour: "$50", "50%" and "50" all become 50, "12,5" becomes 125, and "10:30" becomes 0:10:30, ten minutes and a half. A column of
+# Behaviour: "$50", "50%" and "50" all become 50, "12,5" becomes 125, and "10:30" becomes 0:10:30, ten and a half minutes. A column of
 # "yes" and "no" becomes True and False.
 #
 # Why it matters: A share of 50 % and a wage of $50 are the same after that. Salaries and hours are wrong by a factor, in valid CSV and

@@ -5,7 +5,7 @@
 #
 # Expected: Both packages of the standard library write the number of a struct alike. JSON has no exponent below 1e21.
 #
-# Behaviour: encoding/xml formats a float64 with 'g', which has an exponent from 21 bits of a million on: 999999 and 1e+06, 1234567 as 1.234567e+06.
+# Behaviour: encoding/xml formats a float64 with 'g', which has an exponent from a million on: 999999, but 1e+06, and 1234567 as 1.234567e+06.
 #
 # Why it matters: encoding/json decodes any number into a float64 if the target is an interface. A service that reads jobs as JSON and writes
 # them as XML turns references of seven digits and more into 1.234567e+06, and salaries from a million on, but no smaller ones.

@@ -6,7 +6,7 @@
 # Expected: The type of a property does not depend on its parameters, and a repeated UID is kept or reported.
 #
 # Behaviour: `SUMMARY:Nurse` is a string, `SUMMARY;LANGUAGE=en:Nurse` an object with `params` and `val`. Of two events with one UID, as
-# calendars of job fairs have for their days, the last one is kept, without a word.
+# calendars of job fairs have for their days, the last one is kept, and nothing says so.
 #
 # Why it matters: Programs that make feeds of calendars write "[object Object]" for titles once somebody sets a language.
 #

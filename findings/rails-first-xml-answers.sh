@@ -3,7 +3,7 @@
 #
 # Version: activemodel-serializers-xml 1.0.2 (Rails' `to_xml`; Debian 12: ruby-activemodel-serializers-xml 1.0.2-3, with ruby-builder 3.2.4-2).
 #
-# Expected: a threaded server loads what it needs before it answers, or one thread waits for the other.
+# Expected: A threaded server loads what it needs before it answers, or one thread waits for the other.
 #
 # Behaviour: `to_xml` loads its XML builder with `require 'builder' unless defined? ::Builder`. While one thread is in the middle of that
 # `require`, the module Builder exists and its class XmlMarkup does not: a second thread skips the `require` and raises

@@ -9,7 +9,7 @@
 # a reset the client gets 502. A POST gets 502 in both cases.
 #
 # Why it matters: The same fault of a site leads to 200, to 404 (the job is gone since the first try) or to 502, depending on how the site
-# lets go of the connection. A mirror has to take each for what it is.
+# ends the connection. A mirror has to take each for what it is.
 #
 # Seen:
 #   DELETE, close: the site did 2, the client got 200

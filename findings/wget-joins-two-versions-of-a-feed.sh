@@ -10,7 +10,7 @@
 # ignores that the ETag of the 206 is another one. The result is the beginning of the first version and the end of the second one, with
 # exit status 0.
 #
-# Why it matters: If both versions have records of the same size, the result is well-formed XML whose root is closed. The jobs at the seam
+# Why it matters: If both versions have records of the same size, the result is well-formed XML whose root is closed. The jobs where they meet
 # are in it twice or not at all, and no check of the document can tell.
 #
 # Seen:

@@ -104,7 +104,7 @@ const versions: Record<string, string> = {};
 const write = (): void =>
   writeSection({
     title: 'On the database',
-    law: `${ROUND} One whose job a promoted standby did not know may wait in review. The disk that is full is a file system of 100 MB with nothing else on it. A cell has how the command ended whose changes met the fault, and the error codes that it showed.`,
+    law: `${ROUND} One whose job a promoted standby did not know may wait in review. The disk that is full is a file system of 100 MB in memory, with nothing else on it. A cell has how the command ended whose changes met the fault, and the error codes that it showed; after \`status 1\` the next command puts it right; \`goes on\` without a code: it showed no error.`,
     versions,
     rows: [...FAULTS, ...POOLED].map(({ name }) => name).concat(PROMOTED, BEHIND, FULL),
     columns: COLUMNS.map(({ title }) => title),

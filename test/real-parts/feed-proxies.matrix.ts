@@ -129,7 +129,7 @@ afterAll(() => {
 function write(): void {
   writeSection({
     title: 'In front of the feed',
-    law: `The source has ${ALL} postings, sends ${PART} of them in the way that a row states, twice, and then all again: nothing is deleted. \`incomplete\`: what was read is mirrored; \`weak\`: the missing postings are counted, and deleted only after another answer; \`failed\`: nothing was read.`,
+    law: `The source has ${ALL} postings, sends ${PART} of them in the way that a row states, twice, and then all again: nothing is deleted. \`incomplete\`: what was read is mirrored; \`weak\`: the missing postings are counted, and deleted only after another answer; \`failed\`: nothing was read. In the rows of ETags the feed is asked for again unchanged, and then lacks one posting, which is proven: that one is deleted.`,
     versions,
     rows: [...FAULTS.map(({ name }) => name), ...VALIDATORS],
     columns: columns.map(({ title }) => title),

@@ -74,7 +74,7 @@ async function untilTheMiddle(installation: Installation): Promise<Running> {
   });
 }
 
-/** What the command said: its status, and the codes of the errors that it told of. */
+/** What the command said: its status, and the codes of the errors that it reported. */
 function describeEnd({ status, output }: { readonly status: number | null; readonly output: string }): string {
   const codes =
     output.match(/(?<=")(?:[0-9]{2}[0-9A-Z]{3}|ECONN[A-Z]+|EPIPE)(?=")|\b(?:OOM|READONLY|LOADING|MASTERDOWN)\b/g) ?? [];

@@ -122,8 +122,8 @@ const NAMES = Object.keys(SERVERS) as readonly ServerName[];
 
 const ROWS = [
   'a certificate of its own',
-  'one of two recipients listed grey',
-  'all recipients listed grey',
+  'one of two recipients greylisted',
+  'all recipients greylisted',
   'all recipients new to postgrey',
   'one of two recipients new to postgrey',
   'longer than the server allows',
@@ -217,7 +217,7 @@ describe.each(NAMES)('%s', (name) => {
     rmSync(folder, { recursive: true, force: true });
     writeSection({
       title: 'Behind mail servers',
-      law: `Alerts to two recipients, through a server on this machine that has a certificate of its own and a limit of 2 kB. Listed grey: the server refuses the recipient for now, and takes it at the next try; new to postgrey: for ${DELAY_SECONDS} seconds, and the next try comes sooner. A message arrives once at each recipient, or is listed as not delivered; if the answer to it is lost, it arrives twice, with one Message-ID.`,
+      law: `Alerts to two recipients, through a server on this machine that has a certificate of its own and a limit of 2 kB. Greylisted: the server refuses the recipient for now, and takes it at the next try; new to postgrey: for ${DELAY_SECONDS} seconds, and the next try comes sooner. A message arrives once at each recipient, or is listed as not delivered; if the answer to it is lost, it arrives twice, with one Message-ID.`,
       versions,
       rows: ROWS,
       columns: NAMES,

@@ -168,7 +168,7 @@ describe('in the middle of a sync', () => {
   afterAll(() =>
     writeSection({
       title: 'On the queue',
-      law: `The queue is in Redis, behind HAProxy, which gives new connections to the server that may be written. ${ROUND} A cell has how the command ended whose changes met the fault, and the errors that it told of.`,
+      law: `The queue is in Redis, behind HAProxy, which gives new connections to the server that may be written. ${ROUND} A cell has how the command ended whose changes met the fault, and the errors that it reported.`,
       versions,
       rows: FAULTS.map(({ name }) => name),
       columns: ['Redis'],

@@ -6,8 +6,8 @@ import { packageRoot } from '../../src/config/package-root.ts';
 const PAGE = join(packageRoot, 'docs/real-parts.md');
 const INTRODUCTION = `# Behind real servers
 
-What jobmirror does behind servers of Debian 12, each with each fault. No cell breaks a law: the runs fail otherwise. Generated from the runs
-(\`npm run real-parts\`), with the day of each.
+What jobmirror does behind servers and programs of Debian 12 and npm, each with each fault. Mono stands for .NET, and Django's feedgenerator for
+feedgen, which neither has. No cell breaks a law: the runs fail otherwise. Generated from the runs (\`npm run real-parts\`), with the day of each.
 `;
 
 export interface Matrix {

@@ -100,7 +100,7 @@ afterAll(() => {
 function write(): void {
   writeSection({
     title: 'In front of the site',
-    law: 'Six postings are mirrored; then one changes, one leaves and one comes. One request has the fault of the row. Each posting has exactly one job in the end, as the feed has it; one whose create was refused with 413 may have none, and is in review then. A cell has what became of the requests for the posting, as jobmirror judged them, and how often the site did it.',
+    law: 'Six postings are mirrored; then one changes, one leaves and one comes. One request has the fault of the row. Each posting has exactly one job in the end, as the feed has it; one whose create was refused with 413 may have none, and is in review then. A cell has what became of the requests for the posting, as jobmirror judged them, and how often the site answered it, also with 404.',
     versions,
     rows: FAULTS.map(({ name }) => name),
     columns: PROXIES,

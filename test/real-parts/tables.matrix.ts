@@ -221,7 +221,7 @@ beforeAll(async () => {
 afterAll(async () => {
   writeSection({
     title: 'Behind programs that write tables',
-    law: `A table of jobs goes through each program, as a person would use it: a workbook whose numbers and dates are such, or a CSV file. What arrives is mirrored by what \`init\` writes for it. \`right\`: each posting has the key, the texts and the date that it had; otherwise what became of it, and how \`init\` and \`try\` say so: as a likely mistake of \`key\` or of a field, or as records that are rejected, unreadable or repeated. \`not visible\`: nothing shows it, and each posting has a key of its own. \`not visible\`: each posting has another number of its own.`,
+    law: `A table of jobs goes through each program, as a person would use it: a workbook whose numbers and dates are such, or a CSV file. What arrives is mirrored by what \`init\` writes for it. \`right\`: each posting has the key, the texts and the date that it had; otherwise what became of it, and how \`init\` and \`try\` say so: as a likely mistake of \`key\` or of a field, or as records that are rejected, unreadable or repeated. \`not visible\`: nothing shows it, and each posting has a key of its own. The workbook has a second sheet, which no program may take for jobs. \`unreadable\` by catdoc: it leaves out empty cells at the end, so that rows are too short.`,
     versions: Object.fromEntries(
       [...new Set(NAMES.map((name) => WRITERS[name].package))].map((name) => [name, versions[name] ?? '0.18.5']),
     ),

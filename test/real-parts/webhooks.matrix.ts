@@ -69,7 +69,7 @@ afterAll(async () => {
   rmSync(folder, { recursive: true, force: true });
   writeSection({
     title: 'Behind a receiver of webhooks',
-    law: "Alerts to Debian's `webhook`, which runs a command for each; as no package of Debian or npm has a chat server that takes Slack's incoming webhooks. A message arrives once and as it was, or is listed as not delivered; if the answer to it is lost, it arrives twice, with one ID if it is signed.",
+    law: "Alerts to Debian's `webhook`, which runs a command for each: no package of Debian or npm has a chat server that takes Slack's incoming webhooks. A message arrives once and as it was, or is listed as not delivered; if the answer to it is lost, it arrives twice, with one ID if it is signed.",
     versions,
     rows: ROWS,
     columns: Object.keys(CHANNELS),
