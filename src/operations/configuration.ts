@@ -15,7 +15,7 @@ import { UPLOADED_FILE } from '../feed/source/sources.ts';
 import { pause } from '../flow/pause.ts';
 import { plural } from '../plan/message.ts';
 import { feedName } from '../posting/identifiers.ts';
-import { readSample } from '../runtime/feed-trial.ts';
+import { findSample, readSample } from '../runtime/feed-trial.ts';
 import { type Reloaded, reloadedProcesses } from '../runtime/reload.ts';
 import { requestReload } from '../store/access/reload-reports.ts';
 import { addUpload } from '../store/feed/feed-uploads.ts';
@@ -238,7 +238,9 @@ export const saveFeedText = operation({
     sample: sampleName
       .optional()
       .describe('For a text with `source: upload://`: an uploaded sample, which the feed reads from now on.'),
-    tried_on: sampleName.optional().describe('A sample to look for the keys in, instead of the source.'),
+    tried_on: sampleName
+      .optional()
+      .describe('A sample to look for the keys in, instead of the source, as long as it is kept.'),
     anyway: z
       .boolean()
       .optional()
@@ -247,7 +249,7 @@ export const saveFeedText = operation({
   output: savedOutput,
   async run({ feed, text: written, seen, sample: id, tried_on: triedOn, anyway = false }, asked) {
     const { app, actor } = asked;
-    if (!anyway) await refuseWrongKey({ feed, text: written, sample: id ?? triedOn }, asked);
+    if (!anyway) await refuseWrongKey({ feed, text: written, sample: id ?? (await keptOf(triedOn, actor)) }, asked);
     const draft = { feed, text: written, seen: seen || undefined, actor };
     if (id === undefined) return savedJson(feed, await saveFeedFile(app, draft));
     const upload = await uploadOf(id, written, actor);
@@ -259,6 +261,11 @@ export const saveFeedText = operation({
     return savedJson(feed, end);
   },
 });
+
+/** The sample, unless it is gone: what it would only have shown is then read of the source. */
+async function keptOf(sample: string | undefined, actor: string): Promise<string | undefined> {
+  return sample === undefined || (await findSample(sample, actor)) === undefined ? undefined : sample;
+}
 
 /** What decides which records have which key. */
 const IDENTIFYING = ['source', 'sources', 'format', 'key', 'places'] as const;

@@ -18,6 +18,7 @@ import { deletesWithin } from '../plan/delete-guard.ts';
 import { tell } from '../plan/message.ts';
 import type { FieldRule } from '../posting/field-mapping.ts';
 import { type FeedName, feedName } from '../posting/identifiers.ts';
+import { isOfKey } from '../posting/posting-key.ts';
 import {
   type FeedTrial,
   findSample,
@@ -663,10 +664,12 @@ const MOST_UNIDENTIFIED_PERCENT = 1;
 /** Why the key does not identify the records of a draft, which loses postings; `undefined`: it does. */
 export function keyFault({ key, trial }: Pick<TriedFeed, 'key' | 'trial'>): KeyFault | undefined {
   if (trial === null) return undefined;
-  const { records, sent, conflicting, unreadable_records: unreadable } = trial;
-  const keyless = unreadable
-    .filter(({ examples }) => examples.every((example) => example.key === null))
-    .reduce((sum, kind) => sum + kind.count, 0);
+  const { records, sent, conflicting, unreadable, unreadable_records: kinds } = trial;
+  // A record without any part of its key has a problem for each.
+  const keyless = Math.min(
+    unreadable,
+    kinds.filter(isOfKey).reduce((sum, kind) => sum + kind.count, 0),
+  );
   const lost = conflicting + keyless;
   if (lost === 0 || lost * 100 < records * MOST_UNIDENTIFIED_PERCENT) return undefined;
   const reasons = [

@@ -50,6 +50,10 @@ function noKey(path: string, found: string, shape: KeyShape | undefined): Proble
   };
 }
 
+/** Whether a problem is that a record has no key, or none that can be used. */
+export const isOfKey = ({ message }: Pick<Problem, 'message'>): boolean =>
+  /^the (?:record has no )?key\b/.test(message);
+
 /** Keeps `a|b` + `c` and `a` + `b|c` different keys. */
 const escapePart = (text: string): string => text.replaceAll('%', '%25').replaceAll('|', '%7C');
 

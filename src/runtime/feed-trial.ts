@@ -4,6 +4,7 @@ import { createReadStream, rmSync } from 'node:fs';
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { Readable } from 'node:stream';
 import type { Config } from '../config/config.ts';
 import type { Network } from '../feed/source/sources.ts';
 import { semaphoreFor } from '../flow/semaphore.ts';
@@ -74,10 +75,15 @@ export async function tryDraft({
       samples,
       showsRecords: true,
       mostBytes: MOST_BYTES,
-      ...(piped && onSample ? { stdin: createReadStream(sample.path) } : {}),
+      ...(piped && onSample ? { stdin: Readable.from(bytesOf(sample)) } : {}),
     }),
   );
   return { trial: typeof trial === 'string' ? { kind: 'failed', message: trial } : trial, setup, onSample };
+}
+
+/** Opens the file when it is read: one that is gone by then fails the reading alone. */
+async function* bytesOf({ path }: KeptSample): AsyncGenerator<Buffer> {
+  yield* createReadStream(path);
 }
 
 /** What postings need besides the document itself, a sample of it does not have: details, and the addresses of pages. */

@@ -50,7 +50,7 @@ it('each task of the cookbook does what it says', async () => {
       await mirror.sync();
       await mirror.stopEngine();
     }
-    await appendFile(mirror.configPath, mailSettings);
+    await appendFile(mirror.configPath, `${mailSettings}web: { public_url: "https://mirror.example.com" }\n`);
     await writeFile(join(mirror.folder, 'globex.csv'), 'id,title,city,state\nG-1,Cook,Austin,TX\nG-2,Baker,Reno,NV\n');
     const said = new Map<string, string>();
     for (const task of tasks) {
@@ -94,7 +94,7 @@ it('each task of the cookbook does what it says', async () => {
     const alerts = await startAlerts(app, FAST_ALERTS);
     await expect
       .poll(() => mailServer.mails.slice(1))
-      .toEqual([expect.stringContaining('feed acme: its last pull failed')])
+      .toEqual([expect.stringMatching(/feed acme: its last pull failed[\s\S]*https:\/\/mirror\.example\.com\//)])
       .finally(async () => {
         await alerts.stop(100);
         await app.close();

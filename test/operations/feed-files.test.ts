@@ -1,10 +1,12 @@
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: the tests are about ${NAME} in the configuration.
 // The files of feeds through API and command line: the same answers, only for those who may configure.
+
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
+import { keyFault } from '../../src/operations/feed-setup.ts';
 import { runProgram } from '../cli/run-program.ts';
 import { type Mirror, openMirror } from '../support/mirror.ts';
 import { visitorOf } from '../web/form-visitor.ts';
@@ -140,6 +142,9 @@ it('asks before a key is saved that does not identify the records: on pages, by 
     );
     const keyless = await served.api('POST', 'feeds/beta/file', { text: textOf('ref') }, as);
     expect([keyless.status, keyless.body.keyless, keyless.body.conflicting]).toEqual([409, 1, 0]);
+    // A sample that is gone says nothing: the source does.
+    const gone = await served.api('POST', 'feeds/beta/file', { text: textOf('title'), tried_on: 'A'.repeat(24) }, as);
+    expect([gone.status, gone.body.conflicting]).toEqual([409, 2]);
     await expect(onDisk()).rejects.toThrow('ENOENT');
 
     const ada = await visitorOf(served, 'ada');
@@ -156,10 +161,26 @@ it('asks before a key is saved that does not identify the records: on pages, by 
     await writeFile(mirror.configPath, config);
     const file = join(mirror.folder, 'draft.yaml');
     await writeFile(file, textOf('title'));
+    const tried = await runProgram(mirror, 'feeds', 'try-file', 'gamma', file);
+    expect(tried.out).toMatch(/^4 records: 2 would be sent, .*\nwarning: "title" does not identify the records/ms);
+    const planned = await runProgram(mirror, 'feeds', 'plan-file', 'gamma', file);
+    expect(planned.out).toContain('A sync would create 2, update 0 and delete 0 of 0 jobs');
     const save = (...options: string[]) => runProgram(mirror, 'feeds', 'save-file', 'gamma', file, ...options);
     expect(await save()).toMatchObject({ status: 1, errors: expect.stringContaining('save it anyway') });
     expect((await save('--anyway')).out).toMatch(/saved, as version 1/);
   } finally {
     feed.close();
   }
+});
+
+it('takes only records without a key for a fault of the key, each once', () => {
+  const trialOf = (...unreadable_records: readonly { readonly message: string; readonly count: number }[]) =>
+    keyFault({
+      key: ['id', 'place'],
+      trial: { records: 10, sent: 9, conflicting: 0, unreadable: 1, unreadable_records },
+    } as unknown as Parameters<typeof keyFault>[0])?.counts.keyless;
+  expect(trialOf({ message: 'the record is not well-formed', count: 1 })).toBeUndefined();
+  const missing = (path: string) => ({ message: `the record has no key: no value found at ${path}`, count: 1 });
+  expect(trialOf(missing('id'), missing('place'))).toBe(1);
+  expect(trialOf({ message: 'the key is empty', count: 1 })).toBe(1);
 });

@@ -136,6 +136,10 @@ describe('systemd', () => {
     // Where there is no systemd, the next test at least runs the command of the unit.
     if (error !== undefined) return expect((error as NodeJS.ErrnoException).code).toBe('ENOENT');
     expect([status, stderr]).toEqual([0, '']);
+    // An exposure of at most 2.0.
+    const secure = ['security', '--offline=true', '--threshold=20', join(EXAMPLES, 'systemd/jobmirror.service')];
+    const judged = spawnSync('systemd-analyze', secure, { encoding: 'utf8' });
+    expect([judged.status, judged.stdout]).toEqual([0, expect.stringContaining('Overall exposure level')]);
   });
 
   it('the command of the unit starts, and ends with status 0 in time when it is stopped', async () => {

@@ -118,13 +118,15 @@ it('that a page has added to one of this machine is not, and that one still is',
   await save('spy', settings());
   await byHand('spy', both.replace(`, "${address}"`, ''));
   await save('spy', both);
+  // Saving has read the records once, for their keys.
+  const before = asked;
   rebind();
   const { status, out, errors } = await run('sync', 'spy', '--json');
   expect([status, out + errors]).toEqual([1, expect.stringMatching(/source 2 .*not a public address/)]);
   expect(out).toContain('"created":1');
-  expect(asked).toBe(1);
+  expect(asked - before).toBe(1);
   const tried = await served.api('POST', 'feeds/spy/try', { text: both }, { as: 'admin' });
   expect(tried.body.trial).toMatchObject({ complete: false, records: 1 });
   expect(tried.body.trial.shortfalls).toEqual([expect.stringMatching(REFUSED)]);
-  expect(asked).toBe(2);
+  expect(asked - before).toBe(2);
 });

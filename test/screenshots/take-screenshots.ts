@@ -1,7 +1,7 @@
 // Takes a picture of every page, light and dark, wide and narrow, from a stage in which everything occurs.
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
-import type { Browser } from 'playwright-core';
+import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { feedName } from '../../src/posting/identifiers.ts';
 import type { App } from '../../src/runtime/app.ts';
@@ -22,10 +22,17 @@ const FOLDER = resolve(process.env.SCREENSHOTS ?? 'screenshots');
 const PICTURES = process.env.README_PICTURES;
 /** Those pages, and how much of each is shown, in pixels from its top: up to the end of a part. */
 const IN_README: Readonly<Record<string, number>> = { overview: 880, 'review-group': 944, posting: 1_014 };
+/** How much of each page is shown where all are listed. */
+const IN_LIST = { x: 0, y: 0, width: 1280, height: 800 };
 const SIZES = { wide: { width: 1280, height: 800 }, narrow: { width: 390, height: 844 } } as const;
 const SCHEMES = ['light', 'dark'] as const;
 /** What is folded until a person asks for it. */
 const UNFOLD = `for (const each of document.querySelectorAll('details:has(form#edit)')) each.open = true`;
+
+const PAGES = `# Pages
+
+What a browser shows of a stage in which everything occurs. Generated from the pages (\`README_PICTURES=docs/pictures npm run screenshots\`).
+`;
 
 /** Whether the page, or a part of it, is wider than the window. */
 const SCROLLS = `[document.documentElement, ...document.querySelectorAll('.scroll')].some((each) => each.scrollWidth > each.clientWidth + 1)`;
@@ -220,14 +227,24 @@ async function setUpFeed({ page, go }: SignedInPage, take: (name: string) => Pro
 
 it('every page, light and dark, wide and narrow', async () => {
   await mkdir(FOLDER, { recursive: true });
-  if (PICTURES !== undefined) await mkdir(PICTURES, { recursive: true });
+  if (PICTURES !== undefined) await mkdir(join(PICTURES, 'pages'), { recursive: true });
   const refused: string[] = [];
+  const listed: string[] = [];
   for (const colorScheme of SCHEMES) {
     for (const [size, viewport] of Object.entries(SIZES)) {
       const { context, page, go } = await signInAs(served, browser, 'anna', { colorScheme, viewport });
-      const take = async (name: string) => {
-        await page.screenshot({ path: join(FOLDER, `${name}-${size}-${colorScheme}.png`), fullPage: true });
-      };
+      const takeFrom =
+        (of: Page) =>
+        async (name: string): Promise<void> => {
+          await of.screenshot({ path: join(FOLDER, `${name}-${size}-${colorScheme}.png`), fullPage: true });
+          if (PICTURES === undefined || size !== 'wide' || colorScheme !== 'light') return;
+          const path = join(PICTURES, 'pages', `${name}.jpg`);
+          await of.screenshot({ path, type: 'jpeg', quality: 40, fullPage: true, clip: IN_LIST });
+          const title = (await of.title()).replace(' – jobmirror', '');
+          const { pathname, search } = new URL(of.url());
+          listed.push(`## ${title}\n\n\`${pathname}${search}\`\n\n![${title}](pictures/pages/${name}.jpg)\n`);
+        };
+      const take = takeFrom(page);
       for (const [name, path] of Object.entries(shownPages(shown))) {
         const status = await go(path);
         if (status !== 200) refused.push(`${name} (${path}) answered ${status}`);
@@ -244,8 +261,7 @@ it('every page, light and dark, wide and narrow', async () => {
         }
       }
       const admin = await signInAs(served, browser, 'ada', { colorScheme, viewport });
-      const takeOf = (name: string) =>
-        admin.page.screenshot({ path: join(FOLDER, `${name}-${size}-${colorScheme}.png`), fullPage: true });
+      const takeOf = takeFrom(admin.page);
       for (const [name, path] of Object.entries(shownToAdmins(shown))) {
         const status = await admin.go(path);
         if (status !== 200) refused.push(`${name} (${path}) answered ${status}`);
@@ -263,5 +279,6 @@ it('every page, light and dark, wide and narrow', async () => {
       await context.close();
     }
   }
+  if (PICTURES !== undefined) await writeFile(join(PICTURES, '../pages.md'), `${PAGES}\n${listed.join('\n')}`);
   expect(refused).toEqual([]);
 });

@@ -16,6 +16,7 @@ import {
   showFeedText,
   showFeedVersion,
 } from '../../operations/configuration.ts';
+import { keyFault, type PlannedFeed, planFeedText, type TriedFeed, tryFeedText } from '../../operations/feed-setup.ts';
 import { listUploads, restoreOfUpload, uploadFeed } from '../../operations/feed-uploads.ts';
 import {
   declareFeedNew,
@@ -135,6 +136,35 @@ const SEEN_HELP =
 
 type Saved = Awaited<ReturnType<typeof saveFeedText.run>>;
 
+function triedLines(tried: TriedFeed): readonly string[] {
+  const { feed, problems, warnings, message, trial } = tried;
+  const said = [...warnings.map((warning) => `warning: ${warning}`), ...problems];
+  if (trial === null)
+    return [...said, message ?? `Feed ${feed} is not usable like this: ${plural(problems.length, 'problem')}.`];
+  const { records, sent, rejected, unreadable, skipped, rejections, unreadable_records } = trial;
+  const fault = keyFault(tried);
+  return [
+    ...said,
+    `${plural(records, 'record')}: ${sent} would be sent, ${rejected} rejected, ${unreadable} unreadable, ${skipped} skipped`,
+    ...[...rejections, ...unreadable_records].map(
+      ({ field, message: why, count }) => `  ${count} × ${field === null ? '' : `${field}: `}${why}`,
+    ),
+    ...(fault === undefined ? [] : [`warning: ${fault.message}`]),
+  ];
+}
+
+function plannedLines({ feed, message, ...plan }: PlannedFeed): readonly string[] {
+  if (!plan.planned) return [message ?? `Feed ${feed} can't be planned like this.`];
+  const { create, update, unchanged, rejected, unreadable, live, held, changes, shortfalls, warnings } = plan;
+  return [
+    ...warnings.map((warning) => `warning: ${warning}`),
+    ...shortfalls,
+    `A sync would create ${create}, update ${update} and delete ${plan.delete} of ${plural(live, 'job')}; ${unchanged} unchanged, ${rejected} rejected, ${unreadable} unreadable`,
+    ...(held === null ? [] : [`The deletes would be held: ${held}`]),
+    ...changes.map(({ operation, key }) => `  ${operation} ${key}`),
+  ];
+}
+
 function feedFileCommands(): readonly Command[] {
   return [
     singleCommand(showFeedText, {
@@ -159,6 +189,20 @@ function feedFileCommands(): readonly Command[] {
           : `Feed ${feed} is not usable like this: ${plural(problems.length, 'problem')}.`,
       ],
       exitStatus: ({ right }) => (right ? undefined : ExitStatus.failed),
+    }),
+    singleCommand(tryFeedText, {
+      name: 'try-file',
+      extend: withFile,
+      read: async ([feed, file]) => ({ feed: String(feed), text: await readLocal(String(file)) }),
+      view: triedLines,
+      exitStatus: ({ trial }) => (trial === null ? ExitStatus.failed : undefined),
+    }),
+    singleCommand(planFeedText, {
+      name: 'plan-file',
+      extend: withFile,
+      read: async ([feed, file]) => ({ feed: String(feed), text: await readLocal(String(file)) }),
+      view: plannedLines,
+      exitStatus: ({ planned }) => (planned ? undefined : ExitStatus.failed),
     }),
     singleCommand(saveFeedText, {
       name: 'save-file',

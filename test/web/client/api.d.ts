@@ -1,4 +1,4 @@
-// The types of the API's client. SHA-256 of the document: 83bde4a0a195200517250d90cbebb99b9eca3eeb5f9236e6e963e5b3466c2c51
+// The types of the API's client. SHA-256 of the document: 5f7d9308970b3d0d087082f212eec9ae9215a2a71a6a6e6ee0cd4c24240b3750
 // biome-ignore-all assist: generated
 // biome-ignore-all format: generated
 // biome-ignore-all lint: generated
@@ -3681,7 +3681,7 @@ export interface operations {
                     seen?: string;
                     /** @description For a text with `source: upload://`: an uploaded sample, which the feed reads from now on. */
                     sample?: string;
-                    /** @description A sample to look for the keys in, instead of the source. */
+                    /** @description A sample to look for the keys in, instead of the source, as long as it is kept. */
                     tried_on?: string;
                     /** @description Also if the key does not identify the records, so that some would never be sent. */
                     anyway?: boolean;

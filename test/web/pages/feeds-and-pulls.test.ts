@@ -98,7 +98,7 @@ describe.skipIf(!chromium.available)(`Feeds and pulls${chromium.note}`, () => {
     const beyond = `(() => { const part = document.querySelector('.scroll'); return part.scrollWidth - part.clientWidth; })()`;
     expect(await page.evaluate(beyond)).toBeLessThanOrEqual(0);
     // Filters are folded on a phone, and open on a wide screen.
-    for (const path of ['/changes', '/activity']) {
+    for (const path of ['/changes', '/activity', '/review', '/review/entries']) {
       await page.setViewportSize({ width: 1280, height: 800 });
       await go(path);
       const show = page.getByRole('button', { name: 'Show' });
@@ -179,6 +179,7 @@ describe.skipIf(!chromium.available)(`Feeds and pulls${chromium.note}`, () => {
     await second.goto(page.url());
     await page.getByRole('button', { name: 'Resume acme' }).click();
     await page.getByRole('button', { name: 'Pull acme now' }).waitFor();
+    expect(await page.locator('main').textContent()).not.toMatch(/failing/i);
     await second.getByRole('button', { name: 'Resume acme' }).click();
     await second.getByText('feed acme is not stopped by undo').waitFor();
     const audit = await served.app.db.query(`select actor from audit where action = 'resume feed'`);

@@ -22,9 +22,11 @@ interface SettingsProps {
   /** What somebody has written into the file meanwhile. */
   readonly present: PresentText | undefined;
   readonly sites: readonly string[];
+  /** A save was refused for a key that its own reading has found wrong. */
+  readonly mayInsist: boolean;
 }
 
-export const SettingsPage = ({ visit, draft, tried, plan, fault, present, sites }: SettingsProps) => {
+export const SettingsPage = ({ visit, draft, tried, plan, fault, present, sites, mayInsist }: SettingsProps) => {
   const written = settingsOfDraft(draft.text);
   const { settings } = tried;
   return (
@@ -86,7 +88,7 @@ export const SettingsPage = ({ visit, draft, tried, plan, fault, present, sites 
           ))}
         </fieldset>
         <GuardSettings tried={tried} written={written} />
-        {keyFault(tried) !== undefined && <SaveAnyway />}
+        {(mayInsist || keyFault(tried) !== undefined) && <SaveAnyway />}
         <p class="row actions">
           <button type="submit" name="go" value="back">
             Back to the fields

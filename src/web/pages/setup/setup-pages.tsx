@@ -88,13 +88,19 @@ export function setupPages(context: PageContext): Hono<WebEnv> {
   }
 
   /** What was read of the whole source decides, not a sample of it. An uploaded file is all that there is. */
-  async function settingsPage({ visit, actor }: PageVisit, draft: SetupDraft, fault?: string, present?: PresentText) {
+  async function settingsPage(
+    { visit, actor }: PageVisit,
+    draft: SetupDraft,
+    fault?: string,
+    present?: PresentText,
+    mayInsist = false,
+  ) {
     const asked = askedBy(context, actor);
     const read = draft.isUpload ? draft : { ...draft, sample: '' };
     const { tried } = await tryAgain(read, asked);
     const plan =
       draft.isNew || !tried.valid ? undefined : await planFeedText.run({ feed: draft.feed, text: draft.text }, asked);
-    const shown = { draft, tried, plan, fault, present, sites: sites() };
+    const shown = { draft, tried, plan, fault, present, sites: sites(), mayInsist };
     return <SettingsPage visit={visit} {...shown} />;
   }
 
@@ -201,7 +207,8 @@ export function setupPages(context: PageContext): Hono<WebEnv> {
         return <SavedPage visit={visit} draft={edited} saved={saved} />;
       } catch (error) {
         const present = error instanceof OperationRefused ? presentTextIn(error) : undefined;
-        if (present === undefined) return settingsPage(asked, edited, said(error));
+        const mayInsist = error instanceof OperationRefused && 'conflicting' in error.now;
+        if (present === undefined) return settingsPage(asked, edited, said(error), undefined, mayInsist);
         const again = { ...edited, seen: present.seen, isNew: present.text === undefined };
         return settingsPage(asked, again, said(error), present);
       }
