@@ -1,17 +1,18 @@
 // BullMQ's two backends side by side: what the mirror relies on holds on both, whatever connections and clocks do.
-import { type ChildProcess, spawn } from 'node:child_process';
+import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
-import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
+import { afterAll, afterEach, beforeAll, describe, expect, inject, it, vi } from 'vitest';
 import { packageRoot } from '../../src/config/package-root.ts';
 import { feedName, postingKey, siteName } from '../../src/posting/identifiers.ts';
 import { type AnyQueue, openQueueBackend, type QueueBackend } from '../../src/queue/backend.ts';
 import { openSiteQueue, startApplyWorker } from '../../src/queue/site-queue.ts';
 import { backends, INSTALLATION, redis, type TestBackend } from '../queue/queue-backends.ts';
 import { type DatabaseProxy, openDatabaseProxy } from '../support/database-proxy.ts';
+import { runSql } from '../support/sql.ts';
 import { unpackPackages } from './packages.ts';
 import { cellKey, writeSection } from './seen.ts';
 
@@ -34,7 +35,10 @@ afterEach(async () => {
   for (const each of open.splice(0).reverse()) await each.close();
 });
 
-beforeAll(() => {
+beforeAll(async () => {
+  versions.Redis = / v=(\S+)/.exec(execFileSync('redis-server', ['--version'], { encoding: 'utf8' }))?.[1] ?? '';
+  const [server] = await runSql<{ server_version: string }>(inject('postgresUrl'), 'show server_version');
+  versions.Postgres = server?.server_version ?? '';
   Object.assign(versions, unpackPackages(PACKAGES, ['libfaketime']));
   for (const name of ['bullmq', 'ioredis', 'pg'])
     versions[name] = JSON.parse(readFileSync(join(packageRoot, 'node_modules', name, 'package.json'), 'utf8')).version;

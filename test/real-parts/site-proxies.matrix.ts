@@ -152,6 +152,10 @@ describe.each(PROXIES)('%s', (name) => {
       else expect(missing).toEqual([]);
       expect(shown).toEqual(wanted.filter((each) => !missing.includes(each)));
       const { db } = await mirror.app();
+      const inReview = await db.query<{ key: string }>(
+        `select key from change where state in ('rejected', 'failed') order by key`,
+      );
+      expect(missing.map((each) => each.split(' ')[0])).toEqual(inReview.map(({ key }) => key));
       const rows = await db.query<{ outcomes: string }>(
         `select string_agg(outcome, ', ' order by at) as outcomes from request
           where operation = $1 group by key having count(*) > 1 or bool_or(outcome not in ('created', 'accepted', 'gone'))`,

@@ -226,7 +226,7 @@ afterAll(async () => {
       [...new Set(NAMES.map((name) => WRITERS[name].package))].map((name) => [name, versions[name] ?? '0.18.5']),
     ),
     rows: NAMES,
-    columns: CASES,
+    columns: [...CASES, LINE_ENDS],
     cells,
     unit: 'row',
   });
@@ -239,6 +239,15 @@ const FEED = {
   format: 'csv',
   fields: '{ starts-on: { from: posted, date: { order: month_first } } }',
 };
+
+const LINE_ENDS = 'line ends';
+
+/** How the lines of a table without line ends in its texts end. */
+function lineEndsOf(table: string): string {
+  const ends = [...new Set(table.match(/\r\n|\n|\r/g))].map((end) => JSON.stringify(end).slice(1, -1));
+  const last = /[\r\n]$/.test(table) ? '' : ', but none at the end';
+  return `${ends.map((end) => `\`${end}\``).join(' and ')}${last}`;
+}
 
 /** The postings as they would be if nothing were lost. */
 const wanted = (rows: readonly Row[]) =>
@@ -284,6 +293,8 @@ describe.each(NAMES)('%s', (writer) => {
     const files = CASES.map((_, at) => `t${at}`).join(' ');
     const script = all ?? `for name in ${files}; do ${each}\ndone`;
     await runScript(ROOT, `ln -s ../in ../node_modules .\n${script}`, { cwd: folder, env: { DATABASE: database.url } });
+    const table = readFileSync(join(folder, 'out', `t${CASES.indexOf('7 digits')}.csv`), 'utf8');
+    cells.set(cellKey(writer, LINE_ENDS), lineEndsOf(table));
   });
 
   it.concurrent.each(CASES)('%s', async (name) => {
