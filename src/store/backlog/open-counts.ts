@@ -1,4 +1,4 @@
-// Counts the open changes of a feed and the outcomes of its current pull, for the sums that a pull must satisfy.
+// Counts the open changes of a feed and the outcomes of its current pull, for the sums that a pull must satisfy; and the kinds of review entries.
 import type { sendableCreates } from '../../plan/next-request.ts';
 import type { FeedName } from '../../posting/identifiers.ts';
 import type { Queryable } from '../postgres/database.ts';
