@@ -5,7 +5,7 @@ import type { Config, FeedConfig } from '../config/config.ts';
 import { shareReading } from '../flow/share-reading.ts';
 import { actionsOf, type Message, type Notice, noticeOf, type WriteAction } from '../plan/message.ts';
 import { type PersonsPause, pausesOf } from '../plan/pause-words.ts';
-import { type FeedName, siteName } from '../posting/identifiers.ts';
+import { type FeedName, type SiteName, siteName } from '../posting/identifiers.ts';
 import { escalates } from '../review/health/alert-conditions.ts';
 import {
   type Assessment,
@@ -274,12 +274,11 @@ export async function readStatus(app: Reading, only?: FeedName): Promise<Status>
 // What does not depend on each other is read side by side: a busy process waits longer for each answer than the database takes for it.
 
 async function readFacts({ db, config }: Reading, only: FeedName | undefined) {
-  await concludeAbandonedPulls(db, only);
   const facts = readFactsOfSites({ db, config });
   const [ofSites, kept, feeds] = await Promise.all([
     facts,
     keptFormer(db.prepared),
-    readFeeds({ db: db.prepared, config }, facts, only),
+    concludeAbandonedPulls(db, only).then(() => readFeeds({ db: db.prepared, config }, facts, only)),
   ]);
   return { ...ofSites, kept, feeds };
 }
@@ -292,7 +291,9 @@ const readFactsOfSites = ({ db, config }: Pick<App, 'db' | 'config'>) =>
     const [workers, processes, sites, pauses] = await Promise.all([
       countWorkers(asked.db),
       live,
-      live.then((processes) => readSites(asked, processes)),
+      Promise.all([live, tokenDigests(asked.db, config)]).then(([processes, tokens]) =>
+        readSites(asked, processes, tokens),
+      ),
       listPauses(asked.db),
     ]);
     return {
@@ -383,8 +384,11 @@ interface ReadSite {
   readonly asksToWait: boolean;
 }
 
-async function readSites({ db, config }: StatusReading, processes: readonly LiveProcess[]): Promise<ReadSite[]> {
-  const tokens = await tokenDigests(db, config);
+async function readSites(
+  { db, config }: StatusReading,
+  processes: readonly LiveProcess[],
+  tokens: ReadonlyMap<SiteName, string>,
+): Promise<ReadSite[]> {
   const sites: ReadSite[] = [];
   // One site after the other: all at once, their statements would be before those of the workers, whose connections they share.
   for (const { name, options } of config.sites.values()) {
@@ -483,20 +487,24 @@ async function readFeeds(
     ...[...config.feeds.values()].map((feed) => [feed.name, feed.siteName] as const),
     ...broken,
   ]);
-  await foldReviewCounts(db);
-  const [{ processes }, planned, overviews, verifies, offers, restored, stopped] = await Promise.all([
+  const read = readOverview(db, configured, only);
+  const [{ processes }, planned, overviews, histories, verifies, offers, restored, stopped] = await Promise.all([
     facts,
     readSchedules(db),
-    readOverview(db, configured, only),
+    read,
+    read.then((overviews) =>
+      readPullHistories(
+        db,
+        overviews.map(({ feed }) => feed),
+      ),
+    ),
     lastVerifies(db),
     readHeldOffers(db, config),
     notesOnRestore({ db, config }),
     stoppedFeeds(db),
+    // The counts are exact before and afterwards.
+    foldReviewCounts(db),
   ]);
-  const histories = await readPullHistories(
-    db,
-    overviews.map(({ feed }) => feed),
-  );
   const schedules = new Map(planned.map((schedule) => [schedule.feed, schedule]));
   const stops = new Map(stopped.map((stop) => [stop.feed, stop]));
   const now = new Date();

@@ -305,13 +305,20 @@ const MOST_UNFOLDED = 1_000;
 
 /** Feeds with live jobs, and how many: exact, but only for display. What decides about deletes counts the mappings themselves. */
 export async function countLive(db: Queryable): Promise<ReadonlyMap<FeedName, number>> {
+  const [rows] = await Promise.all([
+    db.query<{ feed: FeedName; n: number }>(
+      `select feed, sum(n)::bigint as n from (select feed, n from mapping_total union all select feed, n from mapping_tally) counts
+       group by feed having sum(n) > 0`,
+    ),
+    foldLive(db),
+  ]);
+  return new Map(rows.map(({ feed, n }) => [feed, n]));
+}
+
+/** The counts are exact before and afterwards. */
+async function foldLive(db: Queryable): Promise<void> {
   const [row] = await db.query<{ many: boolean }>(
     `select ${IS_WRITABLE} and exists (select from mapping_tally offset ${MOST_UNFOLDED}) as many`,
   );
   if (row?.many === true) await db.query('select fold_mapping_tally()');
-  const rows = await db.query<{ feed: FeedName; n: number }>(
-    `select feed, sum(n)::bigint as n from (select feed, n from mapping_total union all select feed, n from mapping_tally) counts
-     group by feed having sum(n) > 0`,
-  );
-  return new Map(rows.map(({ feed, n }) => [feed, n]));
 }

@@ -53,14 +53,17 @@ export async function readOverview(
   configured: ReadonlyMap<FeedName, SiteName>,
   only?: FeedName,
 ): Promise<FeedOverview[]> {
-  const known = await db.query<{ feed: FeedName; site: SiteName; retired: boolean }>(
-    'select feed, site, retired_at is not null as retired from feed_state',
-  );
+  const [known, live, undeleted] = await Promise.all([
+    db.query<{ feed: FeedName; site: SiteName; retired: boolean }>(
+      'select feed, site, retired_at is not null as retired from feed_state',
+    ),
+    countLive(db),
+    undeletedOrphans(db),
+  ]);
   const retired = new Set(known.filter((row) => row.retired).map((row) => row.feed));
   // If the database has another site for the feed than the configuration, its data belongs to that site.
   const sites = new Map([...configured, ...known.map(({ feed, site }) => [feed, site] as const)]);
   const overviews: FeedOverview[] = [];
-  const [live, undeleted] = await Promise.all([countLive(db), undeletedOrphans(db)]);
   for (const feed of [...sites.keys()].filter((each) => only === undefined || each === only).sort()) {
     const counted = await readFeed(db, feed, sites.get(feed) as SiteName);
     overviews.push({

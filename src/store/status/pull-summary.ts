@@ -4,9 +4,9 @@ import { AccountingError, checkAccounts, type SeenCounts } from '../../plan/acco
 import { type Message, messageOf, reword, textOf } from '../../plan/message.ts';
 import { type CommonReason, describeNothingMirrored, mirroredNothing } from '../../plan/set-up-suspicion.ts';
 import type { FeedName, PostingKey } from '../../posting/identifiers.ts';
-import { countOpen, countOutcomes } from '../backlog/open-counts.ts';
+import { countOpen, countOutcomes, type OpenCounts } from '../backlog/open-counts.ts';
 import { commonReason } from '../backlog/planned-changes.ts';
-import { readRekey } from '../change/rekey/read-rekey.ts';
+import { type RekeyState, readRekey } from '../change/rekey/read-rekey.ts';
 import { lockKey } from '../locks/advisory-locks.ts';
 import { HELD_KEYS } from '../locks/processes.ts';
 import { toJsonb } from '../postgres/copy-rows.ts';
@@ -80,18 +80,22 @@ export async function summarisePull(db: Database, pull: number): Promise<PullSta
 export async function summariseWithin(tx: Queryable, pull: number): Promise<PullState> {
   const row = await findPull(tx, pull);
   if (row === undefined) throw new Error(`there is no pull ${pull}`);
-  const now = await countOpen(tx, row.feed);
+  // Sent together: a busy process waits longer for each answer than the database takes for it.
+  const [now, outcomeCounts, [waiting], cleaned, repaired, rekey] = await Promise.all([
+    countOpen(tx, row.feed),
+    countOutcomes(tx, pull),
+    tx.query<{ n: number; discarded: number }>(
+      `select (select count(*) from change where feed = $1 and state in ('rejected', 'failed', 'held', 'in_doubt'))
+         + (select count(*) from record_problem where feed = $1 and not discarded) as n,
+         (select coalesce(sum(records), 0) from record_problem
+           where feed = $1 and discarded and kind = 'unreadable') as discarded`,
+      [row.feed],
+    ),
+    countNoted(tx, row.feed),
+    countRepaired(tx, row.feed),
+    readRekey(tx, row.feed),
+  ]);
   const open = row.takenOver?.leftOpen ?? now;
-  const outcomeCounts = await countOutcomes(tx, pull);
-  const [waiting] = await tx.query<{ n: number; discarded: number }>(
-    `select (select count(*) from change where feed = $1 and state in ('rejected', 'failed', 'held', 'in_doubt'))
-       + (select count(*) from record_problem where feed = $1 and not discarded) as n,
-       (select coalesce(sum(records), 0) from record_problem
-         where feed = $1 and discarded and kind = 'unreadable') as discarded`,
-    [row.feed],
-  );
-  const cleaned = await countNoted(tx, row.feed);
-  const repaired = await countRepaired(tx, row.feed);
   const { created = 0, updated = 0, deleted = 0, dropped = 0, nothing = 0, requests = 0 } = outcomeCounts;
   const { pending, in_doubt, rejected, failed, held, kept, pendingDeletes, failedDeletes } = open;
   const { seen, duplicates, unreadable, skipped, grace } = row;
@@ -136,8 +140,7 @@ export async function summariseWithin(tx: Queryable, pull: number): Promise<Pull
     repaired: repaired.count,
     ...(repaired.example === undefined ? {} : { repaired_example: repaired.example }),
   };
-  const rekey = await readRekey(tx, row.feed);
-  const unsent = now.pending + now.pendingDeletes - now.doubtfulDeletes - rekey.waiting;
+  const unsent = unsentOf(now, rekey);
   const nothingMirrored = mirroredNothing(summary) ? await whyNothing(tx, row.feed) : undefined;
   const holdReason = held === 0 ? undefined : await newestHoldReason(tx, row.feed);
   return {
@@ -150,6 +153,9 @@ export async function summariseWithin(tx: Queryable, pull: number): Promise<Pull
     takenOverBy: row.takenOver?.by,
   };
 }
+
+const unsentOf = (open: OpenCounts, { waiting }: RekeyState): number =>
+  open.pending + open.pendingDeletes - open.doubtfulDeletes - waiting;
 
 /**
  * How a committed pull has ended. Changes left to a later pull are judged by their present state, although the counts date from the takeover.
@@ -212,6 +218,7 @@ interface RunningPull {
   readonly id: number;
   readonly feed: FeedName;
   readonly committed: boolean;
+  readonly complete: boolean;
   /** It is no pull of the source, but the undo of one. */
   readonly isUndo: boolean;
   /** Nothing of its feed is being sent, and nothing was for a while. */
@@ -254,7 +261,7 @@ export async function concludeFormerPulls(db: Database, feed: FeedName, current:
 
 const readRunning = (db: Database, of: FeedName | undefined): Promise<RunningPull[]> =>
   db.query<RunningPull>(
-    `select id, feed, committed_at is not null as committed, undoes is not null as "isUndo",
+    `select id, feed, committed_at is not null as committed, complete, undoes is not null as "isUndo",
        coalesce(committed_at < now() - interval '${IDLE_SECONDS} seconds', false)
          and not exists (select from change c where c.feed = p.feed and c.state = 'sending')
          and not exists (select from request r where r.at > now() - interval '${IDLE_SECONDS} seconds' and r.feed = p.feed) as idle
@@ -263,14 +270,24 @@ const readRunning = (db: Database, of: FeedName | undefined): Promise<RunningPul
     [of ?? null, toJsonb([LEFT])],
   );
 
-async function conclude(db: Database, { id, committed, isUndo }: RunningPull, mayBePending: boolean): Promise<void> {
+async function conclude(db: Database, pull: RunningPull, mayBePending: boolean): Promise<void> {
+  const { id, committed, complete, isUndo } = pull;
+  // While it is sent, each reading of a status comes here: most of a summary would be read for nothing.
+  if (committed && (complete || isUndo) && !mayBePending && (await isLeft(db.prepared, pull.feed))) return;
   const { status, notes } = committed ? await stateNow(db, id, isUndo) : { status: 'failed', notes: [] };
   if (status === 'pending' && !mayBePending) return;
   await db.query(
+    // It may be committed between the two readings: its process still ends it.
     `update pull set status = $2, notes = $3, finished_at = coalesce(finished_at, now())
-     where id = $1 and status in ('running', 'pending') and status <> $2`,
-    [id, status, toJsonb(status === 'failed' ? [ENDED] : status === 'pending' ? [LEFT] : notes)],
+     where id = $1 and status in ('running', 'pending') and status <> $2 and (committed_at is not null) = $4`,
+    [id, status, toJsonb(status === 'failed' ? [ENDED] : status === 'pending' ? [LEFT] : notes), committed],
   );
+}
+
+/** Whether changes of the feed are left to be sent. */
+async function isLeft(db: Queryable, feed: FeedName): Promise<boolean> {
+  const [open, rekey] = await Promise.all([countOpen(db, feed), readRekey(db, feed)]);
+  return unsentOf(open, rekey) > 0;
 }
 
 /** Counts that do not add up are reported where the feed is mirrored; here they must not keep others from going on. */

@@ -1,0 +1,60 @@
+// Pulls whose process seems to have ended: which are concluded, and what the others keep.
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { HELD_KEYS } from '../../src/store/locks/processes.ts';
+import { type Database, openDatabase } from '../../src/store/postgres/database.ts';
+import { concludeAbandonedPulls } from '../../src/store/status/pull-summary.ts';
+import { createTestDatabase } from '../support/database.ts';
+
+let testDatabase: Awaited<ReturnType<typeof createTestDatabase>>;
+let db: Database;
+
+beforeAll(async () => {
+  testDatabase = await createTestDatabase();
+  db = openDatabase(testDatabase.url);
+});
+
+afterAll(async () => {
+  await db.close();
+  await testDatabase.drop();
+});
+
+const addPull = async (): Promise<number> => {
+  const [row] = await db.query<{ id: number }>(`insert into pull (feed, site) values ('acme', 'board') returning id`);
+  return row?.id as number;
+};
+
+const statusOf = async (pull: number): Promise<string | undefined> =>
+  (await db.query<{ status: string }>('select status from pull where id = $1', [pull]))[0]?.status;
+
+it('one that is not committed has failed', async () => {
+  const pull = await addPull();
+  await concludeAbandonedPulls(db);
+  expect(await statusOf(pull)).toBe('failed');
+});
+
+it('one that is committed and gives back its lock while it is read has not failed', async () => {
+  const pull = await addPull();
+  const commit = () => db.query('update pull set committed_at = now(), complete = true where id = $1', [pull]);
+  const query: Database['query'] = async (text, values) => {
+    if (text === HELD_KEYS) await commit();
+    return db.query(text, values);
+  };
+  await concludeAbandonedPulls({ ...db, query });
+  expect(await statusOf(pull)).toBe('running');
+});
+
+it('one that is committed is running while changes are left, and ended afterwards', async () => {
+  const pull = await addPull();
+  await db.query('update pull set committed_at = now(), complete = true, seen = 1 where id = $1', [pull]);
+  await db.query(
+    `insert into change (feed, key, site, desired, operation, fields, record_hash, content_hash, pull, state)
+     values ('acme', 'A-1', 'board', 'present', 'create', '{}', '', '', $1, 'ready')`,
+    [pull],
+  );
+  await concludeAbandonedPulls(db);
+  expect(await statusOf(pull)).toBe('running');
+  await db.query(`delete from change where feed = 'acme'`);
+  await db.query(`update pull set unchanged = 1 where id = $1`, [pull]);
+  await concludeAbandonedPulls(db);
+  expect(await statusOf(pull)).toBe('mirrored');
+});
