@@ -37,7 +37,8 @@ export function* feedRecords(shape: FeedShape): Generator<FeedRecord> {
   }
 }
 
-function* feedPieces({ records, seed, changedPer10k, format }: FeedShape): Generator<Buffer> {
+/** The same as text, in pieces of many records. */
+export function* feedPieces({ records, seed, changedPer10k, format }: FeedShape): Generator<Buffer> {
   const { opening, separator, closing } = writerOf(format);
   let piece = opening;
   let count = 0;

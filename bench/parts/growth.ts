@@ -1,5 +1,6 @@
 // Measures how time and memory grow: pulls of a tenth and of all postings, and an index of ten times as many mappings.
 import { type Installation, mapFeed, mapSynthetic, openInstallation } from '../installation.ts';
+import { serverUsage } from '../server-usage.ts';
 import {
   bytesOf,
   type Contestant,
@@ -10,7 +11,9 @@ import {
   type Measured,
   type Part,
   scriptOf,
+  startScript,
   type TimedRun,
+  timeOnce,
   type Workbench,
 } from '../workbench.ts';
 
@@ -88,4 +91,64 @@ async function openMappings(bench: Workbench, rows: number): Promise<Installatio
   bench.say(`making ${rows} mappings`);
   await mapSynthetic(installation, rows);
   return installation;
+}
+
+/**
+ * A feed ten times as large as the large feeds, served as it is generated: its first pull, one without changes and one with 1 % changed,
+ * each against the same pull of the usual size. Each runs once.
+ */
+export const tenfold: Part = async (bench) => {
+  const one = await threePulls(bench, bench.records);
+  const ten = await threePulls(bench, bench.records * 10);
+  const rows = [...one, ...ten].map(({ measured }) => measured);
+  return {
+    rows,
+    verdicts: ten.flatMap(({ kind, measured, postgresSeconds }, at) => {
+      const few = one[at] as PullOfSize;
+      const cpu = (measured.cpuSeconds + postgresSeconds) / (few.measured.cpuSeconds + few.postgresSeconds);
+      return [
+        judge(`${kind}, ten times the postings`, measured.seconds / few.measured.seconds, 'at most', 11, '× the time'),
+        judge(`${kind}, ten times the postings, with Postgres`, cpu, 'at most', 11, '× the CPU'),
+        judge(`${kind} of ${measured.count}, memory`, measured.peakMegabytes, 'at most', 600, 'MB'),
+      ];
+    }),
+  };
+};
+
+interface PullOfSize {
+  readonly kind: string;
+  readonly measured: Measured;
+  readonly postgresSeconds: number;
+}
+
+async function threePulls(bench: Workbench, records: number): Promise<readonly PullOfSize[]> {
+  const pulls: PullOfSize[] = [];
+  const pull = async (installation: Installation, kind: string): Promise<void> => {
+    const contestant = { script: scriptOf('pull'), args: [installation.configPath, 'acme'] };
+    const before = await serverUsage(installation.db, undefined);
+    const timed = await timeOnce(bench, contestant, 0);
+    const { postgresSeconds } = await serverUsage(installation.db, undefined);
+    pulls.push({
+      kind,
+      measured: lineOf('tenfold', `${kind} of ${records}`, records, timed),
+      postgresSeconds: postgresSeconds - before.postgresSeconds,
+    });
+    bench.say(`${kind} of ${records}: ${timed.seconds.toFixed(1)} s, ${(timed.peakBytes / 1e6).toFixed(0)} MB`);
+  };
+  const feed = await startScript('serve-feed', [String(records)]);
+  const installation = await openInstallation(bench.server, bench.folder, { source: feed.url });
+  try {
+    await pull(installation, 'first pull');
+    await installation.db.query('truncate change, pull, feed_state cascade');
+    bench.say(`filling the mappings of ${records}`);
+    await mapFeed(installation, { records, seed: 1, changedPer10k: 0 });
+    await installation.db.query('checkpoint');
+    await pull(installation, 'pull without changes');
+    await fetch(feed.url, { method: 'POST', headers: { 'changed-per-10k': '100' } });
+    await pull(installation, 'pull with 1 % changed');
+  } finally {
+    feed.child.kill('SIGTERM');
+    await installation.close();
+  }
+  return pulls;
 }
