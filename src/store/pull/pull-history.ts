@@ -320,6 +320,16 @@ export async function listPulls(
   return rows.map(tidy);
 }
 
+/** The newest pull of each of these feeds that has one. */
+export async function newestPulls(db: Queryable, feeds: readonly FeedName[]): Promise<ReadonlyMap<FeedName, PullRow>> {
+  const rows = await db.query<StoredPull>(
+    `select p.* from unnest($1::text[]) f(feed)
+     cross join lateral (select ${COLUMNS} from pull p where p.feed = f.feed order by p.id desc limit 1) p`,
+    [feeds],
+  );
+  return new Map(rows.map((row) => [row.feed, tidy(row)]));
+}
+
 const tidy = ({ takenOverBy, leftOpen, ...row }: StoredPull): PullRow => ({
   ...row,
   takenOver: takenOverBy === null ? undefined : { by: takenOverBy, leftOpen },

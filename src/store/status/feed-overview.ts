@@ -6,7 +6,7 @@ import { ENTRY_KINDS, type EntryKind } from '../backlog/open-counts.ts';
 import { WAITS_FOR_SEARCH } from '../change/site-search.ts';
 import { countLive } from '../mapping/find-jobs.ts';
 import type { Queryable } from '../postgres/database.ts';
-import { listPulls, type PullRow } from '../pull/pull-history.ts';
+import { newestPulls, type PullRow } from '../pull/pull-history.ts';
 import { ENTRY_COUNTS } from '../review/review-totals.ts';
 import { undeletedOrphans } from '../site/orphan-site-jobs.ts';
 
@@ -63,102 +63,90 @@ export async function readOverview(
   const retired = new Set(known.filter((row) => row.retired).map((row) => row.feed));
   // If the database has another site for the feed than the configuration, its data belongs to that site.
   const sites = new Map([...configured, ...known.map(({ feed, site }) => [feed, site] as const)]);
-  const overviews: FeedOverview[] = [];
-  for (const feed of [...sites.keys()].filter((each) => only === undefined || each === only).sort()) {
-    const counted = await readFeed(db, feed, sites.get(feed) as SiteName);
-    overviews.push({
-      ...counted,
+  const feeds = [...sites.keys()].filter((each) => only === undefined || each === only).sort();
+  const [lastPulls, waiting, others] = await Promise.all([
+    newestPulls(db, feeds),
+    countReview(db, feeds),
+    readOthers(db, feeds, sites),
+  ]);
+  return others.map(({ feed, site, note, unsearched, rekey, heldForMs, inDoubtForMs, holdReason, ...other }) => {
+    const { held, in_doubt, duplicate: duplicates, ...entries } = { ...NO_ENTRIES, ...waiting.get(feed) };
+    return {
+      feed,
+      site,
+      ...other,
+      ...entries,
+      held,
+      in_doubt,
+      duplicates,
       live: live.get(feed) ?? 0,
       undeleted: undeleted.get(feed) ?? 0,
       retired: retired.has(feed),
-    });
-  }
-  return overviews;
+      heldForMs: held === 0 ? undefined : (heldForMs ?? undefined),
+      inDoubtForMs: in_doubt === 0 ? undefined : (inDoubtForMs ?? undefined),
+      holdReason: held === 0 || holdReason === null ? undefined : messageOfReason(holdReason),
+      lastPull: lastPulls.get(feed),
+      search: note ?? undefined,
+      unsearched: unsearched === true ? (note ?? '') : undefined,
+      rekey: rekey ?? undefined,
+    };
+  });
 }
 
-async function readFeed(
+const NO_ENTRIES = Object.fromEntries(ENTRY_KINDS.map((kind) => [kind, 0])) as Record<EntryKind, number>;
+
+/** The entries that wait for a person, of each feed and kind that has some. */
+async function countReview(
   db: Queryable,
-  feed: FeedName,
-  site: SiteName,
-): Promise<Omit<FeedOverview, 'retired' | 'live' | 'undeleted'>> {
-  const [[lastPull], counts, others, [state]] = await Promise.all([
-    listPulls(db, feed, 1),
-    countReview(db, feed),
-    countOthers(db, feed, site),
-    db.query<{
-      note: Message | null;
-      unsearched: boolean | null;
-      rekey: Message | null;
-      all: boolean;
-      warnings: readonly string[];
-    }>(
-      `select case when site_checked_at is null then site_check_note end as note, ${WAITS_FOR_SEARCH} as unsearched, rekey_note as rekey,
-         rekey_since is not null and rekey_all as all, warnings
-       from feed_state f where feed = $1`,
-      [feed],
-    ),
-  ]);
-  const { held, in_doubt, rejected, failed, unreadable, duplicate } = counts;
-  return {
-    feed,
-    site,
-    ...others,
-    held,
-    in_doubt,
-    rejected,
-    failed,
-    unreadable,
-    duplicates: duplicate,
-    heldForMs: held === 0 ? undefined : await oldestMs(db, site, feed, 'held'),
-    inDoubtForMs: in_doubt === 0 ? undefined : await oldestMs(db, site, feed, 'in_doubt'),
-    holdReason: held === 0 ? undefined : await newestHoldReason(db, feed),
-    lastPull,
-    search: state?.note ?? undefined,
-    unsearched: state?.unsearched === true ? (state.note ?? '') : undefined,
-    rekey: state?.rekey ?? undefined,
-    rekeyAll: state?.all === true,
-    warnings: state?.warnings ?? [],
-  };
-}
-
-/** The entries that wait for a person, of each kind. */
-async function countReview(db: Queryable, feed: FeedName): Promise<Readonly<Record<EntryKind, number>>> {
-  const rows = await db.query<{ kind: EntryKind; n: number }>(
-    `select kind, sum(n)::bigint as n from ${ENTRY_COUNTS} where feed = $1 and not discarded group by kind`,
-    [feed],
+  feeds: readonly FeedName[],
+): Promise<ReadonlyMap<FeedName, Readonly<Partial<Record<EntryKind, number>>>>> {
+  const rows = await db.query<{ feed: FeedName; kind: EntryKind; n: number }>(
+    `select feed, kind, sum(n)::bigint as n from ${ENTRY_COUNTS} where feed = any($1::text[]) and not discarded group by feed, kind`,
+    [feeds],
   );
-  const countOf = (kind: EntryKind) => rows.find((row) => row.kind === kind)?.n ?? 0;
-  return Object.fromEntries(ENTRY_KINDS.map((kind) => [kind, countOf(kind)])) as Record<EntryKind, number>;
+  const counts = new Map<FeedName, Partial<Record<EntryKind, number>>>();
+  for (const { feed, kind, n } of rows) counts.set(feed, { ...counts.get(feed), [kind]: n });
+  return counts;
 }
 
-type NoEntries = Pick<FeedOverview, 'ready' | 'sending' | 'discarded'>;
-
-/** Each part uses its own index, so that counting the few changes in flight does not scan a large backlog. */
-async function countOthers(db: Queryable, feed: FeedName, site: SiteName): Promise<NoEntries> {
-  const [row] = await db.query<NoEntries>(
-    `select (select count(*) from change where feed = $1 and state = 'ready') as ready,
-       (select count(*) from change where site = $2 and feed = $1 and state = 'sending') as sending,
-       (select count(*) from change where feed = $1 and state = 'discarded' and desired = 'present' and not gone)
-         + (select coalesce(sum(records), 0)::bigint from record_problem
-            where feed = $1 and discarded and kind <> 'duplicate') as discarded`,
-    [feed, site],
-  );
-  return row ?? { ready: 0, sending: 0, discarded: 0 };
+interface OthersRow
+  extends Pick<FeedOverview, 'feed' | 'site' | 'ready' | 'sending' | 'discarded' | 'rekeyAll' | 'warnings'> {
+  /** Null without a held change, as `holdReason`. */
+  readonly heldForMs: number | null;
+  readonly inDoubtForMs: number | null;
+  readonly holdReason: Reason | null;
+  readonly note: Message | null;
+  readonly unsearched: boolean | null;
+  readonly rekey: Message | null;
 }
 
-async function oldestMs(
+/** In the order of the feeds. Each part uses its own index, so that counting the few changes in flight does not scan a large backlog. */
+const readOthers = (
   db: Queryable,
-  site: SiteName,
-  feed: FeedName,
-  state: 'held' | 'in_doubt',
-): Promise<number | undefined> {
-  const [row] = await db.query<{ age: number | null }>(
-    `select (extract(epoch from clock_timestamp() - min(since)) * 1000)::float8 as age
-     from change where site = $1 and feed = $2 and state = $3 and state <> 'ready'`,
-    [site, feed, state],
+  feeds: readonly FeedName[],
+  sites: ReadonlyMap<FeedName, SiteName>,
+): Promise<OthersRow[]> =>
+  db.query<OthersRow>(
+    `select o.feed, o.site,
+       (select count(*) from change c where c.feed = o.feed and c.state = 'ready') as ready,
+       (select count(*) from change c where c.site = o.site and c.feed = o.feed and c.state = 'sending') as sending,
+       (select count(*) from change c where c.feed = o.feed and c.state = 'discarded' and c.desired = 'present' and not c.gone)
+         + (select coalesce(sum(r.records), 0)::bigint from record_problem r
+            where r.feed = o.feed and r.discarded and r.kind <> 'duplicate') as discarded,
+       ${oldestMs('held')} as "heldForMs", ${oldestMs('in_doubt')} as "inDoubtForMs",
+       (select c.reason from change c where c.site = o.site and c.feed = o.feed and c.state = 'held'
+        order by c.since desc, c.id desc limit 1) as "holdReason",
+       case when f.site_checked_at is null then f.site_check_note end as note, ${WAITS_FOR_SEARCH} as unsearched, f.rekey_note as rekey,
+       coalesce(f.rekey_since is not null and f.rekey_all, false) as "rekeyAll", coalesce(f.warnings, '[]') as warnings
+     from unnest($1::text[], $2::text[]) with ordinality o(feed, site, place) left join feed_state f on f.feed = o.feed
+     order by o.place`,
+    [feeds, feeds.map((feed) => sites.get(feed))],
   );
-  return row?.age ?? undefined;
-}
+
+/** SQL: the age of the oldest change of a feed in this state. */
+const oldestMs = (state: 'held' | 'in_doubt'): string =>
+  `(select (extract(epoch from clock_timestamp() - min(c.since)) * 1000)::float8 from change c
+    where c.site = o.site and c.feed = o.feed and c.state = '${state}' and c.state <> 'ready')`;
 
 /** Why the deletes of a feed are held: the reason of the newest. */
 export async function newestHoldReason(db: Queryable, feed: FeedName): Promise<Message | undefined> {
