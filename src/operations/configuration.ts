@@ -19,8 +19,9 @@ import { findSample, readSample } from '../runtime/feed-trial.ts';
 import { type Reloaded, reloadedProcesses } from '../runtime/reload.ts';
 import { requestReload } from '../store/access/reload-reports.ts';
 import { addUpload } from '../store/feed/feed-uploads.ts';
-import { keyFault, namedSample, sampleName, tryFeedText } from './feed-setup.ts';
-import { listOperation, namedFeed, type OperationContext, OperationRefused, operation } from './operation.ts';
+import { namedSample, sampleName } from './feed-setup.ts';
+import { listOperation, namedFeed, OperationRefused, operation } from './operation.ts';
+import { askBeforeSave } from './save-questions.ts';
 import { count, feedNameText, idNumber, text, time } from './scalars.ts';
 
 const names = z.array(z.string());
@@ -240,53 +241,35 @@ export const saveFeedText = operation({
       .describe('For a text with `source: upload://`: an uploaded sample, which the feed reads from now on.'),
     tried_on: sampleName
       .optional()
-      .describe('A sample to look for the keys in, instead of the source, as long as it is kept.'),
+      .describe('A sample to try the text on, instead of the source, as long as it is kept.'),
     anyway: z
       .boolean()
       .optional()
-      .describe('Also if the key does not identify the records, so that some would never be sent.'),
+      .describe(
+        'Also if the key does not identify the records, so that some would never be sent, or if nothing would be sent, or if the sample can not be read.',
+      ),
   }),
   output: savedOutput,
   async run({ feed, text: written, seen, sample: id, tried_on: triedOn, anyway = false }, asked) {
     const { app, actor } = asked;
-    if (!anyway) await refuseWrongKey({ feed, text: written, sample: id ?? (await keptOf(triedOn, actor)) }, asked);
+    const upload = id === undefined ? undefined : await uploadOf(id, written, actor);
+    const sample = id ?? (await keptOf(triedOn, actor));
+    const isNewFile = upload !== undefined;
+    const warnings = anyway ? [] : await askBeforeSave({ feed, text: written, sample, isNewFile }, asked);
     const draft = { feed, text: written, seen: seen || undefined, actor };
-    if (id === undefined) return savedJson(feed, await saveFeedFile(app, draft));
-    const upload = await uploadOf(id, written, actor);
+    if (upload === undefined) return savedJson(feed, await saveFeedFile(app, draft), warnings);
     const end = await saveFeedFile(app, draft, (tx) => addUpload(tx, feedName(feed), upload));
     // Whoever commits the text finds the file there. What a feed reads already is not replaced before its settings are.
     if (end.kind === 'to_commit' && !namedFeeds(app.config).has(feedName(feed))) {
       await app.db.transaction((tx) => addUpload(tx, feedName(feed), upload));
     }
-    return savedJson(feed, end);
+    return savedJson(feed, end, warnings);
   },
 });
 
 /** The sample, unless it is gone: what it would only have shown is then read of the source. */
 async function keptOf(sample: string | undefined, actor: string): Promise<string | undefined> {
   return sample === undefined || (await findSample(sample, actor)) === undefined ? undefined : sample;
-}
-
-/** What decides which records have which key. */
-const IDENTIFYING = ['source', 'sources', 'format', 'key', 'places'] as const;
-
-/**
- * Reads the records if the text can give them other keys than the present one. Of a source that can't be read, nothing is known.
- *
- * @throws {OperationRefused}
- */
-async function refuseWrongKey(
-  draft: { readonly feed: string; readonly text: string; readonly sample: string | undefined },
-  asked: OperationContext,
-): Promise<void> {
-  const shown = await showFeedFile(asked.app, feedName(draft.feed));
-  const [before, after] = [shown?.text ?? '', draft.text].map(settingsOfDraft);
-  const differs = (name: string) => JSON.stringify(before?.[name]) !== JSON.stringify(after?.[name]);
-  if (shown !== undefined && !IDENTIFYING.some(differs)) return;
-  const fault = keyFault(await tryFeedText.run({ ...draft, postings: 1 }, asked));
-  if (fault === undefined) return;
-  const advice = 'choose a key that differs in each record and never changes, or save it anyway';
-  throw new OperationRefused('conflict', `nothing was saved: ${fault.message}; ${advice}`, fault.counts);
 }
 
 /** @throws {OperationRefused} */
@@ -302,12 +285,12 @@ async function uploadOf(id: string, written: string, actor: string) {
 }
 
 /** @throws {OperationRefused} with the mistakes, or with the text that the file has now */
-function savedJson(feed: string, end: SavedFeedFile): z.output<typeof savedOutput> {
-  const nothing = { feed, version: null, new: false, text: null, reason: null, include: null, warnings: [] };
+function savedJson(feed: string, end: SavedFeedFile, found: readonly string[] = []): z.output<typeof savedOutput> {
+  const nothing = { feed, version: null, new: false, text: null, reason: null, include: null, warnings: [...found] };
   switch (end.kind) {
     case 'saved': {
       const { file, seen, version, isNew, warnings } = end;
-      return { ...nothing, result: end.kind, file, seen, version, new: isNew, warnings: [...warnings] };
+      return { ...nothing, result: end.kind, file, seen, version, new: isNew, warnings: [...warnings, ...found] };
     }
     case 'unchanged':
       return { ...nothing, result: end.kind, file: end.file, seen: end.seen };

@@ -1,11 +1,12 @@
 // Setting up a feed: what a source is recognised as, what a draft of its settings makes of its records, and what a sync would send with it.
 import { basename, dirname } from 'node:path';
 import { z } from 'zod';
-import { type FeedConfig, namedFeeds, type SiteConfig } from '../config/config.ts';
+import { type Config, type FeedConfig, namedFeeds, type SiteConfig } from '../config/config.ts';
 import { complaintLine } from '../config/config-error.ts';
 import { editDraft, settingsOfDraft } from '../config/feed-draft.ts';
 import { addressesNotByHand, checkFeedFile } from '../config/feed-files.ts';
 import { requestedAddresses } from '../config/include.ts';
+import { scheduleInWords } from '../config/schedule-choice.ts';
 import { isWebAddress } from '../config/scheme-sources.ts';
 import {
   credentialsMask,
@@ -18,7 +19,6 @@ import { deletesWithin } from '../plan/delete-guard.ts';
 import { tell } from '../plan/message.ts';
 import type { FieldRule } from '../posting/field-mapping.ts';
 import { type FeedName, feedName } from '../posting/identifiers.ts';
-import { isOfKey } from '../posting/posting-key.ts';
 import {
   type FeedTrial,
   findSample,
@@ -124,7 +124,7 @@ export const recogniseSource = operation({
     files: z.enum(['newest', 'all']).optional().describe('Of a folder: the newest file, or all as one feed.'),
     sample: sampleName.optional().describe('Instead, or to be read instead: an uploaded file.'),
     feed: nameText.optional().describe('The name of the feed; by default it is made of the source.'),
-    site: text(200).min(1).describe('The site that it is mirrored to.'),
+    site: text(200).min(1).optional().describe('The site that it is mirrored to; by default the only one.'),
     format: text(64).min(1).optional().describe('A preset, or `own`; by default the one that fits best.'),
     records: text(500).min(1).optional().describe('Where the records are, such as source/job.'),
   }),
@@ -160,7 +160,7 @@ export const recogniseSource = operation({
     .meta({ title: 'RecognisedFeed' }),
   async run({ source, credentials, files, sample: sampleId, feed: given, site: siteText, format, records }, asked) {
     const { app, actor, signal = new AbortController().signal } = asked;
-    const site = namedSite(app.config, siteText);
+    const site = namedSite(app.config, siteText ?? onlySite(app.config));
     const upload = await namedSample(sampleId, actor);
     if (source === undefined && upload === undefined)
       throw new OperationRefused('invalid', 'name a source or a sample');
@@ -220,6 +220,16 @@ export const recogniseSource = operation({
     };
   },
 });
+
+/** @throws {OperationRefused} */
+function onlySite({ sites }: Pick<Config, 'sites'>): string {
+  const [site, ...others] = sites.keys();
+  if (site !== undefined && others.length === 0) return site;
+  throw new OperationRefused(
+    'invalid',
+    `name the site that gets the jobs: ${[...sites.keys()].join(', ') || 'there is none'}`,
+  );
+}
 
 /** Nobody has chosen the name, so any that is free will do. */
 function freeName(proposed: string, taken: ReadonlySet<FeedName>): string {
@@ -370,6 +380,7 @@ const policyOutput = z.strictObject({
   policy: z.enum(['mirror', 'upsert_only', 'create_only']),
   schedule: z.string().nullable(),
   time_zone: z.string(),
+  pulled: z.string().describe('When it is pulled, in words: `every day at 06:00 (UTC)`.'),
   next_runs: listIn(time).describe('The next three pulls by the schedule.'),
   delete_guard: z.strictObject({
     percent: z.number(),
@@ -571,6 +582,7 @@ function settingsOf(feed: FeedConfig, trial: FeedTrial['trial'] | undefined): z.
     policy,
     schedule: schedule ?? null,
     time_zone: timeZone,
+    pulled: schedule === undefined ? 'only when somebody asks' : `${scheduleInWords(schedule)} (${timeZone})`,
     next_runs: schedule === undefined ? [] : nextRuns({ pattern: schedule, timeZone }, 3),
     delete_guard: {
       percent: guard.percent,
@@ -594,7 +606,10 @@ export const planFeedText = operation({
   path: '/feeds/{feed}/plan',
   summary: 'Plan a draft of the settings of a feed: what a sync would send with it. Nothing is stored or sent',
   scope: 'configure',
-  input: z.strictObject(draftInput),
+  input: z.strictObject({
+    ...draftInput,
+    sample: sampleName.optional().describe('An uploaded file to be read instead of the source.'),
+  }),
   output: z
     .strictObject({
       feed: z.string(),
@@ -613,8 +628,8 @@ export const planFeedText = operation({
       changes: listIn(plannedOutput).describe(`The first ${SHOWN_CHANGES} changes.`),
     })
     .meta({ title: 'PlannedFeed' }),
-  async run({ feed: name, text: draft }, asked) {
-    const { app, signal } = asked;
+  async run({ feed: name, text: draft, sample: sampleId }, asked) {
+    const { app, actor, signal } = asked;
     const feed = feedName(name);
     const checked = await checkFeedFile(app, name, draft);
     const nothing = { create: 0, update: 0, delete: 0, unchanged: 0, rejected: 0, unreadable: 0, live: 0 };
@@ -630,7 +645,9 @@ export const planFeedText = operation({
     });
     if (checked.kind === 'wrong') return unplanned(checked.problems.map(complaintLine).join('; '));
     const network = await networkOf(asked, feed, draft);
-    const plan = await planDraft(app, { config: checked.config, feed, network, signal, mostChanges: SHOWN_CHANGES });
+    const sample = await namedSample(sampleId, actor);
+    const request = { config: checked.config, feed, network, signal, sample, mostChanges: SHOWN_CHANGES };
+    const plan = await planDraft(app, request);
     const say = (message: Parameters<typeof tell>[0]): string => tell(message, app.writeAction);
     if ('kind' in plan) {
       return unplanned(
@@ -657,36 +674,6 @@ export const planFeedText = operation({
     };
   },
 });
-
-/** Records that are never sent, of a hundred, from which on the key is taken for a mistake. */
-const MOST_UNIDENTIFIED_PERCENT = 1;
-
-/** Why the key does not identify the records of a draft, which loses postings; `undefined`: it does. */
-export function keyFault({ key, trial }: Pick<TriedFeed, 'key' | 'trial'>): KeyFault | undefined {
-  if (trial === null) return undefined;
-  const { records, sent, conflicting, unreadable, unreadable_records: kinds } = trial;
-  // A record without any part of its key has a problem for each.
-  const keyless = Math.min(
-    unreadable,
-    kinds.filter(isOfKey).reduce((sum, kind) => sum + kind.count, 0),
-  );
-  const lost = conflicting + keyless;
-  if (lost === 0 || lost * 100 < records * MOST_UNIDENTIFIED_PERCENT) return undefined;
-  const reasons = [
-    ...(conflicting === 0 ? [] : [`${conflicting} with the key of an earlier record and other content`]),
-    ...(keyless === 0 ? [] : [`${keyless} without a key`]),
-  ];
-  const what = `${key.map((path) => `"${path}"`).join(' and ')} ${key.length > 1 ? 'do' : 'does'} not identify the records`;
-  return {
-    message: `${what}: ${lost} of ${records} would never be sent, ${reasons.join(' and ')}`,
-    counts: { key, records, sent, conflicting, keyless },
-  };
-}
-
-interface KeyFault {
-  readonly message: string;
-  readonly counts: Readonly<Record<string, unknown>>;
-}
 
 export type TriedFeed = z.output<typeof tryFeedText.output>;
 export type RecognisedFeed = z.output<typeof recogniseSource.output>;

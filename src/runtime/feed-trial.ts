@@ -105,15 +105,24 @@ export interface DraftPlan {
 /** What a sync would send with the draft; nothing is changed. Otherwise why it can't be planned. */
 export async function planDraft(
   { db, log }: Pick<App, 'db' | 'log'>,
-  { mostChanges, ...request }: DraftRequest & { readonly mostChanges: number },
+  {
+    mostChanges,
+    sample,
+    ...request
+  }: DraftRequest & {
+    readonly mostChanges: number;
+    /** An uploaded one is read instead of the source. */
+    readonly sample: KeptSample | undefined;
+  },
 ): Promise<DraftPlan | Exclude<PlanEnd, { kind: 'planned' }>> {
   const setup = setupOf(request);
   if (typeof setup === 'string') return { kind: 'failed', message: setup };
   const changes: PlannedChange[] = [];
   const counts = { create: 0, update: 0, delete: 0 };
   const { network } = request;
+  const read = sample?.isUpload === true ? { ...setup, source: sourceOf(setup, sample) } : setup;
   const end = await withinBounds(request, (signal) =>
-    planFeed(setup, { db, log, signal, network }, (line) => {
+    planFeed(read, { db, log, signal, network }, (line) => {
       if (line.operation === 'none') return;
       counts[line.operation]++;
       if (changes.length < mostChanges) changes.push(line);

@@ -107,9 +107,13 @@ export async function serve(
   const hash = costlyPassword ? await hashPassword(PASSWORD) : PASSWORD_HASH;
   await writeFile(join(mirror.folder, 'anna.hash'), hash, { mode: 0o600 });
   const path = join(mirror.folder, 'served.yaml');
+  // The file says so as well: what is planned with a draft is read anew.
+  const protectedWeb = privateSources ? PROTECTED.replace('web:', 'web:\n  private_sources: true') : PROTECTED;
   await writeFile(
     path,
-    (await readFile(mirror.configPath, 'utf8')) + (open ? '' : PROTECTED) + (include ? 'include: feeds/*.yaml\n' : ''),
+    (await readFile(mirror.configPath, 'utf8')) +
+      (open ? '' : protectedWeb) +
+      (include ? 'include: feeds/*.yaml\n' : ''),
   );
   const config = await loadConfig({ path, env: mirror.env, cwd: mirror.folder });
   const limits = requestsPerMinute === undefined ? {} : { requestsPerMinute };

@@ -220,7 +220,8 @@ describe('a feed at an address', () => {
     const settings = await ada.press(again, 'Go on to the settings');
     expect(settings.text).toContain('it is proven complete');
     const end = await ada.press(settings, 'Save the feed', {
-      'set.schedule': '0 6 * * 1-5',
+      'schedule.every': 'weekdays',
+      'schedule.at': '06:00',
       'set.policy': 'upsert_only',
     });
     expect(end.text).toContain('The feed ats is saved');
@@ -242,6 +243,36 @@ describe('a feed at an address', () => {
       },
     });
     expect(await saved('ats')).toContain('# Paths in the records');
+  });
+
+  it('has a schedule of choices; a line that means the same stays as it is, and an expression must be chosen', async () => {
+    const page = await ada.get('/feeds/change?feed=ats');
+    const shown = await ada.press(page, 'Go on to the settings');
+    expect(shown.text).toMatch(/value="weekdays" selected/);
+    expect(shown.text).toContain('Monday to Friday at 06:00');
+    const written = (text: string) => /^schedule: ([^#]*[^# ])/m.exec(/<pre>(.*)<\/pre>/s.exec(text)?.[1] ?? '')?.[1];
+    const change = async (from: typeof shown, fields: Fields) => ada.press(from, 'Show what this means', fields);
+    const typed = await change(shown, { 'set.schedule': '0 6 * * MON-FRI', 'schedule.every': 'cron' });
+    expect(written(typed.text)).toBe('0 6 * * MON-FRI');
+    expect(typed.text).toMatch(/value="weekdays" selected/);
+    expect(written((await change(typed, {})).text)).toBe('0 6 * * MON-FRI');
+    const later = await change(typed, { 'schedule.at': '18:30' });
+    expect(written(later.text)).toBe('30 18 * * 1-5');
+    expect(written((await change(later, { 'schedule.every': 'month:L' })).text)).toBe('30 18 L * *');
+    const twice = await change(later, { 'set.schedule': '0 6,18 * * *', 'schedule.every': 'cron' });
+    expect(twice.text).toMatch(/value="cron" selected/);
+    const byHand = await change(twice, { 'schedule.every': 'by_hand' });
+    expect(written(byHand.text)).toBeUndefined();
+    expect(byHand.text).toContain('Only when somebody asks');
+    for (const [fields, fault] of [
+      [{ 'set.schedule': '0 7 * * *' }, 'to use the cron expression, choose'],
+      [{ 'schedule.at': '' }, 'write the time as hour and minute'],
+      [{ 'schedule.every': 'cron', 'set.schedule': '' }, 'write the cron expression'],
+    ] as const) {
+      const refused = await change(later, fields);
+      expect(refused.text).toMatch(new RegExp(`role="alert"[^>]*>${fault}`));
+      expect(written(refused.text)).toBe('30 18 * * 1-5');
+    }
   });
 
   it('is changed once it exists, with the plan of the change, which says each field; a file that has changed meanwhile is not replaced', async () => {

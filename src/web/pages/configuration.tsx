@@ -93,7 +93,7 @@ export function configurationPages(context: PageContext): Hono<WebEnv> {
       seen: present?.seen ?? seen,
       said: why.message.split('\n'),
       isRight: false,
-      mayInsist: 'conflicting' in why.now,
+      mayInsist: why.now.may_insist === true,
     };
     // A restore has no text of the person's own: the page has the present one anyway.
     return filePage(visit, actor, feed, text === undefined ? drafted : { ...drafted, present });
@@ -195,10 +195,10 @@ const FeedFilePage = ({ visit, feed, shown, versions, ...drafted }: FeedFilePage
   );
 };
 
-/** Asked of whoever saves a feed whose key loses postings. */
+/** Asked of whoever saves a feed whose key loses postings, or that would send nothing. */
 export const SaveAnyway = () => (
   <label class="option">
-    <input type="checkbox" name="anyway" value="true" /> Save it anyway, although its key does not identify the records
+    <input type="checkbox" name="anyway" value="true" /> Save it anyway
   </label>
 );
 

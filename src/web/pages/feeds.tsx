@@ -2,6 +2,7 @@
 import { Hono } from 'hono';
 import type { FeedConfig } from '../../config/config.ts';
 import type { Complaint } from '../../config/config-error.ts';
+import { scheduleInWords } from '../../config/schedule-choice.ts';
 import { shareReading } from '../../flow/share-reading.ts';
 import { readsUpload } from '../../operations/feed-uploads.ts';
 import { resumeStoppedFeed } from '../../operations/feeds.ts';
@@ -96,6 +97,7 @@ export interface FeedPageProps {
 
 const FeedPage = (props: FeedPageProps) => {
   const { visit, feed, config, faults, attention, pulls, drawn } = props;
+  const schedule = feed.schedule ?? config?.schedule;
   const { prefix } = visit;
   const { stopped, last_verify: verified } = feed;
   const paused = pausesOf(visit.pauses ?? [], feed).filter(({ site, feed: own }) => (site ?? own) !== undefined);
@@ -149,9 +151,9 @@ const FeedPage = (props: FeedPageProps) => {
         </dd>
         <dt>Schedule</dt>
         <dd>
-          {feed.schedule === null && config?.schedule === undefined
+          {schedule === undefined
             ? 'none; it is pulled only when somebody asks'
-            : `${feed.schedule ?? config?.schedule} (${feed.time_zone ?? config?.timeZone})`}
+            : `${scheduleInWords(schedule)} (${feed.time_zone ?? config?.timeZone})`}
         </dd>
         <dt>Next pull</dt>
         <dd>{isPulled && feed.next_run !== null ? <When at={feed.next_run} /> : 'none'}</dd>

@@ -75,3 +75,8 @@ document.addEventListener('keydown', (event) => {
     tryChoices();
   });
 })();
+
+// Comfort only: a cron expression that is typed is chosen.
+document.querySelector('#set-schedule')?.addEventListener('input', () => {
+  document.querySelector('#schedule-every').value = 'cron';
+});

@@ -55,10 +55,15 @@ describe.skipIf(!chromium.available)(`Setting up a feed${chromium.note}`, () => 
     await page.keyboard.press('Enter');
     await page.getByText('may go within 24 hours').waitFor();
     await page.getByLabel('Where it is read').fill('https://ats.invalid/careers.xml');
+    await tabTo(page, 'When it is pulled');
+    await page.keyboard.type('Monday to');
+    await page.keyboard.press('Tab');
+    await page.keyboard.type('0730AM');
     await tabTo(page, 'Save the feed');
     await page.keyboard.press('Enter');
     await page.getByRole('heading', { name: 'The feed careers is saved' }).waitFor();
     const saved = await served.api('GET', 'feeds/careers/file', undefined, { as: 'admin' });
+    expect(saved.body.text).toMatch(/^schedule: 30 7 \* \* 1-5 /m);
     expect(saved.body.text).toContain('title: { value: Registered nurse }');
     expect(errors).toEqual([]);
     await context.close();

@@ -1,6 +1,7 @@
 // Reads what the forms of a feed's setup say: its draft, and the changes of single settings.
 import type { DraftEdit, FieldChoice, FieldStepChoice, StepName } from '../../../config/feed-draft.ts';
 import { editDraft, fieldChoiceOf, STEPS, settingsOfDraft } from '../../../config/feed-draft.ts';
+import { AS_CRON, BY_HAND, cronOfChoice, scheduleChoiceOf } from '../../../config/schedule-choice.ts';
 import { CREDENTIAL_FORMS } from '../../../config/schema/credentials-schema.ts';
 import { UPLOADED_FILE } from '../../../feed/source/sources.ts';
 import { FIELD_NAME } from '../../../posting/site-rules.ts';
@@ -179,7 +180,7 @@ export function readSettingsEdit(form: Form, text: string): DraftEdit | string {
   const now = settingsOfDraft(text);
   const given = (name: string) => form.one(name)?.trim() ?? '';
   const settings: Record<string, unknown> = {};
-  for (const name of ['source', 'site', 'schedule', 'time_zone', 'policy']) {
+  for (const name of ['source', 'site', 'time_zone', 'policy']) {
     const typed = form.one(`set.${name}`);
     if (typed === undefined) continue;
     const isKept = name === 'source' && typed.trim() === '' && (form.one('upload') === 'true' || namesUpload(text));
@@ -188,6 +189,9 @@ export function readSettingsEdit(form: Form, text: string): DraftEdit | string {
     const isDefault = written.trim() === '' || (name === 'policy' && written === 'mirror' && now.policy === undefined);
     settings[name] = isDefault ? undefined : written.trim();
   }
+  const schedule = scheduleIn(form, typeof now.schedule === 'string' ? now.schedule : undefined);
+  if (typeof schedule === 'string') return schedule;
+  Object.assign(settings, schedule);
   const guard: Record<string, unknown> = { ...Object(now.delete_guard) };
   for (const name of GUARD) {
     const written = given(`guard.${name}`);
@@ -197,6 +201,25 @@ export function readSettingsEdit(form: Form, text: string): DraftEdit | string {
   }
   if (Object.keys(guard).length > 0) settings.delete_guard = guard;
   return { settings };
+}
+
+/** A line stays as it is written if it means what is chosen. A text: what is wrong with the form. */
+function scheduleIn(form: Form, written: string | undefined): { readonly schedule?: string | undefined } | string {
+  const every = form.one('schedule.every');
+  if (every === undefined) return {};
+  const typed = form.one('set.schedule')?.trim() ?? written ?? '';
+  if (every === AS_CRON) {
+    return typed === '' ? 'write the cron expression, or choose when the feed is pulled' : { schedule: typed };
+  }
+  if (typed !== (written ?? '').trim()) {
+    return 'to use the cron expression, choose "as the cron expression says" under When it is pulled';
+  }
+  if (every === BY_HAND) return { schedule: undefined };
+  const shown = scheduleChoiceOf(written);
+  const line = cronOfChoice({ every, at: form.one('schedule.at')?.trim() ?? shown.at });
+  if (line === undefined) return 'write the time as hour and minute, such as 06:00';
+  const { every: chosen, at } = scheduleChoiceOf(line);
+  return { schedule: chosen === shown.every && at === shown.at ? written : line };
 }
 
 const NAMES = ['source', 'feed', 'site', 'format', 'records', 'sample', 'files'] as const;

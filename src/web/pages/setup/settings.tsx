@@ -1,8 +1,10 @@
 // The third step: where the feed is read and when, what it may do to jobs, and what that means for it; then it is saved.
 import { settingsOfDraft } from '../../../config/feed-draft.ts';
+import { AS_CRON, BY_HAND, SCHEDULES, scheduleChoiceOf } from '../../../config/schedule-choice.ts';
 import { UPLOADED_FILE } from '../../../feed/source/sources.ts';
 import type { saveFeedText } from '../../../operations/configuration.ts';
-import { keyFault, type PlannedFeed, type TriedFeed } from '../../../operations/feed-setup.ts';
+import type { PlannedFeed, TriedFeed } from '../../../operations/feed-setup.ts';
+import { keyFault, nothingSent } from '../../../operations/save-questions.ts';
 import { plural } from '../../../plan/message.ts';
 import { type PresentText, PresentTextShown, SaveAnyway } from '../configuration.tsx';
 import { pageAddress } from '../parts/addresses.ts';
@@ -22,7 +24,7 @@ interface SettingsProps {
   /** What somebody has written into the file meanwhile. */
   readonly present: PresentText | undefined;
   readonly sites: readonly string[];
-  /** A save was refused for a key that its own reading has found wrong. */
+  /** A save was refused for what its own reading has found. */
   readonly mayInsist: boolean;
 }
 
@@ -50,34 +52,7 @@ export const SettingsPage = ({ visit, draft, tried, plan, fault, present, sites,
             ))}
           </select>
         </p>
-        <fieldset>
-          <legend>Schedule</legend>
-          <div class="choice">
-            <p>
-              <label for="set-schedule">Minute, hour, day, month, weekday</label>
-              <input id="set-schedule" name="set.schedule" value={textIn(written.schedule)} />
-            </p>
-            <p>
-              <label for="set-zone">Time zone</label>
-              <input id="set-zone" name="set.time_zone" value={textIn(written.time_zone)} />
-            </p>
-          </div>
-          <p class="hint">
-            {settings === null || settings.next_runs.length === 0 ? (
-              'Without a schedule it is pulled only when somebody asks. */15 * * * * is every 15 minutes, 0 6 * * 1-5 at six on weekdays.'
-            ) : (
-              <>
-                {'Next pulls: '}
-                {settings.next_runs.map((at, nth) => (
-                  <>
-                    {nth === 0 ? '' : ', '}
-                    <When at={at} />
-                  </>
-                ))}
-              </>
-            )}
-          </p>
-        </fieldset>
+        <ScheduleSettings settings={settings} written={written} />
         <fieldset>
           <legend>What it may do to jobs</legend>
           {POLICIES.map(([name, words]) => (
@@ -88,7 +63,7 @@ export const SettingsPage = ({ visit, draft, tried, plan, fault, present, sites,
           ))}
         </fieldset>
         <GuardSettings tried={tried} written={written} />
-        {(mayInsist || keyFault(tried) !== undefined) && <SaveAnyway />}
+        {(mayInsist || (keyFault(tried) ?? nothingSent(tried)) !== undefined) && <SaveAnyway />}
         <p class="row actions">
           <button type="submit" name="go" value="back">
             Back to the fields
@@ -124,6 +99,98 @@ const Place = ({ source, isUpload }: { source: string; isUpload: boolean }) => (
     </span>
   </p>
 );
+
+interface ScheduleProps {
+  readonly settings: TriedFeed['settings'];
+  readonly written: Readonly<Record<string, unknown>>;
+}
+
+/** Choices for people who write no cron expressions; of any other schedule, the expression is shown. */
+const ScheduleSettings = ({ settings, written }: ScheduleProps) => {
+  const shown = scheduleChoiceOf(textIn(written.schedule) || undefined);
+  const option = (every: string, words: string) => (
+    <option value={every} selected={every === shown.every}>
+      {words}
+    </option>
+  );
+  return (
+    <fieldset>
+      <legend>Schedule</legend>
+      <div class="choice">
+        <p>
+          <label for="schedule-every">When it is pulled</label>
+          <select id="schedule-every" name="schedule.every">
+            {option(BY_HAND, 'only when somebody asks')}
+            {SCHEDULES.map(({ title, choices }) => (
+              <optgroup label={title}>{choices.map(({ every, words }) => option(every, words))}</optgroup>
+            ))}
+            {option(AS_CRON, 'as the cron expression says')}
+          </select>
+        </p>
+        <p>
+          <label for="schedule-at">At</label>
+          <input id="schedule-at" name="schedule.at" type="time" value={shown.at} aria-describedby="at-hint" />
+          <span class="hint" id="at-hint">
+            By hours, only its minutes count; by minutes, nothing of it.
+          </span>
+        </p>
+        <p>
+          <label for="set-zone">Time zone</label>
+          <input
+            id="set-zone"
+            name="set.time_zone"
+            value={textIn(written.time_zone)}
+            placeholder="UTC"
+            list="zones"
+            autocomplete="off"
+          />
+          <datalist id="zones">
+            {ZONES.map(([zone, words]) => (
+              <option value={zone}>{words}</option>
+            ))}
+          </datalist>
+        </p>
+        <p>
+          <label for="set-schedule">Cron expression</label>
+          <input
+            id="set-schedule"
+            name="set.schedule"
+            value={textIn(written.schedule)}
+            autocomplete="off"
+            aria-describedby="cron-hint"
+          />
+          <span class="hint" id="cron-hint">
+            Minute, hour, day, month, weekday. What is chosen above is written like this.
+          </span>
+        </p>
+      </div>
+      {settings !== null && (
+        <p class="hint">
+          {`${settings.pulled.charAt(0).toUpperCase()}${settings.pulled.slice(1)}. `}
+          {settings.next_runs.length > 0 && 'Next pulls: '}
+          {settings.next_runs.map((at, nth) => (
+            <>
+              {nth === 0 ? '' : ', '}
+              <When at={at} />
+            </>
+          ))}
+        </p>
+      )}
+    </fieldset>
+  );
+};
+
+/** Of the sites' country; any other can be typed. */
+const ZONES = [
+  ['America/New_York', 'Eastern'],
+  ['America/Chicago', 'Central'],
+  ['America/Denver', 'Mountain'],
+  ['America/Phoenix', 'Arizona'],
+  ['America/Los_Angeles', 'Pacific'],
+  ['America/Anchorage', 'Alaska'],
+  ['Pacific/Honolulu', 'Hawaii'],
+  ['UTC', 'UTC'],
+] as const;
 
 const textIn = (value: unknown): string => (typeof value === 'string' ? value : '');
 

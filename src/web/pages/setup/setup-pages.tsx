@@ -207,7 +207,7 @@ export function setupPages(context: PageContext): Hono<WebEnv> {
         return <SavedPage visit={visit} draft={edited} saved={saved} />;
       } catch (error) {
         const present = error instanceof OperationRefused ? presentTextIn(error) : undefined;
-        const mayInsist = error instanceof OperationRefused && 'conflicting' in error.now;
+        const mayInsist = error instanceof OperationRefused && error.now.may_insist === true;
         if (present === undefined) return settingsPage(asked, edited, said(error), undefined, mayInsist);
         const again = { ...edited, seen: present.seen, isNew: present.text === undefined };
         return settingsPage(asked, again, said(error), present);

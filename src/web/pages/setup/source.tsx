@@ -4,7 +4,8 @@ import {
   type CredentialForm,
   isSecretCredential,
 } from '../../../config/schema/credentials-schema.ts';
-import { keyFault, type TriedFeed } from '../../../operations/feed-setup.ts';
+import type { TriedFeed } from '../../../operations/feed-setup.ts';
+import { keyFault, nothingSent } from '../../../operations/save-questions.ts';
 import { plural } from '../../../plan/message.ts';
 import { pageAddress } from '../parts/addresses.ts';
 import { Csrf, Layout, type Visit } from '../parts/layout.tsx';
@@ -221,6 +222,7 @@ type Trial = NonNullable<TriedFeed['trial']>;
 export const TrialFindings = ({ tried }: { tried: TriedFeed }) => {
   const { trial, problems, warnings, message } = tried;
   const wrongKey = keyFault(tried);
+  const nothing = nothingSent(tried);
   return (
     <section aria-labelledby="found" id="findings">
       <h2 id="found">What would be sent</h2>
@@ -238,6 +240,7 @@ export const TrialFindings = ({ tried }: { tried: TriedFeed }) => {
       {wrongKey !== undefined && (
         <p class="notice bad">{`${wrongKey.message}. Choose a key that differs in each record and never changes.`}</p>
       )}
+      {nothing !== undefined && <p class="notice bad">{`${nothing.message.replace(/^it /, 'The feed ')}.`}</p>}
       {trial !== null && <Counts trial={trial} onSample={tried.on_sample} />}
       {warnings.map((warning) => (
         <p class="notice">{`Warning: ${warning}.`}</p>
