@@ -4,7 +4,8 @@ import type { FeedConfig } from '../config/config.ts';
 import { plural } from '../plan/message.ts';
 import type { FeedName } from '../posting/identifiers.ts';
 import { type KeptSample, MOST_SAMPLE_BYTES, readSample, tryDraft } from '../runtime/feed-trial.ts';
-import { addUpload, MOST_UPLOADS, readUploads, restoreUpload } from '../store/feed/feed-uploads.ts';
+import { addUpload, lockNewestUpload, MOST_UPLOADS, readUploads, restoreUpload } from '../store/feed/feed-uploads.ts';
+import type { Queryable } from '../store/postgres/database.ts';
 import { base64Text, keepUpload, namedSample, SHOWN_NAME, sampleName } from './feed-setup.ts';
 import { listOperation, namedFeed, type OperationContext, OperationRefused, operation } from './operation.ts';
 import { count, feedNameText, idNumber, text, time } from './scalars.ts';
@@ -30,6 +31,40 @@ export function readsUpload({ source: { from } }: Pick<FeedConfig, 'source'>): b
   return members.some(({ kind }) => kind === 'upload');
 }
 
+const seenVersion = z
+  .int()
+  .min(0)
+  .max(1e15)
+  .optional()
+  .describe(
+    'Number of the newest file that was shown, 0 if there was none: refused if somebody has uploaded another one since.',
+  );
+
+interface AddedUpload {
+  readonly version: number;
+  readonly isNew: boolean;
+}
+
+/** Unless the newest file is another than whoever asks has seen. What the feed reads already needs no second look. */
+const addAfter = <Added extends AddedUpload | undefined>(
+  { db }: Pick<OperationContext['app'], 'db'>,
+  feed: FeedName,
+  seen: number | undefined,
+  add: (tx: Queryable) => Promise<Added>,
+): Promise<Added> =>
+  db.transaction(async (tx) => {
+    const newest = await lockNewestUpload(tx, feed);
+    const added = await add(tx);
+    const version = newest?.version ?? 0;
+    if (added?.isNew !== true || seen === undefined || seen === version) return added;
+    const present =
+      newest === undefined
+        ? 'no uploaded file of it is there any more'
+        : `${newest.actor} has uploaded another file since, file ${version}, ${newest.name}`;
+    const message = `nothing was changed for feed ${feed}: ${present}; look at it again`;
+    throw new OperationRefused('conflict', message, { seen: version });
+  });
+
 const uploadedOutput = z.strictObject({
   feed: z.string(),
   result: z.enum(['uploaded', 'unchanged']).describe('`unchanged`: the newest file has this content already.'),
@@ -53,6 +88,7 @@ export const uploadFeed = operation({
       .describe(
         'It came through a pipe, which ends in the same way if the program before it fails: then it must show its own end.',
       ),
+    seen: seenVersion,
     anyway: z.boolean().optional().describe('Also if the feed finds no posting in it that would be sent.'),
   }),
   output: uploadedOutput
@@ -63,7 +99,7 @@ export const uploadFeed = operation({
       complete: z.boolean().describe('Whether it is proven complete: otherwise nothing is deleted.'),
     })
     .meta({ title: 'UploadedFile' }),
-  async run({ feed: named, name = 'file', content, sample: id, piped = false, anyway = false }, asked) {
+  async run({ feed: named, name = 'file', content, sample: id, piped = false, seen, anyway = false }, asked) {
     const { app, actor, signal } = asked;
     const feed = await namedFeed(app, named);
     expectUploadFeed(app, feed);
@@ -79,7 +115,8 @@ export const uploadFeed = operation({
     if (!anyway && found.message !== undefined) throw refusedFile(feed, found);
     if (piped && !found.isWhole) throw refusedPipe(feed);
     if (!anyway && found.sent === 0) throw refusedFile(feed, found);
-    const { version, isNew } = await keepForFeed(app, feed, sample, actor);
+    const upload = { name: sample.name, content: await readSample(sample), actor };
+    const { version, isNew } = await addAfter(app, feed, seen, (tx) => addUpload(tx, feed, upload));
     const { records, sent, rejected, complete } = found;
     return { feed, result: isNew ? 'uploaded' : 'unchanged', version, records, sent, rejected, complete } as const;
   },
@@ -127,19 +164,8 @@ function refusedFile(feed: FeedName, { message, records, rejected }: FoundInFile
   return new OperationRefused(
     'invalid',
     `nothing was uploaded, because this does not look like a file of feed ${feed}: ${why}. If it is one, upload it anyway`,
-    { records, rejected },
+    { records, rejected, may_insist: true },
   );
-}
-
-/** Makes a sample what the feed reads. */
-async function keepForFeed(
-  { db }: Pick<OperationContext['app'], 'db'>,
-  feed: FeedName,
-  sample: KeptSample,
-  actor: string,
-): Promise<{ readonly version: number; readonly isNew: boolean }> {
-  const content = await readSample(sample);
-  return db.transaction((tx) => addUpload(tx, feed, { name: sample.name, content, actor }));
 }
 
 export const listUploads = listOperation({
@@ -175,12 +201,12 @@ export const restoreOfUpload = operation({
   path: '/feeds/{feed}/uploads/{version}/restore',
   summary: 'Let a feed read a file again that was uploaded before',
   scope: 'configure',
-  input: z.strictObject({ feed: feedNameText.describe('Name of the feed.'), version: idNumber }),
+  input: z.strictObject({ feed: feedNameText.describe('Name of the feed.'), version: idNumber, seen: seenVersion }),
   output: uploadedOutput.meta({ title: 'RestoredUpload' }),
-  async run({ feed: named, version: former }, { app, actor }) {
+  async run({ feed: named, version: former, seen }, { app, actor }) {
     const feed = await namedFeed(app, named);
     expectUploadFeed(app, feed);
-    const restored = await app.db.transaction((tx) => restoreUpload(tx, feed, { version: former, actor }));
+    const restored = await addAfter(app, feed, seen, (tx) => restoreUpload(tx, feed, { version: former, actor }));
     if (restored === undefined) {
       throw new OperationRefused('unknown', `feed ${feed} has no uploaded file ${former}`);
     }

@@ -102,7 +102,7 @@ it('is saved with the settings of a feed, replaced over all three ways, read aga
   const page = await ada.get('/feed/uploads?feed=paper');
   const sent = await ada.upload(
     '/feed/uploads',
-    { feed: 'paper', go: 'wait' },
+    { feed: 'paper', go: 'wait', seen: '3' },
     {
       field: 'file',
       name: 'four.xml',
@@ -145,12 +145,82 @@ it('is refused if the feed finds nothing in it that would be sent, unless whoeve
   const ada = await visitorOf(served, 'ada');
   const half = await ada.upload(
     '/feed/uploads',
-    { feed: 'paper' },
+    { feed: 'paper', seen: '2' },
     { field: 'file', name: 'x', bytes: Buffer.from('a;b\n') },
   );
   expect(half.text).toContain('Upload it anyway');
   expect((await ada.press(half, 'Upload it anyway')).text).toContain('read by the feed');
   expect(await uploads()).toHaveLength(3);
+});
+
+it('with unchanged settings is asked about as an upload is', async () => {
+  await start();
+  await saveFeed();
+  const { seen } = (await served.api('GET', 'feeds/paper/file', undefined, { as: 'admin' })).body;
+  const save = async (content: string, more: object = {}) =>
+    post('feeds/paper/file', { text: TEXT, seen, sample: await keep(content), ...more });
+  const torn = await save(feedXml(postings(3)).replaceAll('state>', 'region>'));
+  expect([torn.status, torn.body]).toMatchObject([409, { may_insist: true, records: 3, sent: 0, rejected: 3 }]);
+  const same = await save(feedXml([posting('a'), posting('a', { title: 'Other' })]));
+  expect([same.status, same.body.conflicting]).toEqual([409, 1]);
+  const other = await save('ref;name\n1;Nurse\n');
+  expect([other.status, other.body.detail]).toEqual([
+    409,
+    expect.stringContaining("these settings can't read the file"),
+  ]);
+  expect(await uploads()).toHaveLength(1);
+  expect((await save('ref;name\n1;Nurse\n', { anyway: true })).body).toMatchObject({ result: 'unchanged' });
+});
+
+it('is bound to the file that was shown: on pages, by the API and on the command line', async () => {
+  await start();
+  await saveFeed();
+  const ada = await visitorOf(served, 'ada');
+  const shown = await ada.get('/feed/uploads?feed=paper');
+  const content = (n: number) => base64(feedXml(postings(n)));
+  expect((await post('feeds/paper/uploads', { content: content(1), seen: 0 })).body).toMatchObject({
+    status: 409,
+    seen: 1,
+  });
+  expect((await post('feeds/paper/uploads', { name: 'two.xml', content: content(2), seen: 1 })).body).toMatchObject({
+    version: 2,
+  });
+  const late = await post('feeds/paper/uploads', { content: content(4), seen: 1 });
+  expect([late.status, late.body.seen]).toEqual([409, 2]);
+  expect(late.body.detail).toContain('token admin has uploaded another file since, file 2, two.xml');
+  // The same again, such as after an answer that was lost, is no other file.
+  expect((await post('feeds/paper/uploads', { content: content(2), seen: 1 })).body).toMatchObject({
+    result: 'unchanged',
+  });
+  expect((await post('feeds/paper/uploads/1/restore', { seen: 1 })).body).toMatchObject({ status: 409, seen: 2 });
+  const program = { ...mirror, configPath: join(mirror.folder, 'served.yaml') };
+  const file = join(mirror.folder, 'four.xml');
+  await writeFile(file, feedXml(postings(4)));
+  for (const args of [
+    ['upload', 'paper', file],
+    ['restore-upload', 'paper', '1'],
+  ]) {
+    expect(await runProgram(program, 'feeds', ...args, '--seen', '1')).toMatchObject({
+      status: 1,
+      errors: expect.stringContaining('has uploaded another file since'),
+    });
+  }
+  const four = { field: 'file', name: 'four.xml', bytes: Buffer.from(feedXml(postings(4))) };
+  const stale = await ada.upload('/feed/uploads', { feed: 'paper', seen: '1' }, four);
+  expect(stale.text).toContain('another file since');
+  expect((await post('feeds/paper/uploads', { content: content(5) })).body).toMatchObject({ version: 3 });
+  // It was shown file 2.
+  expect((await ada.press(stale, 'Upload it anyway')).text).toContain('file 3');
+  const csrf = /name="csrf" value="([^"]*)"/.exec(shown.text)?.[1] ?? '';
+  expect((await ada.post('/feed/uploads/restore', { csrf, feed: 'paper', version: '1' })).status).toBe(400);
+  expect((await ada.upload('/feed/uploads', { feed: 'paper' }, four)).status).toBe(400);
+  expect(await uploads()).toHaveLength(3);
+  const again = await ada.press(
+    await ada.upload('/feed/uploads', { feed: 'paper', seen: '1' }, four),
+    'Upload it anyway',
+  );
+  expect(again.text).toContain('four.xml');
+  expect(await uploads()).toHaveLength(4);
 });
 
 it('is taken only for a feed that reads it, and only from those who may configure', async () => {
@@ -194,7 +264,8 @@ it('is taken from a pipe, which may have been cut, only if its content shows its
   const fields = '{ title: title, description: title, location-city: city, location-state: state }';
   const table = `source: upload://\nformat: { type: csv, key: id, fields: ${fields} }\nsite: board\n`;
   const { seen } = (await served.api('GET', 'feeds/paper/file', undefined, { as: 'admin' })).body;
-  expect((await post('feeds/paper/file', { text: table, seen })).body).toMatchObject({ result: 'saved' });
+  // The file that is there is none of these settings.
+  expect((await post('feeds/paper/file', { text: table, seen, anyway: true })).body).toMatchObject({ result: 'saved' });
   await restart();
   const half = base64('id,title,city,state\n1,Nurse,Austin,TX\n2,Cook,Austin,TX\n');
   for (const asked of [{}, { anyway: true }]) {
@@ -205,7 +276,9 @@ it('is taken from a pipe, which may have been cut, only if its content shows its
   expect((await post('feeds/paper/uploads', { content: half })).status).toBe(200);
 
   const now = (await served.api('GET', 'feeds/paper/file', undefined, { as: 'admin' })).body.seen;
-  expect((await post('feeds/paper/file', { text: TEXT, seen: now })).body).toMatchObject({ result: 'saved' });
+  expect((await post('feeds/paper/file', { text: TEXT, seen: now, anyway: true })).body).toMatchObject({
+    result: 'saved',
+  });
   const pipe = join(mirror.folder, 'pipe');
   await promisify(execFile)('mkfifo', [pipe]);
   const program = { ...mirror, configPath: join(mirror.folder, 'served.yaml') };
@@ -230,9 +303,9 @@ it('does not replace what a feed reads if its settings are not saved', async () 
   const late = await post('feeds/paper/file', {
     text: `${TEXT}schedule: "0 3 * * *"\n`,
     seen,
-    sample: await keep('<x/>'),
+    sample: await keep(feedXml(postings(1))),
   });
-  expect(late.status).toBe(409);
+  expect([late.status, late.body.text]).toEqual([409, expect.stringContaining('# By hand.')]);
   expect(await uploads()).toMatchObject([{ version: 1 }]);
   expect(await readFile(join(mirror.folder, 'feeds/paper.yaml'), 'utf8')).toContain('By hand');
 });

@@ -130,6 +130,12 @@ export async function restoreUpload(
   return { version, isNew: true };
 }
 
+/** Nothing is uploaded for the feed meanwhile, until the transaction ends. `undefined`: nothing was yet. */
+export async function lockNewestUpload(tx: Queryable, feed: FeedName): Promise<StoredUpload | undefined> {
+  await lockUploads(tx, feed);
+  return (await readUploads(tx, feed))[0];
+}
+
 const lockUploads = (tx: Queryable, feed: FeedName): Promise<unknown> =>
   tx.query('select pg_advisory_xact_lock($1)', [lockKey('upload', feed)]);
 

@@ -7,6 +7,7 @@ import { OperationRefused } from '../../operations/operation.ts';
 import { startFeedPull } from '../../operations/pulls.ts';
 import type { FeedName } from '../../posting/identifiers.ts';
 import { MOST_SAMPLE_BYTES } from '../../runtime/feed-trial.ts';
+import { ProblemError } from '../problem.ts';
 import type { WebEnv } from '../web-env.ts';
 import { pageAddress } from './parts/addresses.ts';
 import { Csrf, Layout, type Visit } from './parts/layout.tsx';
@@ -46,17 +47,21 @@ export function uploadPages(context: PageContext): Hono<WebEnv> {
         const { form, actor, goTo } = asked;
         const about = askedBy(context, actor);
         const { feed } = readInput(listUploads, (name) => form.one(name));
+        const seen = form.one('seen');
+        const anyway = form.one('anyway') === 'true';
         let sample = form.one('sample');
         try {
           const file = form.file('file');
           sample = file === undefined ? sample : (await keepUpload(file, actor)).id;
           if (sample === undefined) throw new OperationRefused('invalid', 'choose a file first');
-          const anyway = form.one('anyway') === 'true';
-          await uploadFeed.run(uploadFeed.input.parse({ feed, sample, anyway }), about);
+          await uploadFeed.run({ feed, sample, anyway, seen: seenIn(seen) }, about);
         } catch (error) {
           if (!(error instanceof OperationRefused) || error.kind === 'unknown') throw error;
-          // Only what it has was refused: the same file can be uploaded nevertheless.
-          return page(asked, feed, { fault: error.message, sample: 'records' in error.now ? sample : undefined });
+          // Only what it has, or what came before it, was refused: the same file can be uploaded nevertheless.
+          const mayInsist = error.now.may_insist === true;
+          const mayGoOn = mayInsist || 'seen' in error.now;
+          const kept = mayGoOn && sample !== undefined ? { sample, anyway: anyway || mayInsist } : undefined;
+          return page(asked, feed, { fault: error.message, kept });
         }
         if (form.one('go') !== 'pull' || !asked.visit.visitor.scopes.has(startFeedPull.scope)) {
           return goTo(pageAddress.uploads(feed));
@@ -74,6 +79,7 @@ export function uploadPages(context: PageContext): Hono<WebEnv> {
   pages.post(
     pageAddress.restoreUpload(),
     operationForm(context, restoreOfUpload, {
+      required: ['seen'],
       next: ({ feed }) => pageAddress.uploads(feed),
       refused: async (why, asked, { feed }) => page(asked, feed, { fault: why.message }),
     }),
@@ -81,10 +87,16 @@ export function uploadPages(context: PageContext): Hono<WebEnv> {
   return pages;
 }
 
+/** What the page has shown. @throws {ProblemError} if the form is not of it */
+function seenIn(written: string | undefined): number {
+  if (written !== undefined && /^\d{1,15}$/.test(written)) return Number(written);
+  throw new ProblemError({ status: 400, detail: 'seen is missing: open the page again' });
+}
+
 interface Refused {
   readonly fault: string;
-  /** Of the file that was refused. */
-  readonly sample?: string | undefined;
+  /** The file that was refused, if it can be uploaded nevertheless. */
+  readonly kept?: { readonly sample: string; readonly anyway: boolean } | undefined;
 }
 
 interface UploadsProps extends Partial<Refused> {
@@ -95,8 +107,9 @@ interface UploadsProps extends Partial<Refused> {
   readonly reads: boolean;
 }
 
-const UploadsPage = ({ visit, feed, uploads, reads, fault, sample }: UploadsProps) => {
+const UploadsPage = ({ visit, feed, uploads, reads, fault, kept }: UploadsProps) => {
   const [present] = uploads;
+  const seen = String(present?.version ?? 0);
   const { prefix } = visit;
   return (
     <Layout title={`Uploaded files of feed ${feed}`} visit={visit} section="overview">
@@ -105,12 +118,13 @@ const UploadsPage = ({ visit, feed, uploads, reads, fault, sample }: UploadsProp
           {`${fault.charAt(0).toUpperCase()}${fault.slice(1)}.`}
         </p>
       )}
-      {sample !== undefined && (
+      {kept !== undefined && (
         <form method="post" enctype="multipart/form-data" action={prefix + pageAddress.uploads()}>
           <Csrf visit={visit} />
           <input type="hidden" name="feed" value={feed} />
-          <input type="hidden" name="sample" value={sample} />
-          <input type="hidden" name="anyway" value="true" />
+          <input type="hidden" name="sample" value={kept.sample} />
+          <input type="hidden" name="seen" value={seen} />
+          {kept.anyway && <input type="hidden" name="anyway" value="true" />}
           <button type="submit">Upload it anyway</button>
         </form>
       )}
@@ -126,6 +140,7 @@ const UploadsPage = ({ visit, feed, uploads, reads, fault, sample }: UploadsProp
         <form method="post" enctype="multipart/form-data" action={prefix + pageAddress.uploads()} class="setup">
           <Csrf visit={visit} />
           <input type="hidden" name="feed" value={feed} />
+          <input type="hidden" name="seen" value={seen} />
           <p>
             <label for="file">The newer file, with all postings</label>
             <input id="file" name="file" type="file" required aria-describedby="file-hint" />
@@ -183,6 +198,7 @@ const Uploads = ({ visit, feed, uploads, reads }: Pick<UploadsProps, 'visit' | '
                   <Csrf visit={visit} />
                   <input type="hidden" name="feed" value={feed} />
                   <input type="hidden" name="version" value={String(version)} />
+                  <input type="hidden" name="seen" value={String(uploads[0]?.version ?? 0)} />
                   <button type="submit">{`Read file ${version} again`}</button>
                 </form>
               ) : (
