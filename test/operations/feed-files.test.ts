@@ -6,8 +6,9 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
-import { keyFault } from '../../src/operations/feed-setup.ts';
+import { keyFault } from '../../src/operations/save-questions.ts';
 import { runProgram } from '../cli/run-program.ts';
+import { feedXml, postings } from '../support/indeed-feed.ts';
 import { type Mirror, openMirror } from '../support/mirror.ts';
 import { visitorOf } from '../web/form-visitor.ts';
 import { type Served, type ServeOptions, serve, TOKENS } from '../web/served.ts';
@@ -168,6 +169,122 @@ it('asks before a key is saved that does not identify the records: on pages, by 
     const save = (...options: string[]) => runProgram(mirror, 'feeds', 'save-file', 'gamma', file, ...options);
     expect(await save()).toMatchObject({ status: 1, errors: expect.stringContaining('save it anyway') });
     expect((await save('--anyway')).out).toMatch(/saved, as version 1/);
+  } finally {
+    feed.close();
+  }
+});
+
+it('asks before a feed is saved that would send nothing: on pages, by the API and on the command line', async () => {
+  let rows: readonly string[] = ['1,Nurse,TX', '2,Cook,TX', '3,Clerk,TX'];
+  const feed = createServer((_request, response) => response.end(['id,title,state', ...rows, ''].join('\n')));
+  await new Promise<void>((resolve) => feed.listen(0, '127.0.0.1', resolve));
+  const address = `http://127.0.0.1:${(feed.address() as AddressInfo).port}/jobs.csv`;
+  const textOf = (state: string, source = address) =>
+    `source: ${source}\nsite: board\nformat:\n  type: csv\n  key: id\n  fields: { number: id, title: title, description: title, location-city: { value: Austin }, location-state: ${state} }\n`;
+  const nowhere = textOf('title');
+  try {
+    await start({ include: true, privateSources: true });
+    const save = (text: string, more: object = {}) => served.api('POST', 'feeds/beta/file', { text, ...more }, as);
+    const refused = await save(nowhere);
+    expect([refused.status, refused.body]).toMatchObject([
+      409,
+      { may_insist: true, records: 3, sent: 0, rejected: 3, unreadable: 0, skipped: 0 },
+    ]);
+    expect(refused.body.detail).toContain(
+      'nothing was saved: it would send nothing: of 3 records, 3 would be rejected, most for "location-state: ',
+    );
+    const ada = await visitorOf(served, 'ada');
+    const asked = await ada.press(await ada.get('/feed/file?feed=beta'), 'Save', { text: nowhere });
+    expect(asked.text).toMatch(/role="alert".*it would send nothing.*name="anyway"/s);
+    const config = `${await readFile(mirror.configPath, 'utf8')}include: feeds/*.yaml\nweb: { private_sources: true }\n`;
+    await writeFile(mirror.configPath, config);
+    const file = join(mirror.folder, 'draft.yaml');
+    await writeFile(file, nowhere);
+    const run = (command: string, ...options: string[]) =>
+      runProgram(mirror, 'feeds', command, 'beta', file, ...options);
+    expect((await run('try-file')).out).toContain('warning: it would send nothing: of 3 records');
+    expect(await run('save-file')).toMatchObject({
+      status: 1,
+      errors: expect.stringContaining('it would send nothing'),
+    });
+    await expect(onDisk()).rejects.toThrow('ENOENT');
+    expect((await run('save-file', '--anyway')).out).toMatch(/saved, as version 1/);
+    // Nothing is known of what can't be read: it is saved, and said.
+    const { seen } = (await served.api('GET', 'feeds/beta/file', undefined, as)).body;
+    const gone = await save(textOf('state', 'http://127.0.0.1:9/jobs.csv'), { seen });
+    expect(gone.body).toMatchObject({
+      result: 'saved',
+      warnings: [expect.stringContaining("what it would send is not known, as it can't be read now")],
+    });
+    const right = await save(textOf('state'), { seen: gone.body.seen });
+    expect(right.body, right.text).toMatchObject({ result: 'saved', warnings: [] });
+
+    // With live jobs, the question says what becomes of them.
+    expect(await runProgram(mirror, 'sync', 'beta')).toMatchObject({ status: 0 });
+    expect(await mirror.sandbox.inspect.count()).toBe(3);
+    const stay = await save(nowhere, { seen: right.body.seen });
+    expect([stay.status, stay.body]).toMatchObject([409, { live: 3, delete: 0 }]);
+    expect(stay.body.detail).toContain('Its 3 live jobs would stay as they are, without further updates');
+    rows = [];
+    const emptied = await save(`${textOf('state')}lenient: true\n`, { seen: right.body.seen });
+    expect([emptied.status, emptied.body]).toMatchObject([409, { records: 0, live: 3, delete: 3 }]);
+    expect(emptied.body.detail).toMatch(
+      /no records where it looks for them, at least now\. 3 of its 3 live jobs would be deleted, but only once somebody approves that: the feed is empty/,
+    );
+    // What sends the same postings as before is not asked.
+    const later = await save(`${textOf('state')}schedule: "0 3 * * *"\n`, { seen: right.body.seen });
+    expect(later.body, later.text).toMatchObject({ result: 'saved', warnings: [] });
+  } finally {
+    feed.close();
+  }
+});
+
+it('recognises a source and a file, tries and saves them on the command line as pages and API do', async () => {
+  const jobs = feedXml(postings(3));
+  const feed = createServer((_request, response) => response.end(jobs));
+  await new Promise<void>((resolve) => feed.listen(0, '127.0.0.1', resolve));
+  const source = `http://127.0.0.1:${(feed.address() as AddressInfo).port}/ats/jobs.xml`;
+  try {
+    await start({ include: true, privateSources: true });
+    const over = await served.api('POST', 'feeds/recognise', { source, feed: 'beta' }, as);
+    expect(over.body, over.text).toMatchObject({ format: 'indeed', sample: { upload: false, whole: true } });
+    const config = `${await readFile(mirror.configPath, 'utf8')}include: feeds/*.yaml\nweb: { private_sources: true }\n`;
+    await writeFile(mirror.configPath, config);
+    const run = (...args: string[]) => runProgram(mirror, 'feeds', ...args);
+    const [here] = (await run('recognise', source, '--feed', 'beta', '--json')).json();
+    expect(here).toEqual({ ...over.body, sample: null });
+
+    const file = join(mirror.folder, 'jobs.xml');
+    await writeFile(file, jobs);
+    const drafted = await run('recognise', file, '--feed', 'beta');
+    expect(drafted.out).toMatch(
+      /^# Recognised: indeed, .*\n# 3 records at its beginning; fills .*\nsource: upload:\/\/$/ms,
+    );
+    const draft = join(mirror.folder, 'draft.yaml');
+    await writeFile(draft, drafted.out);
+    const few = join(mirror.folder, 'few.xml');
+    await writeFile(few, feedXml(postings(2)));
+    expect((await run('try-file', 'beta', draft, '--sample', few)).out).toContain('2 records: 2 would be sent');
+    expect((await run('plan-file', 'beta', draft, '--sample', few)).out).toContain('would create 2, update 0');
+    const none = join(mirror.folder, 'none.xml');
+    await writeFile(none, feedXml([]));
+    expect(await run('save-file', 'beta', draft, '--sample', none)).toMatchObject({
+      status: 1,
+      errors: expect.stringContaining('it would send nothing'),
+    });
+    expect((await run('save-file', 'beta', draft, '--sample', file)).out).toMatch(/saved, as version 1/);
+    expect((await run('uploads', 'beta')).out).toContain('jobs.xml');
+    expect(await onDisk()).toBe(drafted.out);
+
+    const secret = ['--credential', 'basic.user=acme', '--credential', 'basic.password=c4nary secret'];
+    const refused = await run('recognise', source, ...secret);
+    expect([refused.status, refused.errors]).toEqual([
+      1,
+      expect.stringContaining('basic.password must be the name of'),
+    ]);
+    expect(refused.errors).not.toContain('c4nary');
+    expect((await run('recognise', source, '--credential', 'basic.pass=X')).errors).toContain('basic.password');
+    expect((await run('recognise', join(mirror.folder, 'gone.xml'))).errors).toContain("gone.xml can't be read");
   } finally {
     feed.close();
   }

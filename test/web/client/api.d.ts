@@ -1,4 +1,4 @@
-// The types of the API's client. SHA-256 of the document: 5f7d9308970b3d0d087082f212eec9ae9215a2a71a6a6e6ee0cd4c24240b3750
+// The types of the API's client. SHA-256 of the document: d31caba4b1f6c240c35e31d16284b3619d32e4c4830df9f1b2605a1eb0201d9b
 // biome-ignore-all assist: generated
 // biome-ignore-all format: generated
 // biome-ignore-all lint: generated
@@ -2255,7 +2255,7 @@ export interface operations {
             path?: never;
             cookie?: never;
         };
-        requestBody: {
+        requestBody?: {
             content: {
                 "application/json": {
                     /** @description Its address, or the path of a file, as the configuration has it. `upload://` with a sample: the uploaded file itself. */
@@ -2273,8 +2273,8 @@ export interface operations {
                     sample?: string;
                     /** @description The name of the feed; by default it is made of the source. */
                     feed?: string;
-                    /** @description The site that it is mirrored to. */
-                    site: string;
+                    /** @description The site that it is mirrored to; by default the only one. */
+                    site?: string;
                     /** @description A preset, or `own`; by default the one that fits best. */
                     format?: string;
                     /** @description Where the records are, such as source/job. */
@@ -2552,6 +2552,8 @@ export interface operations {
                             policy: "mirror" | "upsert_only" | "create_only";
                             schedule: string | null;
                             time_zone: string;
+                            /** @description When it is pulled, in words: `every day at 06:00 (UTC)`. */
+                            pulled: string;
                             /** @description The next three pulls by the schedule. */
                             next_runs: string[];
                             delete_guard: {
@@ -2675,6 +2677,8 @@ export interface operations {
                 "application/json": {
                     /** @description The draft: the settings of the feed as YAML. */
                     text: string;
+                    /** @description An uploaded file to be read instead of the source. */
+                    sample?: string;
                 };
             };
         };
@@ -2945,6 +2949,8 @@ export interface operations {
                     sample?: string;
                     /** @description It came through a pipe, which ends in the same way if the program before it fails: then it must show its own end. */
                     piped?: boolean;
+                    /** @description Number of the newest file that was shown, 0 if there was none: refused if somebody has uploaded another one since. */
+                    seen?: number;
                     /** @description Also if the feed finds no posting in it that would be sent. */
                     anyway?: boolean;
                 };
@@ -3083,7 +3089,10 @@ export interface operations {
         };
         requestBody?: {
             content: {
-                "application/json": Record<string, never>;
+                "application/json": {
+                    /** @description Number of the newest file that was shown, 0 if there was none: refused if somebody has uploaded another one since. */
+                    seen?: number;
+                };
             };
         };
         responses: {
@@ -3681,9 +3690,9 @@ export interface operations {
                     seen?: string;
                     /** @description For a text with `source: upload://`: an uploaded sample, which the feed reads from now on. */
                     sample?: string;
-                    /** @description A sample to look for the keys in, instead of the source, as long as it is kept. */
+                    /** @description A sample to try the text on, instead of the source, as long as it is kept. */
                     tried_on?: string;
-                    /** @description Also if the key does not identify the records, so that some would never be sent. */
+                    /** @description Also if the key does not identify the records, so that some would never be sent, or if nothing would be sent, or if the sample can not be read. */
                     anyway?: boolean;
                 };
             };
