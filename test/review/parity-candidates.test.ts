@@ -1,8 +1,10 @@
 // A create in doubt beside jobs of its site is the same comparison on the page, in the API and in a terminal, with the same refusals.
-import { expect, it } from 'vitest';
+import { expect, it, vi } from 'vitest';
 import { runProgram } from '../cli/run-program.ts';
+import { openEditingProxy } from '../support/editing-proxy.ts';
 import { jobOf, makeJob, without } from '../support/hand-made-jobs.ts';
 import { posting } from '../support/indeed-feed.ts';
+import { patientSite } from '../support/patient-site.ts';
 import { visitorOf } from '../web/form-visitor.ts';
 import { serve } from '../web/served.ts';
 import { openStage } from './stage.ts';
@@ -80,6 +82,40 @@ it('a create in doubt is compared with jobs of the site everywhere, and nowhere 
   } finally {
     await served.close();
     await stage.close();
+  }
+});
+
+it('a slow site holds up only whoever asked it', async () => {
+  const proxy = await openEditingProxy();
+  const stage = await openStage({ site: { base_url: proxy.url, ...patientSite(600) } });
+  proxy.target = stage.mirror.sandbox.url;
+  const held: (() => void)[] = [];
+  proxy.edit = async (_path, _method, answer) => {
+    if (held.length === 0) await new Promise<void>((resolve) => held.push(resolve));
+    return answer;
+  };
+  const served = await serve(stage.mirror);
+  try {
+    await stage.pull([posting('p1')]);
+    const job = await makeJob(stage.mirror, jobOf(posting('p1')));
+    await stage.fail('p1', 'in_doubt', 'no answer');
+    const anna = await visitorOf(served, 'anna');
+    const page = `/doubts/${await stage.entry('p1')}`;
+    let isFirstAnswered = false;
+    const first = anna.get(`${page}?ask=site&job=${job}`).then((answer) => {
+      isFirstAnswered = true;
+      return answer;
+    });
+    await vi.waitUntil(() => held.length > 0);
+    for (const path of [page, `${page}?ask=site&job=${job}`]) expect((await anna.get(path)).status).toBe(200);
+    expect(isFirstAnswered).toBe(false);
+    held[0]?.();
+    expect((await first).text).toContain('It is what was sent');
+  } finally {
+    held[0]?.();
+    await served.close();
+    await stage.close();
+    await proxy.close();
   }
 });
 

@@ -1,6 +1,6 @@
 // The pages of creates in doubt: a list, one with the jobs that it may have made, and the jobs that a search of the site found for a feed.
 import { type Context, Hono } from 'hono';
-import { adoptFound, compareWith, foundJobsOf, showFound } from '../../operations/adoption.ts';
+import { adoptFound, compareEntry, compareWith, foundJobsOf, showFound } from '../../operations/adoption.ts';
 import { settleEntry } from '../../operations/decisions.ts';
 import { namedFeed } from '../../operations/operation.ts';
 import { entryPlace } from '../../operations/review.ts';
@@ -61,26 +61,17 @@ export function doubtPages(context: PageContext): Hono<WebEnv> {
       return <Doubts {...props} />;
     }),
   );
-  pages.get(
-    '/doubts/:id',
-    showPage(async ({ c, visit, query }) => {
-      const id = numberIn(c);
-      const props = await doubtIn(app, id);
-      if (query('ask') === undefined) return <DoubtPage visit={visit} {...props} />;
-      if (!mayReview(visit))
-        throw new ProblemError({ status: 403, detail: 'only reviewers may have jobs read from the site' });
-      const job = query('job');
-      const typed = job === undefined ? undefined : jobIdIn(job);
-      return (
-        <DoubtPage
-          visit={visit}
-          {...props}
-          candidates={(await compareWith(app, id, typed === undefined ? [] : [typed])).candidates}
-          typed={typed}
-        />
-      );
-    }),
-  );
+  const shown = showPage(async ({ c, visit }) => <DoubtPage visit={visit} {...(await doubtIn(app, numberIn(c)))} />);
+  // Jobs are read from the site for whoever asks, alone: nobody who reads the same page waits for a slow site.
+  const asked = showPage(async ({ c, visit, query }) => {
+    const id = numberIn(c);
+    const props = await doubtIn(app, id);
+    const job = query('job');
+    const typed = job === undefined ? undefined : jobIdIn(job);
+    const { candidates } = await compareWith(app, id, typed === undefined ? [] : [typed]);
+    return <DoubtPage visit={visit} {...props} candidates={candidates} typed={typed} />;
+  }, compareEntry.scope);
+  pages.get('/doubts/:id', (c, next) => ((c.req.query('ask') ?? '') === '' ? shown : asked)(c, next));
   pages.post(
     '/doubts/:id',
     operationForm(context, settleEntry, {
