@@ -70,6 +70,26 @@ describe('limits of the process', () => {
   });
 });
 
+it('a table with an unclosed quote is tried in little memory', async () => {
+  const rows = Array.from(
+    { length: 250_000 },
+    (_, n) => `${n},${n === 10 ? '"' : ''}Nurse of ward ${n} with a long title as some have them,TX`,
+  );
+  await writeFile(join(folder, 'quote.csv'), ['id,title,state', ...rows, ''].join('\n'));
+  await writeFile(
+    join(folder, 'quote.yaml'),
+    `sites: { board: { base_url: "http://127.0.0.1:9", token_file: token } }
+feeds: { acme: { source: quote.csv, format: { type: csv, key: id, fields: { title: title, location-state: state } }, site: board } }
+`,
+  );
+  // Kibibytes, when the process ends.
+  const peak = `process.once('exit', () => process.stderr.write('peak ' + process.resourceUsage().maxRSS))`;
+  await writeFile(join(folder, 'peak.mjs'), peak);
+  const options = '--max-old-space-size=128 --import=./peak.mjs';
+  const { errors } = await shell(`NODE_OPTIONS='${options}' $run try acme --config quote.yaml`, PROGRAM);
+  expect(Number(/peak (\d+)$/.exec(errors)?.[1]) / 1024, errors).toBeLessThan(300);
+});
+
 it('four commands at once share the embedded server, and the last one stops it', async () => {
   await rm(join(folder, 'data'), { recursive: true, force: true });
   const ended = await Promise.all(

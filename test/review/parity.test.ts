@@ -2,14 +2,13 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
-import { reviewCommand } from '../../src/cli/commands/review.ts';
+import { COMMANDS } from '../../src/cli/command-list.ts';
 import { textOf } from '../../src/plan/message.ts';
 import { startBulk } from '../../src/review/bulk/start-bulk.ts';
 import { listGroups } from '../../src/review/list-groups.ts';
 import { startBulkRunner } from '../../src/runtime/bulk-runner.ts';
 import { OPERATIONS } from '../../src/web/http-routes.ts';
-import { foundPages } from '../../src/web/pages/doubts.tsx';
-import { reviewPages } from '../../src/web/pages/review/review-pages.tsx';
+import { pageRoutes } from '../../src/web/pages/page-routes.tsx';
 import { runProgram } from '../cli/run-program.ts';
 import { firstOf } from '../support/extent.ts';
 import { jobOf, makeJob } from '../support/hand-made-jobs.ts';
@@ -349,27 +348,122 @@ it('jobs are found by key, ID and title on the page and in a terminal', async ()
   }
 });
 
-/** What does the same as a form: an operation of the API, and commands below `review`. */
-const SAME: Readonly<Record<string, { readonly api: string; readonly terminal: readonly string[] }>> = {
-  '/doubts/found': { api: 'adoptFound', terminal: ['settle'] },
-  '/review/entries': { api: 'actOnReview', terminal: ['edit', 'retry', 'reopen', 'settle'] },
-  '/review/confirm': { api: 'actOnReview', terminal: ['discard', 'approve', 'settle'] },
-  '/review/actions/:id/stop': { api: 'stopReviewAction', terminal: ['stop'] },
-  '/review/actions/:id/continue': { api: 'continueReviewAction', terminal: ['continue'] },
-  '/review/rules/:id/end': { api: 'endReviewRule', terminal: ['rules'] },
-  '/review/notes': { api: 'noteReviewGroup', terminal: ['note'] },
-  '/review/notes/:id/remove': { api: 'removeReviewNote', terminal: ['note'] },
+interface Twin {
+  readonly api: readonly string[];
+  readonly terminal: readonly string[];
+}
+const twin = (api: string, ...terminal: readonly string[]): Twin => ({ api: api.split(' '), terminal });
+const SETUP = twin(
+  'keepFeedSample recogniseFeed tryFeedText planFeedText saveFeedFile',
+  'feeds recognise',
+  'feeds try-file',
+  'feeds plan-file',
+  'feeds save-file',
+);
+
+/** What shows or does the same as a page: operations of the API, and commands. */
+const SAME: Readonly<Record<string, Twin>> = {
+  'GET /': twin('showStatus', 'status'),
+  'GET /held': twin('listReview', 'review list'),
+  'POST /held': twin('actOnReview', 'review approve', 'review discard'),
+  'GET /doubts': twin('listReview', 'review list'),
+  'GET /doubts/:id': twin('showEntry compareEntry', 'review show'),
+  'POST /doubts/:id': twin('settleEntry', 'review settle'),
+  'GET /doubts/found': twin('showFound', 'review show'),
+  'POST /doubts/found': twin('adoptFound', 'review settle'),
+  'GET /rekey': twin('showRekey', 'feeds rekey'),
+  'POST /rekey': twin('decideAboutRekey', 'feeds rekey'),
+  'GET /adopt': twin('showAdoption', 'mappings adopt'),
+  'POST /adopt': twin('startAdoption', 'mappings adopt'),
+  'GET /jobs': twin('listPostings', 'mappings find', 'mappings list'),
+  'GET /review': twin('listReviewGroups', 'review groups'),
+  'GET /review/entries': twin('listReview showReviewGroup', 'review list'),
+  'POST /review/entries': twin('actOnReview', 'review edit', 'review retry', 'review reopen', 'review settle'),
+  'GET /review/confirm': twin('previewActionOnReview', 'review discard'),
+  'POST /review/confirm': twin('actOnReview', 'review discard', 'review approve', 'review settle'),
+  'GET /review/actions': twin('listReviewActions', 'review actions'),
+  'GET /review/actions/:id': twin('showReviewAction', 'review actions'),
+  'POST /review/actions/:id/stop': twin('stopReviewAction', 'review stop'),
+  'POST /review/actions/:id/continue': twin('continueReviewAction', 'review continue'),
+  'GET /review/rules': twin('listReviewRules', 'review rules'),
+  'POST /review/rules/:id/end': twin('endReviewRule', 'review rules'),
+  'POST /review/notes': twin('noteReviewGroup', 'review note'),
+  'POST /review/notes/:id/remove': twin('removeReviewNote', 'review note'),
+  'GET /review/entry': twin('showEntry', 'review show'),
+  'POST /review/entry/:id/decide': twin(
+    'retryEntry approveEntry discardEntry reopenEntry editEntry settleEntry',
+    'review retry',
+    'review approve',
+    'review discard',
+    'review reopen',
+    'review edit',
+    'review settle',
+  ),
+  'GET /posting': twin('showPosting', 'why'),
+  'POST /posting/sync': twin('syncPosting', 'sync'),
+  'POST /posting/renew': twin('renewPosting', 'feeds renew'),
+  'POST /posting/edit': twin('editPosting', 'review edit'),
+  'POST /posting/undo-edit': twin('undoEdit', 'review undo-edit'),
+  'GET /feed': twin('showFeed', 'status'),
+  'POST /feed/pull': twin('startPull', 'sync'),
+  'POST /feed/resume': twin('resumeFeed', 'feeds resume'),
+  'GET /feed/uploads': twin('listUploads', 'feeds uploads'),
+  'POST /feed/uploads': twin('uploadFeed', 'feeds upload'),
+  'POST /feed/uploads/restore': twin('restoreUpload', 'feeds restore-upload'),
+  'GET /feed/file': twin('showFeedFile listFeedFileVersions', 'feeds show-file', 'feeds versions'),
+  'GET /feed/file/version': twin('showFeedFileVersion', 'feeds show-version'),
+  'POST /feed/file/check': twin('checkFeedFile', 'feeds check-file'),
+  'POST /feed/file/save': twin('saveFeedFile', 'feeds save-file'),
+  'POST /feed/file/restore': twin('restoreFeedFileVersion', 'feeds restore-version'),
+  'GET /feeds/new': SETUP,
+  'POST /feeds/new': SETUP,
+  'GET /feeds/change': SETUP,
+  'POST /feeds/setup/fields': SETUP,
+  'POST /feeds/setup/settings': SETUP,
+  'GET /pulls': twin('listPulls', 'pulls'),
+  'GET /pulls/:id': twin('showPull', 'pulls'),
+  'GET /pulls/:pull/undo': twin('showUndo', 'undo'),
+  'POST /pulls/:pull/undo': twin('undoPull', 'undo'),
+  'GET /changes': twin('listChanges', 'changes'),
+  'GET /changes.csv': twin('listChanges', 'changes'),
+  'GET /sites': twin('listSites', 'status'),
+  'GET /sites/:site': twin('listSites', 'status'),
+  'POST /sites/:site/resume': twin('resumeSite', 'resume'),
+  'GET /pause': twin('showStatus', 'status'),
+  'POST /pause': twin('pause', 'pause'),
+  'POST /pause/end': twin('endPause', 'resume'),
+  'GET /queues': twin('showQueues', 'status'),
+  'GET /activity': twin('listActivities', 'activity'),
+  'GET /configuration': twin('showReload', 'reload'),
+  'POST /configuration/reload': twin('reload', 'reload'),
 };
 
-it('whatever a form of these pages does, the API and the terminal can do', () => {
-  const context = { app: { db: {} }, control: {} } as unknown as Parameters<typeof reviewPages>[0];
-  const routes = [reviewPages, foundPages].flatMap((pages) => pages(context).routes);
-  const forms = routes.filter(({ method }) => method === 'POST').map(({ path }) => path);
-  expect(forms.sort()).toEqual(Object.keys(SAME).sort());
-  const commands = new Set(reviewCommand().commands.map((command) => command.name()));
+/** They belong to a browser alone. */
+const OWN = /^\/(?:sign-in|sign-out|style\.css|pages\.js|icon\.svg)$/;
+
+it('whatever a page shows or does, the API and the terminal can', async () => {
+  const web = { users: new Map([['anna', {}]]), tokens: new Map() };
+  const app = { db: {}, config: { web, sites: new Map(), feeds: new Map() } };
+  const context = { app, control: {} } as unknown as Parameters<typeof pageRoutes>[0];
+  const { routes } = pageRoutes(context, {} as Parameters<typeof pageRoutes>[1]);
+  const pages = routes.filter(({ path }) => !OWN.test(path)).map(({ method, path }) => `${method} ${path}`);
+  expect(pages.sort()).toEqual(Object.keys(SAME).sort());
   const operations = new Set(OPERATIONS.map(({ id }) => id));
-  for (const { api, terminal } of Object.values(SAME)) {
-    expect(operations).toContain(api);
-    for (const command of terminal) expect(commands).toContain(command);
+  const commands = new Set(
+    (await Promise.all(COMMANDS.map(({ load }) => load()))).flatMap((command) => [
+      command.name(),
+      ...command.commands.map((below) => `${command.name()} ${below.name()}`),
+    ]),
+  );
+  for (const [page, { api, terminal }] of Object.entries(SAME)) {
+    for (const id of api) expect(operations, page).toContain(id);
+    for (const command of terminal) expect(commands, page).toContain(command);
   }
+  // And the other way round: each operation that changes something has a form.
+  const changing = OPERATIONS.filter(({ method }) => method === 'post').map(({ id }) => id);
+  const formed = new Set(Object.values(SAME).flatMap(({ api }) => api));
+  expect(changing.filter((id) => !formed.has(id)).sort()).toEqual(WITHOUT_FORM);
 });
+
+/** `addReviewRule` is a choice in the forms of actions; the days of single postings begin anew on their pages. */
+const WITHOUT_FORM = ['addReviewRule', 'renewPostings'];
