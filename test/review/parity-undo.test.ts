@@ -105,6 +105,15 @@ it('undoes a pull from its page, which then leads back', async () => {
   expect(second).not.toContain(button);
   expect((await anna.get(`/pulls/${undo.pull}`)).text).toContain(`To take that back, undo <a href="/pulls/${last}">`);
   expect((await anna.get(`/pulls/${last}`)).text).toContain(button);
+  // An undo reads no feed.
+  expect((await anna.get('/pulls/2')).text).toContain('What was gone');
+  expect((await anna.get(`/pulls/${undo.pull}`)).text).not.toContain('What was gone');
+  const [running] = await served.app.db.query<{ id: number }>(
+    `insert into pull (feed, site, undoable, status) values ('acme', 'board', true, 'running') returning id`,
+  );
+  expect((await anna.get(`/pulls/${running?.id}`)).text).toMatch(
+    /id="pull" data-live="true".*id="undo" data-live="true"/s,
+  );
   const [failed] = await served.app.db.query<{ id: number }>(
     `insert into pull (feed, site, undoable, status, finished_at) values ('acme', 'board', true, 'failed', now()) returning id`,
   );

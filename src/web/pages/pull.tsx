@@ -95,8 +95,15 @@ export const PullPage = ({ visit, sums, show, changes, after, whyNotUndo, undone
         {pull.committedAt !== undefined && (
           <>
             <SeenSum prefix={prefix} feed={pull.feed} seen={sums.seen} expired={pull.expired} />
-            <h2>What was gone</h2>
-            {sums.gone === undefined ? (
+            {/* An undo reads no feed, so that nothing is missing from it. */}
+            {(sums.gone !== undefined || pull.undoes === undefined) && <h2>What was gone</h2>}
+            {sums.gone !== undefined && (
+              <>
+                {pull.weak === undefined ? null : <p class="notice">{pull.weak}</p>}
+                <GoneSum prefix={prefix} feed={pull.feed} gone={sums.gone} />
+              </>
+            )}
+            {sums.gone === undefined && pull.undoes === undefined && (
               <>
                 <p class="notice">
                   The feed is not proven complete, so no posting counts as gone and nothing is deleted.
@@ -106,11 +113,6 @@ export const PullPage = ({ visit, sums, show, changes, after, whyNotUndo, undone
                     <li>{tell(shortfall, write)}</li>
                   ))}
                 </ul>
-              </>
-            ) : (
-              <>
-                {pull.weak === undefined ? null : <p class="notice">{pull.weak}</p>}
-                <GoneSum prefix={prefix} feed={pull.feed} gone={sums.gone} />
               </>
             )}
           </>
@@ -130,30 +132,32 @@ export const PullPage = ({ visit, sums, show, changes, after, whyNotUndo, undone
         </ul>
         <Changes prefix={prefix} pull={pull} show={show} count={effects[show]} changes={changes} after={after} />
       </div>
-      <h2>Undo</h2>
-      {pull.committedAt === undefined ? (
-        <p>{`It has changed nothing${isRunning ? ' yet' : ''}, so there is nothing to undo.`}</p>
-      ) : whyNotUndo === undefined ? (
-        <>
-          {mayReview(visit) && (
-            <p>
-              <a class="button" href={prefix + pageAddress.undoPull(pull.id)}>
-                Undo this pull …
-              </a>
+      <div id="undo" data-live={isRunning ? 'true' : undefined}>
+        <h2>Undo</h2>
+        {pull.committedAt === undefined ? (
+          <p>{`It has changed nothing${isRunning ? ' yet' : ''}, so there is nothing to undo.`}</p>
+        ) : whyNotUndo === undefined ? (
+          <>
+            {mayReview(visit) && (
+              <p>
+                <a class="button" href={prefix + pageAddress.undoPull(pull.id)}>
+                  Undo this pull …
+                </a>
+              </p>
+            )}
+            <p class="hint">
+              {'The next page shows what the site would get back, and asks before anything is done. So does '}
+              <code>{write({ kind: 'undo_pull', pull: pull.id })}</code>.
             </p>
-          )}
-          <p class="hint">
-            {'The next page shows what the site would get back, and asks before anything is done. So does '}
-            <code>{write({ kind: 'undo_pull', pull: pull.id })}</code>.
+          </>
+        ) : undone !== undefined ? (
+          <Undone prefix={prefix} undone={undone} advice={adviceOf(whyNotUndo)} />
+        ) : (
+          <p>
+            <Told notice={noticeOf(write, reword(whyNotUndo, sentence))} prefix={prefix} />
           </p>
-        </>
-      ) : undone !== undefined ? (
-        <Undone prefix={prefix} undone={undone} advice={adviceOf(whyNotUndo)} />
-      ) : (
-        <p>
-          <Told notice={noticeOf(write, reword(whyNotUndo, sentence))} prefix={prefix} />
-        </p>
-      )}
+        )}
+      </div>
     </Layout>
   );
 };
