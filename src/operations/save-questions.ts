@@ -30,7 +30,7 @@ export function keyFault({ key, trial }: Pick<TriedFeed, 'key' | 'trial'>): Doub
   if (lost === 0 || lost * 100 < records * MOST_UNIDENTIFIED_PERCENT) return undefined;
   const reasons = [
     ...(conflicting === 0 ? [] : [`${conflicting} with the key of an earlier record and other content`]),
-    ...(keyless === 0 ? [] : [`${keyless} without a key`]),
+    ...(keyless === 0 ? [] : [`${keyless} without a usable key`]),
   ];
   const what = `${key.map((path) => `"${path}"`).join(' and ')} ${key.length > 1 ? 'do' : 'does'} not identify the records`;
   return {
@@ -119,7 +119,9 @@ export async function askBeforeSave(
       message: [nothing.message, ...(jobs === undefined ? [] : [jobs.message])].join('. '),
       counts: { ...nothing.counts, ...jobs?.counts },
     },
-    'correct the settings, or save it anyway, such as if the source is empty only for now',
+    nothing.counts.records === 0
+      ? 'correct the settings, or save it anyway if its source is empty only for now'
+      : 'correct the settings, or save it anyway',
   );
 }
 

@@ -81,6 +81,10 @@ describe('an uploaded file', () => {
       'from.title': 'path:name',
     });
     expect(counted(page.text, 'would be sent')).toBe(3);
+    // It can be taken back.
+    const strict = await ada.press(page, 'Try these fields', { short_rows: [] });
+    expect(counted(strict.text, 'unreadable')).toBe(1);
+    expect(strict.text).not.toContain('allow_missing_cells: true');
     const settings = await ada.press(page, 'Go on to the settings');
     const end = await ada.press(settings, 'Save the feed');
     expect(end.text).toContain('The feed paper is saved');

@@ -52,7 +52,20 @@ const Overview = ({ status, pulls, visit }: OverviewProps) => {
       <div id="state" data-live={isRunning ? 'true' : undefined}>
         <AttentionList prefix={visit.prefix} attention={attentionOf(status)} />
         <h2>Feeds</h2>
-        {feeds.length === 0 && <p>No feed is configured.</p>}
+        {feeds.length === 0 && (
+          <p>
+            No feed is configured.
+            {!mayConfigure(visit) && (
+              <>
+                {' A user with the role admin, whom '}
+                <code>web.users</code>
+                {' names, adds one here; on the command line, '}
+                <code>init</code>
+                {' does.'}
+              </>
+            )}
+          </p>
+        )}
         <ul class="cards">
           {feeds.map((feed) => (
             <FeedCard visit={visit} feed={feed} pulls={pulls.get(feed.feed) ?? []} />

@@ -5,7 +5,7 @@ import { plural } from '../../../plan/message.ts';
 import { htmlToText } from '../../../posting/markup.ts';
 import { pageAddress } from '../parts/addresses.ts';
 import { Csrf, Layout, type Visit } from '../parts/layout.tsx';
-import { PLACE_USES, type SetupDraft, tableText, WRITTEN } from './read-draft.ts';
+import { allowsShortRows, PLACE_USES, type SetupDraft, tableText, WRITTEN } from './read-draft.ts';
 import { Steps, TrialFindings } from './source.tsx';
 
 interface MappingProps {
@@ -74,10 +74,12 @@ export const MappingPage = ({ visit, draft, tried, recognised, fault, stateField
       >
         <DraftFields visit={visit} draft={draft} />
         <h2 id="fields">Where each field comes from</h2>
-        {mayLackCells(tried, draft) && (
+        {(mayLackCells(tried, draft) || allowsShortRows(draft.text)) && (
           <p>
+            <input type="hidden" name="short_rows.shown" value="true" />
             <label class="option">
-              <input type="checkbox" name="short_rows" value="true" /> Rows may lack their last cells
+              <input type="checkbox" name="short_rows" value="true" checked={allowsShortRows(draft.text)} /> Rows may
+              lack their last cells
             </label>
           </p>
         )}

@@ -74,12 +74,20 @@ function keyIn(form: Form, text: string): readonly string[] | undefined {
   return paths.length === 0 ? undefined : [...new Set([...paths, second])];
 }
 
+/** Whether the rows of a table may lack their last cells. */
+export const allowsShortRows = (text: string): boolean => csvIn(text).allow_missing_cells === true;
+
+const csvIn = (text: string): Readonly<Record<string, unknown>> => Object(Object(settingsOfDraft(text).format).csv);
+
 /** The text of the draft, in which the rows of a table may lack their last cells if the form says so. */
 export function draftWithRows(form: Form, text: string): string {
   const format: unknown = settingsOfDraft(text).format;
-  if (form.one('short_rows') !== 'true' || typeof format !== 'object' || format === null) return text;
-  const csv = { ...Object((format as { csv?: unknown }).csv), allow_missing_cells: true };
-  return editDraft(text, { settings: { format: { ...format, csv } } });
+  const isAllowed = form.one('short_rows') === 'true';
+  const isAsked = isAllowed || form.one('short_rows.shown') === 'true';
+  if (!isAsked || isAllowed === allowsShortRows(text) || typeof format !== 'object' || format === null) return text;
+  const { allow_missing_cells: _, ...others } = csvIn(text);
+  const csv = isAllowed ? { ...others, allow_missing_cells: true } : others;
+  return editDraft(text, { settings: { format: { ...format, csv: Object.keys(csv).length === 0 ? undefined : csv } } });
 }
 
 /** The value of a choice that leaves the text as it is. */

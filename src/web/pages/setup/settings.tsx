@@ -9,7 +9,6 @@ import { plural } from '../../../plan/message.ts';
 import { type PresentText, PresentTextShown, SaveAnyway } from '../configuration.tsx';
 import { pageAddress } from '../parts/addresses.ts';
 import { Layout, type Visit } from '../parts/layout.tsx';
-import { When } from '../parts/parts.tsx';
 import { DraftFields } from './mapping.tsx';
 import { namesUpload, type SetupDraft } from './read-draft.ts';
 import { Steps, TrialFindings } from './source.tsx';
@@ -131,7 +130,7 @@ const ScheduleSettings = ({ settings, written }: ScheduleProps) => {
           <label for="schedule-at">At</label>
           <input id="schedule-at" name="schedule.at" type="time" value={shown.at} aria-describedby="at-hint" />
           <span class="hint" id="at-hint">
-            By hours, only its minutes count; by minutes, nothing of it.
+            A schedule by hours uses only its minutes, one by minutes nothing of it.
           </span>
         </p>
         <p>
@@ -160,7 +159,7 @@ const ScheduleSettings = ({ settings, written }: ScheduleProps) => {
             aria-describedby="cron-hint"
           />
           <span class="hint" id="cron-hint">
-            Minute, hour, day, month, weekday. What is chosen above is written like this.
+            Minute, hour, day, month, weekday. A choice is written like this, too.
           </span>
         </p>
       </div>
@@ -170,8 +169,8 @@ const ScheduleSettings = ({ settings, written }: ScheduleProps) => {
           {settings.next_runs.length > 0 && 'Next pulls: '}
           {settings.next_runs.map((at, nth) => (
             <>
-              {nth === 0 ? '' : ', '}
-              <When at={at} />
+              {nth === 0 ? '' : '; '}
+              <time datetime={at.toISOString()}>{clockOf(at, settings.time_zone)}</time>
             </>
           ))}
         </p>
@@ -179,6 +178,20 @@ const ScheduleSettings = ({ settings, written }: ScheduleProps) => {
     </fieldset>
   );
 };
+
+/** What the clock of the schedule shows: `Mon 30 Nov, 05:30`. */
+function clockOf(at: Date, timeZone: string): string {
+  const parts = new Intl.DateTimeFormat('en-GB', {
+    timeZone,
+    weekday: 'short',
+    day: 'numeric',
+    month: 'short',
+    hour: '2-digit',
+    minute: '2-digit',
+  }).formatToParts(at);
+  const part = (type: Intl.DateTimeFormatPartTypes) => parts.find((each) => each.type === type)?.value ?? '';
+  return `${part('weekday')} ${part('day')} ${part('month')}, ${part('hour')}:${part('minute')}`;
+}
 
 /** Of the sites' country; any other can be typed. */
 const ZONES = [
