@@ -1,5 +1,5 @@
 // Tables that grow with the jobs: the planner learns that mappings have grown while a first pull is sent, as plans that were made
-// before read all jobs of a feed; and the fields of jobs are compressed.
+// before read all jobs of a feed; the fields of jobs are compressed; and claims stay in the pages of their changes.
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
 import { siteJobId } from '../../src/posting/identifiers.ts';
 import { outcomeRecorder } from '../../src/store/change/record-outcomes.ts';
@@ -56,6 +56,24 @@ it('analyzes mappings once they have doubled, and not before', async () => {
   expect(await known()).toBe(700);
   await recordCreated(2);
   await vi.waitFor(async () => expect(await known()).toBe(1500), { timeout: 10_000 });
+});
+
+it('nine in ten claims write the row of their change again in its page', async () => {
+  const fields = JSON.stringify({ description: 'A long text. '.repeat(200) });
+  await db.query(
+    `insert into change (feed, key, site, desired, operation, fields, record_hash, content_hash, pull, state)
+     select 'acme', 'key-' || n, 'board', 'present', 'create', $1, decode(md5(n::text), 'hex'), decode(md5(n::text), 'hex'), 1, 'ready'
+     from generate_series(1, 200) n`,
+    [fields],
+  );
+  const pages = () => db.query<{ page: number }>(`select (ctid::text::point)[0] as page from change order by key`);
+  const before = await pages();
+  await db.query(
+    `update change set state = 'sending', since = now(), attempts = 1, attempt_token = gen_random_uuid(), attempt_operation = 'create',
+       attempt_started = now(), attempt_worker = 1`,
+  );
+  const moved = (await pages()).filter(({ page }, at) => page !== before[at]?.page);
+  expect(moved.length).toBeLessThanOrEqual(20);
 });
 
 it.each(['document', 'former_document'])('compresses the long fields of %s', async (table) => {
