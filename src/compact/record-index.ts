@@ -170,26 +170,6 @@ export class RecordIndex {
     }
   }
 
-  /**
-   * Moves all entries unchanged into other indexes and empties this one.
-   * @param to selects the index by the last four bytes of a hash, as a little-endian number.
-   */
-  scatter(to: (lastWord: number) => RecordIndex): void {
-    for (let at = 0; at < this.#words.length; at += SLOT_WORDS) {
-      const word = (i: number) => this.#words[at + i] as number;
-      if (word(HASH_WORDS) === 0) continue;
-      to(word(HASH_WORDS - 1)).#take(word(0), word(1), word(2), word(3), word(HASH_WORDS));
-    }
-    this.#words.fill(0);
-    this.#size = 0;
-  }
-
-  #take(a: number, b: number, c: number, d: number, state: number): void {
-    if (this.#size + 1 > this.#capacity * this.#maxLoad) this.#grow();
-    this.#put(this.#slotOf(a, b, c, d), a, b, c, d, state);
-    this.#size++;
-  }
-
   #state(slot: Slot): number {
     return this.#words[slot * SLOT_WORDS + HASH_WORDS] as number;
   }
