@@ -25,7 +25,7 @@ import {
   webSchema,
 } from './schema/services-schema.ts';
 import { fileErrorInWords, readText } from './settings-file.ts';
-import { validate } from './validate.ts';
+import { ONCE, validate } from './validate.ts';
 import { parseYaml, type SettingPath, sharesSettings, toData, withFeedFiles, type YamlSource } from './yaml-source.ts';
 
 interface LoadOptions {
@@ -327,10 +327,10 @@ async function readServices(
     absent: (path, message) => absent([group, ...path], message),
   });
   const listen = settingOf(data, 'listen');
-  const web = await makeWebConfig(webSchema.optional().safeParse(settingOf(data, 'web')).data, {
+  const web = await makeWebConfig(webSchema.optional().safeParse(settingOf(data, 'web'), ONCE).data, {
     ...within('web'),
     listens: listen !== undefined,
-    listen: listenSchema.safeParse(listen ?? {}).data ?? { host: '127.0.0.1', port: 8080 },
+    listen: listenSchema.safeParse(listen ?? {}, ONCE).data ?? { host: '127.0.0.1', port: 8080 },
   });
   return {
     metricsToken: await readMetricsToken(settingOf(data, 'metrics'), within('metrics')),
@@ -347,7 +347,7 @@ async function readServices(
 async function readAlerts(data: unknown, around: SecretSettings): Promise<ReadonlyMap<string, AlertDestination>> {
   const destinations = new Map<string, AlertDestination>();
   for (const [name, raw] of Object.entries(settingsIn(data, 'alerts'))) {
-    const written = alertsSchema.safeParse({ [name]: raw }).data?.[name];
+    const written = alertsSchema.safeParse({ [name]: raw }, ONCE).data?.[name];
     const channel = written && (await channelOf(name, written, around));
     if (written === undefined || channel === undefined) continue;
     destinations.set(name, {
@@ -393,7 +393,7 @@ const SHORTEST = 16;
 
 /** The token, if one is set; `undefined` also after a complaint. Skips settings that violate the schema, which are reported elsewhere. */
 async function readMetricsToken(written: unknown, around: SecretSettings): Promise<Secret | undefined> {
-  const { data } = metricsSchema.safeParse(written ?? {});
+  const { data } = metricsSchema.safeParse(written ?? {}, ONCE);
   return data === undefined ? undefined : readSecret(data, [[], 'token'], around, metricsTokenFault);
 }
 

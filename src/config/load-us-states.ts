@@ -10,17 +10,19 @@ import type { SiteConfig } from './config.ts';
 import { packageRoot } from './package-root.ts';
 import { checkedSettings } from './settings-file.ts';
 
-const stateSchema = z.strictObject({
-  name: z.string().min(1),
-  abbreviation: z.string().regex(/^[A-Z]{2}$/, 'must be the two capital letters of the postal service'),
-  aliases: z.array(z.string().min(1)),
-});
+/** By name: the abbreviation and the aliases. */
+const groupSchema = z.record(
+  z.string().min(1),
+  z
+    .string()
+    .regex(/^[A-Z]{2}(?:, [^,]+)*$/, 'must be the two capital letters of the postal service, and aliases after commas'),
+);
 
 const tableSchema = z.strictObject({
   country_names: z.array(z.string().min(1)),
-  states: z.array(stateSchema),
-  dc: z.array(stateSchema),
-  territories: z.array(stateSchema),
+  states: groupSchema,
+  dc: groupSchema,
+  territories: groupSchema,
 });
 
 const citiesSchema = z.record(z.string().regex(/^[A-Z]{2}$/), z.string());
@@ -49,10 +51,12 @@ function readCities(file: string): CityTable {
 
 function readStateTable(path: string): StateTable {
   const table = checkedSettings(path, readFileSync(path, 'utf8'), tableSchema);
-  return {
-    states: STATE_GROUPS.flatMap((group) => table[group].map((state) => ({ ...state, group }))),
-    countryNames: table.country_names,
-  };
+  const statesOf = (group: (typeof STATE_GROUPS)[number]) =>
+    Object.entries(table[group]).map(([name, text]) => {
+      const [abbreviation = '', ...aliases] = text.split(', ');
+      return { name, abbreviation, aliases, group };
+    });
+  return { states: STATE_GROUPS.flatMap(statesOf), countryNames: table.country_names };
 }
 
 // How a site writes where its jobs are, for comparing them with postings.

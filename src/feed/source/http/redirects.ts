@@ -38,8 +38,14 @@ const SUBNETS: readonly (readonly [string, number])[] = [
   ['ff00::', 8],
 ];
 
-const blocked = new BlockList();
-for (const [network, prefix] of SUBNETS) blocked.addSubnet(network, prefix, isIPv6(network) ? 'ipv6' : 'ipv4');
+/** Made with the first address: the first look at an IPv6 address compiles a long pattern. */
+let blocked: BlockList | undefined;
+function blockedNetworks(): BlockList {
+  if (blocked !== undefined) return blocked;
+  blocked = new BlockList();
+  for (const [network, prefix] of SUBNETS) blocked.addSubnet(network, prefix, isIPv6(network) ? 'ipv6' : 'ipv4');
+  return blocked;
+}
 
 /** IPv6 addresses with an IPv4 address in their last two groups: mapped, and NAT64 (RFC 6052). */
 const EMBEDDED_IPV4 = /^(?:::ffff|64:ff9b:):([0-9a-f]{1,4}):([0-9a-f]{1,4})$/;
@@ -47,14 +53,14 @@ const EMBEDDED_IPV4 = /^(?:::ffff|64:ff9b:):([0-9a-f]{1,4}):([0-9a-f]{1,4})$/;
 /** Whether an IP address (as text, without brackets) is private, loopback, link-local or otherwise not public. */
 export function isPrivateAddress(address: string): boolean {
   const bare = address.replace(/%.*$/, '');
-  if (isIP(bare) === 4) return blocked.check(bare, 'ipv4');
+  if (isIP(bare) === 4) return blockedNetworks().check(bare, 'ipv4');
   if (isIP(bare) !== 6) return true;
   // The URL parser normalises every IPv6 address.
   const canonical = new URL(`http://[${bare}]/`).hostname.slice(1, -1);
   const embedded = EMBEDDED_IPV4.exec(canonical);
-  if (embedded === null) return blocked.check(canonical, 'ipv6');
+  if (embedded === null) return blockedNetworks().check(canonical, 'ipv6');
   const [high, low] = [Number.parseInt(embedded[1] ?? '', 16), Number.parseInt(embedded[2] ?? '', 16)];
-  return blocked.check(`${high >> 8}.${high & 255}.${low >> 8}.${low & 255}`, 'ipv4');
+  return blockedNetworks().check(`${high >> 8}.${high & 255}.${low >> 8}.${low & 255}`, 'ipv4');
 }
 
 export const systemNetwork: Network = {
