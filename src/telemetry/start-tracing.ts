@@ -1,6 +1,4 @@
-// Exports traces with OpenTelemetry, if its environment variables name a collector. Loaded before everything else, as it has to
-// wrap `pg` before it is used.
-import { createRequire } from 'node:module';
+// Exports traces with OpenTelemetry, if its environment variables name a collector. Wraps the database driver before it is used.
 import { setTimeout } from 'node:timers/promises';
 import * as api from '@opentelemetry/api';
 import { OTLPTraceExporter } from '@opentelemetry/exporter-trace-otlp-http';
@@ -14,8 +12,11 @@ import { markTracing } from './spans.ts';
 /** A collector that does not answer must not hold up the end of a command. */
 const FLUSH_WITHIN_MS = 3_000;
 
-/** Returns a function that sends what is left. */
-export function startTracing(): () => Promise<void> {
+/**
+ * Returns a function that sends what is left.
+ * @param driver the modules of the database's driver by the names of their packages: the program's own, as it is bundled with them
+ */
+export function startTracing(driver: ReadonlyMap<string, unknown>): () => Promise<void> {
   const resource = defaultResource()
     .merge(resourceFromAttributes({ 'service.name': 'jobmirror' }))
     // OTEL_SERVICE_NAME and OTEL_RESOURCE_ATTRIBUTES replace the name.
@@ -26,11 +27,16 @@ export function startTracing(): () => Promise<void> {
     spanProcessors: [new BatchSpanProcessor(new OTLPTraceExporter())],
   });
   provider.register();
+  // Without values. What polls or waits for work has no span around it, and makes none.
+  const statements = new PgInstrumentation({
+    requireParentSpan: true,
+    enhancedDatabaseReporting: false,
+    ignoreConnectSpans: true,
+  });
   registerInstrumentations({
     tracerProvider: provider,
     instrumentations: [
-      // Without values. What polls or waits for work has no span around it, and makes none.
-      new PgInstrumentation({ requireParentSpan: true, enhancedDatabaseReporting: false, ignoreConnectSpans: true }),
+      statements,
       new UndiciInstrumentation({
         requireParentforSpans: true,
         // A query may hold a key.
@@ -40,8 +46,7 @@ export function startTracing(): () => Promise<void> {
       }),
     ],
   });
-  // Modules of packages are wrapped when they are required; an import finds the same objects afterwards.
-  createRequire(import.meta.url)('pg');
+  for (const { name, patch } of statements.getModuleDefinitions()) patch?.(driver.get(name));
   markTracing(api);
   return async () => {
     const ended = provider.shutdown().catch(() => undefined);

@@ -59,10 +59,10 @@ it('holds what its documents link to', async () => {
 });
 
 it('publishes its steps, but nothing in it listens to them or dies at one', async () => {
-  const files = packed.filter((path) => path.endsWith('.js'));
+  const files = packed.filter((path) => /\.c?js$/.test(path));
   const texts = await Promise.all(files.map((path) => readFile(join(folder, 'package', path), 'utf8')));
-  expect(files.filter((_, at) => texts[at]?.includes('diagnostics_channel'))).toEqual([
-    expect.stringMatching(/^dist\/bundled\/times-/),
+  expect(files.filter((_, at) => /channel\)?\("jobmirror:step"\)/.test(texts[at] ?? ''))).toEqual([
+    expect.stringMatching(/^dist\/bundled\/commands-/),
   ]);
   expect(files.filter((_, at) => /\bsubscribe\(|FAULT_AT|SIGSTOP/.test(texts[at] ?? ''))).toEqual([]);
 });

@@ -11,12 +11,14 @@ const CONFIG = join(packageRoot, 'rolldown.config.mjs');
 /** Does nothing if the program is not compiled, or was bundled since. */
 export async function bundleProgram(): Promise<void> {
   if (!existsSync(join(COMPILED, 'src/cli/entry.js')) || isUpToDate()) return;
-  const config = await loadConfig(CONFIG);
-  if (Array.isArray(config) || typeof config === 'function' || Array.isArray(config.output))
-    throw new Error(`${CONFIG} has several bundles`);
-  const bundle = await rolldown({ ...config, cwd: packageRoot });
-  await bundle.write({ ...config.output, dir: join(packageRoot, config.output?.dir ?? '') });
-  await bundle.close();
+  const configs = await loadConfig(CONFIG);
+  if (!Array.isArray(configs)) throw new Error(`${CONFIG} is not a list of bundles`);
+  for (const config of configs) {
+    if (Array.isArray(config.output)) throw new Error(`${CONFIG} writes a bundle twice`);
+    const bundle = await rolldown({ ...config, cwd: packageRoot });
+    await bundle.write({ ...config.output, dir: join(packageRoot, config.output?.dir ?? '') });
+    await bundle.close();
+  }
 }
 
 function isUpToDate(): boolean {

@@ -12,8 +12,8 @@ subscribe('jobmirror:step', (reached) => {
 });
 
 if (TIMING !== undefined) {
-  const { setProcessTiming } = await import('../../dist/bundled/timing.js');
-  setProcessTiming(JSON.parse(TIMING));
+  const { loadBundled } = await import('../../dist/bundled/load-bundled.js');
+  loadBundled('timing').setProcessTiming(JSON.parse(TIMING));
 }
 
 // Hints repeat the command as it was called: it is the program, not this file.

@@ -17,6 +17,12 @@ export const LOCK_TIMING: LockTiming = { keepAliveEveryMs: 3_000, staleAfterMs: 
 /** SQL condition: this transaction may write. */
 export const IS_WRITABLE = "current_setting('transaction_read_only') = 'off'";
 
+/** By their names; the driver's class of pools extends that of `pg-pool`. For tracing. */
+export const driverModules: ReadonlyMap<string, unknown> = new Map([
+  ['pg', pg],
+  ['pg-pool', Object.getPrototypeOf(pg.Pool)],
+]);
+
 /** A row of which no column is read. */
 type NoColumns = Readonly<Record<never, never>>;
 
