@@ -41,6 +41,7 @@ import { inSpan, isTracing } from '../telemetry/spans.ts';
 import { type App, noticeOtherPlace } from './app.ts';
 import { tokenDigests } from './open-site-client.ts';
 import { aboutProcess } from './reload.ts';
+import { preparePartsToSend } from './retention.ts';
 import { UserError } from './stop-signal.ts';
 import type { Timing } from './timing.ts';
 
@@ -86,6 +87,7 @@ export async function startEngine(
   }
   try {
     await noticeOtherPlace(app);
+    await preparePartsToSend(app);
     for (const site of config.sites.values()) {
       if (sites !== undefined && !sites.has(site.name)) continue;
       const address = addressOf(site.options);

@@ -1,10 +1,17 @@
-// Notes the sizes of review groups and removes old rows: regularly in `start` and `work`, after the mirroring in `sync`, once an
-// hour across all processes.
+// Makes parts for new rows before anything is sent. Notes the sizes of review groups and removes old rows: regularly in `start` and
+// `work`, after the mirroring in `sync`, once an hour across all processes.
 import { type Rounds, startRounds } from '../flow/pause.ts';
 import { describePassing } from '../store/postgres/transient-error.ts';
 import { forgetGroupCounts, noteGroupCounts } from '../store/review/review-groups.ts';
 import { foldReviewCounts } from '../store/review/review-totals.ts';
-import { claimRetention, forgetOldRows, resumeRetentionSoon } from '../store/status/retention.ts';
+import { addParts, PARTED_TABLES } from '../store/status/parts.ts';
+import {
+  claimRetention,
+  daysKept,
+  forgetOldRows,
+  type RetentionDays,
+  resumeRetentionSoon,
+} from '../store/status/retention.ts';
 import type { App } from './app.ts';
 
 /** Soon after the start, once overdue pulls have started. */
@@ -21,15 +28,30 @@ export const startRetention = (app: App): Rounds =>
 export const removeOldRowsBriefly = (app: App, signal: AbortSignal): Promise<void> =>
   removeOldRows(app, AbortSignal.any([signal, AbortSignal.timeout(AFTER_SYNC_MS)]));
 
+function daysOf({ retention }: App['config']): RetentionDays {
+  const { requestsDays, failuresDays, auditDays, pullsDays, undoDays } = retention;
+  return { requests: requestsDays, failures: failuresDays, audit: auditDays, pulls: pullsDays, undo: undoDays };
+}
+
+/** Never throws: rows that have no part are recorded as well. */
+export async function preparePartsToSend({ config, db, log }: App): Promise<void> {
+  for (const table of PARTED_TABLES) {
+    try {
+      await addParts(db, table, daysKept(table, daysOf(config)));
+    } catch (error) {
+      const reason = describePassing(error);
+      log.warn({ table, ...(reason === undefined ? { err: error } : { reason }) }, 'no part made, will retry');
+    }
+  }
+}
+
 /** Never throws: what remains is removed later. */
 async function removeOldRows({ config, db, log }: App, signal: AbortSignal): Promise<void> {
-  const { requestsDays, failuresDays, auditDays, pullsDays, undoDays } = config.retention;
-  const days = { requests: requestsDays, failures: failuresDays, audit: auditDays, pulls: pullsDays, undo: undoDays };
   try {
     if (signal.aborted || !(await claimRetention(db))) return;
     await foldReviewCounts(db);
     await noteGroupCounts(db);
-    await forgetOldRows(db, days, signal);
+    await forgetOldRows(db, daysOf(config), signal);
     await forgetGroupCounts(db);
     if (signal.aborted) await resumeRetentionSoon(db);
   } catch (error) {

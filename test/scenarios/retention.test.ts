@@ -33,9 +33,9 @@ it('with sync, once an hour, without a message', async () => {
   });
   expect(await oldRows()).toBe(0);
   const { db } = await mirror.app();
-  const [first] = await db.query('select retention_at from installation');
+  const [first] = await db.query('select old_rows_removed_at from installation');
   await runProgram(mirror, 'sync');
-  expect(await db.query('select retention_at from installation')).toEqual([first]);
+  expect(await db.query('select old_rows_removed_at from installation')).toEqual([first]);
 });
 
 it.each(['start', 'work'])('with %s, soon after its start', async (command) => {

@@ -139,7 +139,7 @@ describe('old rows', async () => {
     expect([await claimRetention(db), await claimRetention(db)]).toEqual([true, false]);
     await resumeRetentionSoon(db);
     expect([await claimRetention(db), await claimRetention(db)]).toEqual([true, false]);
-    await db.query(`update installation set retention_at = now() - interval '61 minutes'`);
+    await db.query(`update installation set old_rows_removed_at = now() - interval '61 minutes'`);
     expect([await claimRetention(db), await claimRetention(db)]).toEqual([true, false]);
   });
 });

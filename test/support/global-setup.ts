@@ -7,7 +7,9 @@ import type { TestProject } from 'vitest/node';
 import { openEmbeddedServer } from '../../src/embedded-postgres/server.ts';
 import { openQueueBackend } from '../../src/queue/backend.ts';
 import { startSandbox } from '../../src/sandbox/sandbox.ts';
+import { openDatabase } from '../../src/store/postgres/database.ts';
 import { migrate } from '../../src/store/postgres/migrate.ts';
+import { addParts, PARTED_TABLES } from '../../src/store/status/parts.ts';
 import { ACCOUNTS } from './accounts.ts';
 import { bundleProgram } from './bundle.ts';
 import { fastFolder } from './fast-folder.ts';
@@ -79,9 +81,12 @@ export default async function setup(project: TestProject): Promise<() => Promise
   };
 }
 
-/** Users of a copy create these tables too, which is much faster if they exist. */
+/** Users of a copy create these tables and parts too, which is much faster if they exist. */
 async function prepare(databaseUrl: string): Promise<void> {
   await migrate(databaseUrl);
+  const db = openDatabase(databaseUrl, { max: 1 });
+  for (const table of PARTED_TABLES) await addParts(db, table, 30);
+  await db.close();
   await watchLifeCycle(databaseUrl);
   const onError = (error: Error): void => {
     throw error;

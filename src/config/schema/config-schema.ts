@@ -79,7 +79,9 @@ export const configSchema = z.strictObject({
     .default({})
     .describe('Who is notified when something needs attention, and when it is resolved, by a name of your choice.'),
   web: webSchema.optional().describe('Pages and the HTTP API of `start`, and who may use them; see docs/http.md.'),
-  retention: retentionSchema.prefault({}).describe('How many days the database keeps history.'),
+  retention: retentionSchema
+    .prefault({})
+    .describe('How many days the database keeps history; requests and failed attempts up to a tenth longer.'),
   sites: z.record(nameSchema, siteSchema).describe('The job sites, by name.'),
   feeds: z.record(nameSchema, feedSchema).describe('The feeds, by name. With `include` it may be left out.'),
   include: includeSchema

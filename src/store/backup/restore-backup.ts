@@ -18,6 +18,7 @@ import {
   replaceFormer,
   takeOverFormer,
 } from '../postgres/migrate.ts';
+import { addFormerPart, PARTED_TABLES, type PartedTable } from '../status/parts.ts';
 import { type BackupSequence, type BackupTable, COPY_SETTINGS, type OwnObjects, objectsOf } from './backup-frames.ts';
 import { BackupFileError, type BackupPart, type BackupSummary, expectKnown, readBackup } from './read-backup.ts';
 
@@ -156,6 +157,7 @@ async function load(
         await applyMigrations(session, new Map([...texts].filter(([name]) => had.has(name))));
         former = isFormer(part.header.migrations);
         if (former) await session.query(FORMER_TABLE);
+        await makeFormerParts(session, new Date(part.header.at));
         break;
       case 'table':
         loading = await TableLoad.open(session, part.table);
@@ -184,6 +186,15 @@ async function load(
   await applyMigrations(session, new Map([...texts].filter(([name]) => !had.has(name))));
   await session.query(`analyze ${objectsOf(texts).tables.join(', ')}`);
   return backup;
+}
+
+/** The rows of a backup are in one part each. Tables of an older version are not in parts yet: a migration makes one of each. */
+async function makeFormerParts(session: Session, until: Date): Promise<void> {
+  const rows = await session.query<{ name: PartedTable }>(
+    `select relname::text as name from pg_class where relkind = 'p' and oid = any(select to_regclass(n) from unnest($1::text[]) n)`,
+    [PARTED_TABLES],
+  );
+  for (const { name } of rows) await addFormerPart(session, name, until);
 }
 
 const NAME = /^\w+$/;

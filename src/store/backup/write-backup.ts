@@ -128,7 +128,7 @@ async function writeTable(session: Session, writer: FrameWriter, table: BackupTa
     for (let at = 0; at < text.length; at += MOST_FRAME_BYTES)
       await writer.write('D', text.subarray(at, at + MOST_FRAME_BYTES));
   };
-  const copying = session.client.query(copyTo(`copy ${table.name} (${columnList(table)}) to stdout`));
+  const copying = session.client.query(copyTo(`copy (select ${columnList(table)} from ${table.name}) to stdout`));
   let waiting: Buffer[] = [];
   let size = 0;
   for await (const piece of copying) {

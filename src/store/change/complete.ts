@@ -155,21 +155,26 @@ async function findReached(
     return result.adopted !== undefined || startedAt === undefined ? [] : [{ attempt, result, startedAt }];
   });
   if (sent.length === 0) return new Set();
-  const rows = await tx.query<{ token: string }>(
-    // Every plan must read the index of times, also one that was made while the table was small: hence the upper bound, and no join here.
-    `with recent as materialized (select feed, site_job_id, at from request
+  // The server takes planning this anew each time for cheaper than one plan for all parts of the table, which it is not.
+  const [, rows] = await Promise.all([
+    tx.query('set local plan_cache_mode = force_generic_plan'),
+    tx.query<{ token: string }>(
+      // Every plan must read the index of times, also one that was made while the table was small: hence the upper bound, and no join here.
+      `with recent as materialized (select feed, site_job_id, at from request
          where at between $5 and 'infinity' and operation <> 'create')
      select c.token from recent q join feed_state f on f.feed = q.feed
        join unnest($1::text[], $2::text[], $3::text[], $4::timestamptz[]) c(site, id, token, started)
          on c.id = q.site_job_id and c.site = f.site and c.started <= q.at`,
-    [
-      sent.map(({ attempt }) => attempt.site),
-      sent.map(({ result }) => result.siteJobId),
-      sent.map(({ attempt }) => attempt.token),
-      sent.map(({ startedAt }) => startedAt),
-      new Date(Math.min(...sent.map(({ startedAt }) => startedAt.getTime()))),
-    ],
-  );
+      [
+        sent.map(({ attempt }) => attempt.site),
+        sent.map(({ result }) => result.siteJobId),
+        sent.map(({ attempt }) => attempt.token),
+        sent.map(({ startedAt }) => startedAt),
+        new Date(Math.min(...sent.map(({ startedAt }) => startedAt.getTime()))),
+      ],
+    ),
+    tx.query('set local plan_cache_mode to default'),
+  ]);
   return new Set(rows.map(({ token }) => token));
 }
 

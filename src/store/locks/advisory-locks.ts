@@ -21,7 +21,8 @@ export function lockKey(
     | 'bulk'
     | 'file'
     | 'upload'
-    | 'reload',
+    | 'reload'
+    | 'parts',
   name: string,
 ): string {
   return createHash('sha1')

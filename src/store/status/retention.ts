@@ -1,8 +1,9 @@
-// Removes rows beyond their retention in small batches; the first process in each hour does it for all.
+// Removes rows beyond their retention, in whole parts or in small batches; the first process in each hour does it for all.
 
-import type { Queryable } from '../postgres/database.ts';
+import type { Database, Queryable } from '../postgres/database.ts';
 import { forgetKeptRecords } from '../pull/posting-notes.ts';
 import { forgetRuleEntries } from '../review/rules.ts';
+import { PARTED_TABLES, type PartedTable, renewParts } from './parts.ts';
 
 /** How long rows are kept. */
 export interface RetentionDays {
@@ -14,18 +15,22 @@ export interface RetentionDays {
   readonly undo: number;
 }
 
+/** How long the rows of a table in parts are kept. */
+export const daysKept = (table: PartedTable, days: RetentionDays): number =>
+  table === 'request' ? days.requests : days.failures;
+
 /** Whether this process should remove old rows now; `false` if another one did so within the hour. */
 export async function claimRetention(db: Queryable): Promise<boolean> {
   const rows = await db.query(
-    `update installation set retention_at = now()
-     where retention_at is null or retention_at not between now() - interval '1 hour' and now() returning id`,
+    `update installation set old_rows_removed_at = now() where old_rows_removed_at is null
+       or old_rows_removed_at not between now() - interval '1 hour' and now() returning id`,
   );
   return rows.length > 0;
 }
 
 /** The process did not finish: the next one that asks continues. */
 export async function resumeRetentionSoon(db: Queryable): Promise<void> {
-  await db.query('update installation set retention_at = null');
+  await db.query('update installation set old_rows_removed_at = null');
 }
 
 /** Longer than an event is sent again by itself, and than a long weekend. */
@@ -40,7 +45,7 @@ const ROWS_OF_A_PULL = 50;
  * need.
  */
 export async function forgetOldRows(
-  db: Queryable,
+  db: Database,
   days: RetentionDays,
   signal: AbortSignal,
   limit = 10_000,
@@ -57,8 +62,11 @@ export async function forgetOldRows(
       removed = row?.n ?? 0;
     }
   };
-  await forget('request', 'at', days.requests);
-  await forget('failure', 'at', days.failures);
+  for (const table of PARTED_TABLES) {
+    if (signal.aborted) return;
+    const kept = daysKept(table, days);
+    for (const part of await renewParts(db, table, kept)) await forget(part, 'at', kept);
+  }
   // A process with an older configuration must not create the jobs of a renamed feed again, however long ago that was.
   await forget('audit', 'at', days.audit, "and action <> 'rename feed'");
   // An open one goes on, however long it waits for a site or for a person.
