@@ -56,6 +56,8 @@ describe('opening an unreachable queue', () => {
     const database = await createTestDatabase({ empty: true });
     const url = new URL(database.url);
     url.password = SECRET;
+    // Over TCP: the server of the tests asks for no password over its sockets.
+    url.searchParams.delete('host');
     const error = await failureOf(open('database', url.href));
     expect(error).toHaveProperty('message', expect.stringMatching(/the database can't hold the queue: password auth/));
     expect(allOf(error)).not.toContain(SECRET);
