@@ -1,5 +1,5 @@
 // pgbouncer before the database: its mode "session" works, others are refused by each command before anything is sent.
-import { afterEach, describe, expect, it } from 'vitest';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { runProgram } from '../cli/run-program.ts';
 import { feedXml, postings } from '../support/indeed-feed.ts';
 import { openMirror } from '../support/mirror.ts';
@@ -15,12 +15,6 @@ afterEach(async () => {
   for (const each of open.splice(0).reverse()) await each.close();
 });
 
-async function startPostgres(): Promise<DatabaseServer> {
-  const server = await (postgres as NonNullable<typeof postgres>).start();
-  open.push(server);
-  return server;
-}
-
 async function startPooler(...options: Parameters<typeof pgbouncer.start>): Promise<StartedServer> {
   const pooler = await pgbouncer.start(...options);
   open.push(pooler);
@@ -30,8 +24,13 @@ async function startPooler(...options: Parameters<typeof pgbouncer.start>): Prom
 const isAvailable = pgbouncer.available && postgres?.available === true;
 
 describe.skipIf(!isAvailable)(`pgbouncer${pgbouncer.note}${postgres?.note}`, () => {
+  let server: DatabaseServer;
+  beforeAll(async () => {
+    server = await (postgres as NonNullable<typeof postgres>).start();
+  });
+  afterAll(() => server.close());
+
   it('in its mode "session" holds an installation for all of its life', async () => {
-    const server = await startPostgres();
     const [first, second] = [await server.newDatabase(), await server.newDatabase()];
     const pooler = await startPooler(first, { mode: 'session' });
     await liveThrough(pooler.url, withDatabase(pooler.url, new URL(second).pathname.slice(1)));
@@ -44,7 +43,6 @@ describe.skipIf(!isAvailable)(`pgbouncer${pgbouncer.note}${postgres?.note}`, () 
     ['transaction', { default_pool_size: 3, server_round_robin: 1 }],
     ['statement', {}],
   ] as const)('in its mode "%s" (%o) is refused, and named', async (mode, settings) => {
-    const server = await startPostgres();
     const pooler = await startPooler(await server.newDatabase(), { mode, settings });
     const mirror = await openMirror({ databaseUrl: pooler.url });
     open.push(mirror);

@@ -111,6 +111,14 @@ class Inside
   end
 end
 
+# A new instance has no tables yet. To make them by `rake db:migrate` would load Redmine once more.
+migrations = ActiveRecord::Base.connection.migration_context
+if migrations.needs_migration?
+  ActiveRecord::Migration.verbose = false
+  migrations.migrate
+  ActiveRecord::Base.descendants.each(&:reset_column_information)
+end
+
 # The trackers, statuses and priorities that Redmine proposes.
 Redmine::DefaultData::Loader.load('en') if Redmine::DefaultData::Loader.no_data?
 Setting.rest_api_enabled = '1'

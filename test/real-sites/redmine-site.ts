@@ -115,24 +115,12 @@ const environment = (folder: string) => ({
   REDMINE_INSTANCE: join('../../../..', folder),
 });
 
-/** Makes the tables. */
+/** Writes the settings of an instance without tables. */
 async function prepare(folder: string): Promise<void> {
   for (const name of ['config', 'db', 'files', 'log', 'tmp']) await mkdir(join(folder, name));
   const database = { adapter: 'sqlite3', database: join(folder, 'db/redmine.sqlite3'), pool: 20, timeout: 5_000 };
   await writeFile(join(folder, 'config/database.yml'), JSON.stringify({ production: database }));
   await writeFile(join(folder, 'config/secret_key.txt'), randomBytes(32).toString('hex'));
-  const rake = spawn('bundle', ['exec', 'rake', 'db:migrate'], {
-    cwd: REDMINE,
-    env: { ...environment(folder), SCHEMA: '/dev/null' },
-    stdio: ['ignore', 'pipe', 'pipe'],
-  });
-  let said = '';
-  for (const stream of [rake.stdout, rake.stderr])
-    stream.on('data', (piece: Buffer) => {
-      said = (said + piece.toString()).slice(-2_000);
-    });
-  const [status] = await once(rake, 'close');
-  if (status !== 0) throw new Error(`Redmine's tables were not made: ${said}`);
 }
 
 /** Resolves once it accepts connections. It ends with this process, whose end closes its standard input. */
