@@ -1,6 +1,5 @@
 // A process with too few file descriptors or too small a heap says so; its files are never writable by others.
 // @module-tag slow
-// @module-tag every-node
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync } from 'node:fs';
@@ -42,7 +41,7 @@ async function shell(line: string, program = SHIPPED_PROGRAM): Promise<{ status:
   return { status, errors };
 }
 
-it('created files are not writable by others under umask 000', async () => {
+it('created files are not writable by others under umask 000', { tags: 'every-node' }, async () => {
   await rm(join(folder, 'data'), { recursive: true, force: true });
   expect((await shell('umask 000; $run status', PROGRAM)).status).toBe(0);
   for (const path of ['data', 'data/postgres', 'data/postgres/cluster/made-for']) {
@@ -50,7 +49,7 @@ it('created files are not writable by others under umask 000', async () => {
   }
 });
 
-describe('limits of the process', () => {
+describe('limits of the process', { tags: 'every-node' }, () => {
   it.skipIf(process.platform !== 'linux')('too few open files: says how many are needed', async () => {
     const { status, errors } = await shell('ulimit -n 64; $run status', PROGRAM);
     expect(status).toBe(1);
