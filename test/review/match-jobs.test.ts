@@ -1,24 +1,18 @@
 // Matching on sites whose lists and IDs mislead: what seems certain by itself is not.
-import { afterEach, beforeEach, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { stateTable } from '../../src/config/load-us-states.ts';
 import { rateLimiterFor } from '../../src/flow/rate-limiter.ts';
 import { feedName, postingKey, siteJobId, siteName } from '../../src/posting/identifiers.ts';
 import type { Fields } from '../../src/posting/posting.ts';
 import { matchJobs } from '../../src/review/jobs/match-jobs.ts';
 import { JobMatching } from '../../src/store/mapping/job-matching.ts';
-import { type Database, openDatabase } from '../../src/store/postgres/database.ts';
+import type { Database } from '../../src/store/postgres/database.ts';
 import { forgetOrphan } from '../../src/store/site/orphan-site-jobs.ts';
-import { createTestDatabase, type TestDatabase } from '../support/database.ts';
+import { databaseFor } from '../support/database.ts';
 
-let database: TestDatabase;
 let db: Database;
-beforeEach(async () => {
-  database = await createTestDatabase();
-  db = openDatabase(database.url);
-});
-afterEach(async () => {
-  await db.close();
-  await database.drop();
+databaseFor('test', {}, (opened) => {
+  db = opened;
 });
 
 const board = siteName('board');

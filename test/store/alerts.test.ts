@@ -1,20 +1,14 @@
 // Alerts in the database under concurrency: one message per change of state, one sender per message.
-import { afterEach, beforeEach, expect, it } from 'vitest';
-import { type Database, openDatabase } from '../../src/store/postgres/database.ts';
+import { expect, it } from 'vitest';
+import type { Database } from '../../src/store/postgres/database.ts';
 import { changeAlerts } from '../../src/store/status/open-alerts.ts';
 import { claimMessage, listUndelivered, noteDelivered, noteFailed } from '../../src/store/status/outbox.ts';
 import { forgetOldRows } from '../../src/store/status/retention.ts';
-import { createTestDatabase, type TestDatabase } from '../support/database.ts';
+import { databaseFor } from '../support/database.ts';
 
-let testDatabase: TestDatabase;
 let db: Database;
-beforeEach(async () => {
-  testDatabase = await createTestDatabase();
-  db = openDatabase(testDatabase.url, { max: 8 });
-});
-afterEach(async () => {
-  await db.close();
-  await testDatabase.drop();
+databaseFor('test', { max: 8 }, (opened) => {
+  db = opened;
 });
 
 const paused = { kind: 'paused', subject: 'site board' };

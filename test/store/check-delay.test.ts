@@ -1,20 +1,14 @@
 // The SQL that selects due doubts agrees with the rule of the plan.
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { checkDelays, checkDueMs } from '../../src/plan/policy.ts';
 import { siteName } from '../../src/posting/identifiers.ts';
 import { dueDoubts } from '../../src/store/change/doubt.ts';
-import { type Database, openDatabase } from '../../src/store/postgres/database.ts';
-import { createTestDatabase, type TestDatabase } from '../support/database.ts';
+import type { Database } from '../../src/store/postgres/database.ts';
+import { databaseFor } from '../support/database.ts';
 
-let database: TestDatabase;
 let db: Database;
-beforeAll(async () => {
-  database = await createTestDatabase();
-  db = openDatabase(database.url, { max: 1 });
-});
-afterAll(async () => {
-  await db.close();
-  await database.drop();
+databaseFor('file', { max: 1 }, (opened) => {
+  db = opened;
 });
 
 const MINUTE_MS = 60_000;

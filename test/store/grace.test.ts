@@ -1,5 +1,5 @@
 // The SQL for missing postings agrees with the rule of the plan: for mapped postings and for creates that may be made.
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { pullsBeforeDue } from '../../src/plan/policy.ts';
 import { feedName, siteName } from '../../src/posting/identifiers.ts';
 import {
@@ -14,20 +14,14 @@ import {
   mergeChanges,
   withdrawMaybeMade,
 } from '../../src/store/change/merge/merge-planned.ts';
-import { type Database, openDatabase } from '../../src/store/postgres/database.ts';
+import type { Database } from '../../src/store/postgres/database.ts';
 import { PullTransaction } from '../../src/store/pull/pull-transaction.ts';
 import { graceCases } from '../plan/grace-cases.ts';
-import { createTestDatabase, type TestDatabase } from '../support/database.ts';
+import { databaseFor } from '../support/database.ts';
 
-let database: TestDatabase;
 let db: Database;
-beforeAll(async () => {
-  database = await createTestDatabase();
-  db = openDatabase(database.url, { max: 2 });
-});
-afterAll(async () => {
-  await db.close();
-  await database.drop();
+databaseFor('file', { max: 2 }, (opened) => {
+  db = opened;
 });
 
 const hash = Buffer.alloc(16, 1);

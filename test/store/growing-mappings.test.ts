@@ -1,21 +1,15 @@
 // Tables that grow with the jobs: the planner learns that mappings have grown while a first pull is sent, as plans that were made
 // before read all jobs of a feed; the fields of jobs are compressed; and claims stay in the pages of their changes.
-import { afterEach, beforeEach, expect, it, vi } from 'vitest';
+import { expect, it, vi } from 'vitest';
 import { siteJobId } from '../../src/posting/identifiers.ts';
 import { outcomeRecorder } from '../../src/store/change/record-outcomes.ts';
-import { type Database, openDatabase } from '../../src/store/postgres/database.ts';
+import type { Database } from '../../src/store/postgres/database.ts';
 import { attemptOf } from '../apply/site-context.ts';
-import { createTestDatabase, type TestDatabase } from '../support/database.ts';
+import { databaseFor } from '../support/database.ts';
 
-let database: TestDatabase;
 let db: Database;
-beforeEach(async () => {
-  database = await createTestDatabase();
-  db = openDatabase(database.url, { max: 2 });
-});
-afterEach(async () => {
-  await db.close();
-  await database.drop();
+databaseFor('test', { max: 2 }, (opened) => {
+  db = opened;
 });
 
 const mapMore = (from: number, to: number) =>

@@ -1,20 +1,20 @@
 // The index in which a pull looks up records: every record hash in the database, with its mark.
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { beforeAll, expect, it } from 'vitest';
 import { RecordMark } from '../../src/compact/record-index.ts';
 import { feedName } from '../../src/posting/identifiers.ts';
-import { type Database, openDatabase } from '../../src/store/postgres/database.ts';
+import type { Database } from '../../src/store/postgres/database.ts';
 import { loadRecordIndex } from '../../src/store/pull/record-hashes.ts';
-import { createTestDatabase, type TestDatabase } from '../support/database.ts';
+import { databaseFor } from '../support/database.ts';
 
 /** More than fit into one chunk of COPY's stream. */
 const POSTINGS = 3_000;
 const { mapped, superseding, open } = RecordMark;
 
-let database: TestDatabase;
 let db: Database;
+databaseFor('file', { max: 2 }, (opened) => {
+  db = opened;
+});
 beforeAll(async () => {
-  database = await createTestDatabase();
-  db = openDatabase(database.url, { max: 2 });
   // Of every ten postings, one was missing recently, one has a change, and one has a change that replaced the one in flight;
   // half of the latter have gone missing since.
   await db.query(
@@ -29,10 +29,6 @@ beforeAll(async () => {
        case n % 10 when 1 then null else decode(md5('acme sent ' || n), 'hex') end, n % 20 = 2
      from generate_series(1, ${POSTINGS}) n where n % 10 in (1, 2)`,
   );
-});
-afterAll(async () => {
-  await db.close();
-  await database.drop();
 });
 
 it('holds every record of the feed, whichever query loaded it', async () => {

@@ -1,18 +1,12 @@
 // The states of a change: those of the schema are those of the life cycle, and a test database refuses any other way.
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { TRANSITIONS } from '../../src/store/change/life-cycle.ts';
-import { type Database, openDatabase } from '../../src/store/postgres/database.ts';
-import { createTestDatabase, type TestDatabase } from '../support/database.ts';
+import type { Database } from '../../src/store/postgres/database.ts';
+import { databaseFor } from '../support/database.ts';
 
-let database: TestDatabase;
 let db: Database;
-beforeAll(async () => {
-  database = await createTestDatabase();
-  db = openDatabase(database.url, { max: 1 });
-});
-afterAll(async () => {
-  await db.close();
-  await database.drop();
+databaseFor('file', { max: 1 }, (opened) => {
+  db = opened;
 });
 
 const states = Object.keys(TRANSITIONS).filter((state) => state !== 'none');

@@ -1,9 +1,9 @@
 // The open changes of a feed are counted by indexes, without reading their rows, and none is left out or counted twice.
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { beforeAll, expect, it } from 'vitest';
 import { feedName } from '../../src/posting/identifiers.ts';
 import { countOpen } from '../../src/store/backlog/open-counts.ts';
-import { type Database, openDatabase, type Queryable } from '../../src/store/postgres/database.ts';
-import { createTestDatabase, type TestDatabase } from '../support/database.ts';
+import type { Database, Queryable } from '../../src/store/postgres/database.ts';
+import { databaseFor } from '../support/database.ts';
 
 const ACME = feedName('acme');
 const STATES = ['ready', 'sending', 'in_doubt', 'held', 'rejected', 'failed', 'discarded'];
@@ -21,16 +21,12 @@ const NOTHING = {
   grace: 0,
 };
 
-let database: TestDatabase;
 let db: Database;
-beforeAll(async () => {
-  database = await createTestDatabase();
-  db = openDatabase(database.url, { max: 2 });
-  await db.query(`insert into feed_state (feed, site) values ('acme', 'board'), ('other', 'board')`);
+databaseFor('file', { max: 2 }, (opened) => {
+  db = opened;
 });
-afterAll(async () => {
-  await db.close();
-  await database.drop();
+beforeAll(async () => {
+  await db.query(`insert into feed_state (feed, site) values ('acme', 'board'), ('other', 'board')`);
 });
 
 interface Sort {

@@ -1,22 +1,16 @@
 // The SQL that protects the jobs of postings with unreadable records agrees with the rule of the plan.
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import type { ProtectedChange, UnreadableChange } from '../../src/plan/match-unreadable.ts';
 import { feedName, type PostingKey, postingKey, siteName } from '../../src/posting/identifiers.ts';
 import { protectUnreadable } from '../../src/store/change/merge/protect-unreadable.ts';
-import { type Database, openDatabase } from '../../src/store/postgres/database.ts';
+import type { Database } from '../../src/store/postgres/database.ts';
 import { PullTransaction } from '../../src/store/pull/pull-transaction.ts';
 import { protectedCases } from '../plan/protected-cases.ts';
-import { createTestDatabase, type TestDatabase } from '../support/database.ts';
+import { databaseFor } from '../support/database.ts';
 
-let database: TestDatabase;
 let db: Database;
-beforeAll(async () => {
-  database = await createTestDatabase();
-  db = openDatabase(database.url, { max: 2 });
-});
-afterAll(async () => {
-  await db.close();
-  await database.drop();
+databaseFor('file', { max: 2 }, (opened) => {
+  db = opened;
 });
 
 const OPERATION = { present: 'update', absent: 'delete' } as const;

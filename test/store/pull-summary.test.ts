@@ -1,21 +1,13 @@
 // Pulls whose process seems to have ended: which are concluded, and what the others keep.
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { HELD_KEYS } from '../../src/store/locks/processes.ts';
-import { type Database, openDatabase } from '../../src/store/postgres/database.ts';
+import type { Database } from '../../src/store/postgres/database.ts';
 import { concludeAbandonedPulls } from '../../src/store/status/pull-summary.ts';
-import { createTestDatabase } from '../support/database.ts';
+import { databaseFor } from '../support/database.ts';
 
-let testDatabase: Awaited<ReturnType<typeof createTestDatabase>>;
 let db: Database;
-
-beforeAll(async () => {
-  testDatabase = await createTestDatabase();
-  db = openDatabase(testDatabase.url);
-});
-
-afterAll(async () => {
-  await db.close();
-  await testDatabase.drop();
+databaseFor('file', {}, (opened) => {
+  db = opened;
 });
 
 const addPull = async (): Promise<number> => {

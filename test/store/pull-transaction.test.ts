@@ -1,20 +1,14 @@
 // An abandoned pull leaves nothing behind, whatever was still in progress.
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import type { DesiredChange } from '../../src/plan/desired-change.ts';
 import { feedName, postingKey, siteName } from '../../src/posting/identifiers.ts';
-import { type Database, openDatabase } from '../../src/store/postgres/database.ts';
+import type { Database } from '../../src/store/postgres/database.ts';
 import { PullTransaction } from '../../src/store/pull/pull-transaction.ts';
-import { createTestDatabase, type TestDatabase } from '../support/database.ts';
+import { databaseFor } from '../support/database.ts';
 
-let database: TestDatabase;
 let db: Database;
-beforeAll(async () => {
-  database = await createTestDatabase();
-  db = openDatabase(database.url, { max: 2 });
-});
-afterAll(async () => {
-  await db.close();
-  await database.drop();
+databaseFor('file', { max: 2 }, (opened) => {
+  db = opened;
 });
 
 const hash = Buffer.alloc(16, 1);

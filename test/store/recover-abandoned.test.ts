@@ -1,20 +1,14 @@
 // Recovery of attempts whose worker died, including changes with which workers died repeatedly.
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { feedName, siteName } from '../../src/posting/identifiers.ts';
 import { readProgress } from '../../src/store/backlog/backlog.ts';
 import { recoverAbandoned } from '../../src/store/change/restored-database.ts';
-import { type Database, openDatabase } from '../../src/store/postgres/database.ts';
-import { createTestDatabase, type TestDatabase } from '../support/database.ts';
+import type { Database } from '../../src/store/postgres/database.ts';
+import { databaseFor } from '../support/database.ts';
 
-let database: TestDatabase;
 let db: Database;
-beforeAll(async () => {
-  database = await createTestDatabase();
-  db = openDatabase(database.url, { max: 2 });
-});
-afterAll(async () => {
-  await db.close();
-  await database.drop();
+databaseFor('file', { max: 2 }, (opened) => {
+  db = opened;
 });
 
 it('releases attempts of dead workers, and fails changes that were tried too often', async () => {

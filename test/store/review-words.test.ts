@@ -1,18 +1,18 @@
 // Review entries are found by the beginnings of the words of their key, title, value and message.
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { beforeAll, expect, it } from 'vitest';
 import { feedName } from '../../src/posting/identifiers.ts';
-import { type Database, openDatabase } from '../../src/store/postgres/database.ts';
+import type { Database } from '../../src/store/postgres/database.ts';
 import { countEntries } from '../../src/store/review/review-entries.ts';
 import { reviewGroups } from '../../src/store/review/review-groups.ts';
 import { reviewPage } from '../../src/store/review/review-page.ts';
 import { countSelected } from '../../src/store/review/review-totals.ts';
-import { createTestDatabase, type TestDatabase } from '../support/database.ts';
+import { databaseFor } from '../support/database.ts';
 
-let database: TestDatabase;
 let db: Database;
+databaseFor('file', { max: 2 }, (opened) => {
+  db = opened;
+});
 beforeAll(async () => {
-  database = await createTestDatabase();
-  db = openDatabase(database.url, { max: 2 });
   await db.query(
     `insert into change (feed, key, site, desired, operation, fields, state, invalid, reason)
      values ('acme', 'ICU-77/b', 'board', 'present', 'create', $1, 'rejected', true, $2)`,
@@ -26,10 +26,6 @@ beforeAll(async () => {
       }),
     ],
   );
-});
-afterAll(async () => {
-  await db.close();
-  await database.drop();
 });
 
 it.each([

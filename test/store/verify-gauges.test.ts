@@ -1,21 +1,15 @@
 // What monitoring is told of verifications: when each feed was compared last, what that found, and how late the next one is.
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { feedName } from '../../src/posting/identifiers.ts';
 import { gaugeValues } from '../../src/runtime/http/gauges.ts';
 import { endVerify, recordVerify, setVerifySchedules } from '../../src/store/feed/feed-verify.ts';
-import { type Database, openDatabase } from '../../src/store/postgres/database.ts';
+import type { Database } from '../../src/store/postgres/database.ts';
 import { readGauges } from '../../src/store/status/gauges.ts';
-import { createTestDatabase, type TestDatabase } from '../support/database.ts';
+import { databaseFor } from '../support/database.ts';
 
-let database: TestDatabase;
 let db: Database;
-beforeAll(async () => {
-  database = await createTestDatabase();
-  db = openDatabase(database.url);
-});
-afterAll(async () => {
-  await db.close();
-  await database.drop();
+databaseFor('file', {}, (opened) => {
+  db = opened;
 });
 
 const RESULT = { jobs: 9, same: 4, changed: 2, gone: 1, foreign: 1, untold: 1, marked: 0, left: 3 };

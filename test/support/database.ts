@@ -1,7 +1,8 @@
 // Gives a test a Postgres database of its own with our tables.
 import { randomBytes } from 'node:crypto';
 import pg from 'pg';
-import { inject } from 'vitest';
+import { afterAll, afterEach, beforeAll, beforeEach, inject } from 'vitest';
+import { type Database, openDatabase } from '../../src/store/postgres/database.ts';
 import { openReset, type Reset, resetDatabase } from './reset-database.ts';
 import './reversed-rows.ts';
 import { dropConnections, endIdleConnections, idleConnections, keepConnections } from './reused-connections.ts';
@@ -69,6 +70,29 @@ export async function createTestDatabase(
       await keepHouse(`drop database if exists ${copy.name} with (force)`);
     },
   };
+}
+
+/**
+ * Opens a database for all tests of the calling file together, or a new one for each test, and ends it after them.
+ * @param options.max how many connections it may have @param use is given the database before the tests
+ */
+export function databaseFor(
+  scope: 'file' | 'test',
+  options: { readonly max?: number },
+  use: (db: Database) => void,
+): void {
+  const [before, after] = scope === 'file' ? [beforeAll, afterAll] : [beforeEach, afterEach];
+  let database: TestDatabase;
+  let db: Database;
+  before(async () => {
+    database = await createTestDatabase();
+    db = openDatabase(database.url, options);
+    use(db);
+  });
+  after(async () => {
+    await db.close();
+    await database.drop();
+  });
 }
 
 /** False if it can't be reset, or not be trusted: the test has changed its tables, or ended connections. */
