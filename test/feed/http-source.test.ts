@@ -54,6 +54,21 @@ describe('conditional requests', () => {
     expect(server.requests[0]).toMatch(/if-modified-since: Tue, 03/i);
   });
 
+  it('get past a cache that takes its copy for fresh because the feed had not changed for long', async () => {
+    // As Squid does, RFC 9111, 4.2.2 and 5.2.1.4.
+    const cache = await serve((socket) => {
+      if (/^cache-control: no-cache/im.test(cache.requests.at(-1) ?? ''))
+        return respond(socket, 'Content-Length', feed, feed.length, ['ETag: "2"']);
+      return void socket.end(headOf('HTTP/1.1 304 Not Modified', 'ETag: "1"', 'Age: 86400', 'Content-Length: 0'));
+    });
+    const known = { version: bound(cache.origin, { etag: '"1"' }), request };
+    expect((await read({ location: cache.origin }, known)).reading).toMatchObject({ kind: 'read', records: 1 });
+    // The headers of the feed say otherwise.
+    const headers = { 'Cache-Control': secret('max-stale') };
+    expect((await read({ location: cache.origin, headers }, known)).reading).toEqual({ kind: 'not_modified' });
+    expect(cache.requests.at(-1)?.match(/^cache-control: .*/gim)).toEqual(['cache-control: max-stale']);
+  });
+
   it('do not send back a time at which the feed may have changed again', async () => {
     const modified = 'Last-Modified: Tue, 03 Mar 2026 10:00:00 GMT';
     const versionFrom = async (...headers: string[]) => {

@@ -52,7 +52,12 @@ async function follow(
   }
   let tls = config.credentials?.tls;
   let startedPublic = true;
-  const plain = { accept: config.accept, 'accept-encoding': 'gzip', ...(body === undefined ? {} : JSON_BODY) };
+  const plain = {
+    accept: config.accept,
+    'accept-encoding': 'gzip',
+    ...ASK_THE_SOURCE,
+    ...(body === undefined ? {} : JSON_BODY),
+  };
   for (let redirects = 0; ; redirects++) {
     const mustBePublic = redirects > 0 && startedPublic && !config.allowPrivateRedirects;
     const headers = { ...plain, ...secrets, ...headersFor?.(url) };
@@ -92,6 +97,11 @@ async function follow(
   }
 }
 
+/**
+ * RFC 9111, 4.2.2: without it, a cache may answer from a copy that it takes for fresh because the resource had not changed for long, also
+ * with 304. Squid does so for up to three days.
+ */
+const ASK_THE_SOURCE = { 'cache-control': 'no-cache' };
 const JSON_BODY = { 'content-type': 'application/json' };
 
 async function sendOnce(
