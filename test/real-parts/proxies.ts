@@ -12,8 +12,8 @@ import { unpackPackages } from './packages.ts';
 /** Where packages are unpacked. */
 export const ROOT = join(tmpdir(), 'jobmirror-real-parts');
 
-/** What a proxy does besides passing on. */
-export type ProxyMode = 'plain' | 'gzip' | 'cache';
+/** What a proxy does besides passing on. With limits, it takes bodies of 100 KB, and waits a second for the rest of one. */
+export type ProxyMode = 'plain' | 'gzip' | 'cache' | 'limits';
 
 interface Place {
   readonly folder: string;
@@ -24,7 +24,7 @@ interface Place {
 
 interface ProxyKind {
   readonly package: string;
-  /** Its cache needs another setup in some kinds, which are not asked for it. */
+  /** In front of a feed. Its cache needs another setup in some kinds, which are not asked for it. */
   readonly modes: readonly ProxyMode[];
   readonly conf: (place: Place) => string;
   readonly command: (place: Place) => readonly string[];
@@ -53,6 +53,7 @@ http {
     listen 127.0.0.1:${port};
     ${mode === 'gzip' ? `gzip on; gzip_types ${TYPES}; gzip_min_length 1; gzip_proxied any;` : ''}
     ${mode === 'cache' ? 'proxy_cache kept; proxy_cache_valid 200 1h;' : ''}
+    ${mode === 'limits' ? 'client_max_body_size 100k; client_body_timeout 1s;' : ''}
     location / { proxy_pass http://one; proxy_http_version 1.1; proxy_set_header Connection ""; proxy_set_header Host $host; }
   }
 }`,
@@ -61,6 +62,7 @@ http {
   Apache: {
     package: 'apache2-bin',
     modes: ALL,
+    // LimitRequestBody does not hold for what mod_proxy passes on.
     conf: ({ folder, port, upstream, mode }) => `ServerRoot ${folder}
 PidFile ${folder}/pid
 ErrorLog ${folder}/log
@@ -68,11 +70,12 @@ Listen 127.0.0.1:${port}
 ServerName localhost
 User www-data
 Mutex file:${folder}
-${['mpm_event', 'authz_core', 'proxy', 'proxy_http', 'deflate', 'filter', 'cache', 'cache_disk']
+${['mpm_event', 'authz_core', 'proxy', 'proxy_http', 'deflate', 'filter', 'cache', 'cache_disk', 'alias', 'reqtimeout']
   .map((name) => `LoadModule ${name}_module ${ROOT}/usr/lib/apache2/modules/mod_${name}.so`)
   .join('\n')}
 ProxyPass / http://127.0.0.1:${upstream}/
 ${mode === 'gzip' ? 'SetOutputFilter DEFLATE' : ''}
+${mode === 'limits' ? `<If "%{HTTP:Content-Length} -gt 102400">\nRedirect 413 /\n</If>\nRequestReadTimeout body=1` : ''}
 ${mode === 'cache' ? `CacheRoot ${folder}/cache\nCacheEnable disk /\nCacheDefaultExpire 3600\nCacheIgnoreNoLastMod On` : ''}`,
     command: ({ folder }) => ['apache2', '-X', '-f', `${folder}/conf`],
   },
@@ -91,6 +94,7 @@ frontend in
   bind 127.0.0.1:${port}
   ${mode === 'gzip' ? `compression algo gzip\n  compression type ${TYPES}` : ''}
   ${mode === 'cache' ? 'http-request cache-use kept\n  http-response cache-store kept' : ''}
+  ${mode === 'limits' ? 'option http-buffer-request\n  timeout http-request 1s\n  http-request deny deny_status 413 if { req.body_size gt 102400 }' : ''}
   default_backend out
 backend out
   server one 127.0.0.1:${upstream}`,
@@ -101,14 +105,16 @@ backend out
     modes: ALL,
     conf: ({ upstream, mode }) => `vcl 4.1;
 backend default { .host = "127.0.0.1"; .port = "${upstream}"; }
+${mode === 'limits' ? 'sub vcl_recv { if (req.http.Content-Length ~ "^[0-9]{6,}$") { return (synth(413)); } }' : ''}
 ${mode === 'cache' ? '' : 'sub vcl_recv { return (pass); }'}
 sub vcl_backend_response {
   ${mode === 'gzip' ? 'set beresp.do_gzip = true;' : ''}
   ${mode === 'cache' ? 'if (beresp.status == 200 && beresp.http.Cache-Control !~ "no-store") { set beresp.ttl = 1h; }' : ''}
 }`,
-    command: ({ folder, port }) => [
+    command: ({ folder, port, mode }) => [
       'varnishd',
       ...['-F', '-f', `${folder}/conf`, '-a', `127.0.0.1:${port}`, '-n', `${folder}/work`, '-s', 'malloc,16m'],
+      ...(mode === 'limits' ? ['-p', 'timeout_idle=1'] : []),
     ],
   },
   Caddy: {
@@ -118,10 +124,12 @@ sub vcl_backend_response {
   admin off
   auto_https off
   storage file_system ${folder}/storage
+  ${mode === 'limits' ? 'servers {\n timeouts {\n read_body 1s\n }\n }' : ''}
 }
 http://:${port} {
   bind 127.0.0.1
   ${mode === 'gzip' ? 'encode {\n gzip\n minimum_length 1\n match {\n header Content-Type text/*\n }\n }' : ''}
+  ${mode === 'limits' ? 'request_body {\n max_size 100KB\n }' : ''}
   reverse_proxy 127.0.0.1:${upstream}
 }
 `,
@@ -145,18 +153,20 @@ icon_directory ${ROOT}/usr/share/squid/icons
 mime_table ${ROOT}/usr/share/squid/mime.conf
 error_directory ${ROOT}/usr/share/squid-langpack/en
 shutdown_lifetime 0 seconds
+${mode === 'limits' ? 'request_body_max_size 100 KB\nrequest_timeout 1 second\nread_timeout 1 second' : ''}
 ${mode === 'cache' ? 'refresh_pattern . 60 100% 60' : 'cache deny all'}`,
     command: ({ folder }) => ['squid', '-N', '-f', `${folder}/conf`],
   },
   lighttpd: {
     package: 'lighttpd',
     modes: ['plain'],
-    conf: ({ folder, port, upstream }) => `server.document-root = "${folder}"
+    conf: ({ folder, port, upstream, mode }) => `server.document-root = "${folder}"
 server.bind = "127.0.0.1"
 server.port = ${port}
 server.errorlog = "${folder}/log"
 server.modules = ("mod_proxy")
 proxy.server = ("" => (("host" => "127.0.0.1", "port" => ${upstream})))
+${mode === 'limits' ? 'server.max-request-size = 100\nserver.max-read-idle = 1' : ''}
 `,
     command: ({ folder }) => ['lighttpd', '-D', '-m', `${ROOT}/usr/lib/lighttpd`, '-f', `${folder}/conf`],
   },
@@ -169,6 +179,7 @@ proxy.server = ("" => (("host" => "127.0.0.1", "port" => ${upstream})))
 user: root
 num-threads: 1
 ${mode === 'gzip' ? 'compress: [gzip]' : ''}
+${mode === 'limits' ? 'limit-request-body: 102400\nhttp1-request-timeout: 1' : ''}
 hosts:
   default:
     paths:
