@@ -25,6 +25,8 @@ import { pause } from '../flow/pause.ts';
 import { backoffMs, type RetryPolicy } from '../flow/retry.ts';
 import { passwordForms, reportedError, reporter, sharingFactory, type WhenFree } from './shared-connection.ts';
 
+type EndFalseTimes = (queueName: string, lockMs: number, mostAheadMs: number) => Promise<void>;
+
 export interface QueueBackendOptions {
   /** `database`, or a `redis://` or `rediss://` URL. */
   readonly queue: string;
@@ -32,6 +34,8 @@ export interface QueueBackendOptions {
   readonly databaseUrl: string;
   /** Waits for a connection while that Postgres has none to spare, for `queue: database`; without it, fails at once. */
   readonly whenFree?: WhenFree;
+  /** Corrects what a false clock of that Postgres left in a queue, for `queue: database`. */
+  readonly endFalseTimes?: EndFalseTimes;
   /** Separates installations that share one Redis: letters, digits, `-` and `_`. */
   readonly installation: string;
   /** Whether queue jobs carry the trace that they belong to. */
@@ -63,17 +67,24 @@ export interface QueueBackend {
 /** A server without memory, or with an error of its own, answers at once and again and again. */
 const AFTER_ERRORS: RetryPolicy = { firstDelayMs: 100, maxDelayMs: 2_000 };
 
-/** No window is so much longer than that of the process which asks. */
+/** No rate limit, lock or check of this program lasts so much longer than that of the process which asks. */
 const FALSE_CLOCK_MS = 60_000;
 
 /**
- * A worker asks for the next queue job as soon as it has an answer, even if that is an error. What is left of a rate limit that began
- * while the server's clock was ahead is removed: it would hold for as long as that.
+ * A worker asks for the next queue job as soon as it has an answer, even if that is an error. What began while the server's clock was
+ * ahead would hold for as long as that once the clock is set back: what is left of a rate limit is removed; the locks of queue jobs,
+ * perhaps of a dead worker, and the wait for the next check of them, are shortened.
  */
-function withCare<B extends IQueueBackend, C>(factory: BackendFactory<B, C>): BackendFactory<B, C> {
+function withCare<B extends IQueueBackend, C>({
+  factory,
+  endFalseTimes,
+}: Pick<Wiring<B, C>, 'factory' | 'endFalseTimes'>): BackendFactory<B, C> {
   return (...settings) => {
     const backend = factory(...settings);
-    const [, { limiter }] = settings as unknown as [string, Pick<WorkerOptions, 'limiter'>];
+    const [name, { limiter, lockDuration }] = settings as unknown as [
+      string,
+      Pick<WorkerOptions, 'limiter' | 'lockDuration'>,
+    ];
     const ask = backend.moveToActive.bind(backend);
     const moveToActive: typeof ask = async (...values) => {
       const next = await ask(...values);
@@ -81,6 +92,15 @@ function withCare<B extends IQueueBackend, C>(factory: BackendFactory<B, C>): Ba
       if (limiter === undefined || !(limitedMs > limiter.duration + FALSE_CLOCK_MS)) return next;
       await backend.removeRateLimitKey();
       return ask(...values);
+    };
+    const moveStalled = backend.moveStalledJobsToWait.bind(backend);
+    let correctedAt = Number.NEGATIVE_INFINITY;
+    backend.moveStalledJobsToWait = async () => {
+      if (lockDuration !== undefined && performance.now() - correctedAt >= lockDuration) {
+        await endFalseTimes(backend, name, lockDuration);
+        correctedAt = performance.now();
+      }
+      return moveStalled();
     };
     let failures = 0;
     backend.moveToActive = async (...values) => {
@@ -114,7 +134,7 @@ function backendOf<B extends IQueueBackend, C>(
       if (emitter.closing === undefined) report(error);
     });
   };
-  const factory = withCare(wiring.factory);
+  const factory = withCare(wiring);
   const common = { prefix: wiring.prefix, skipVersionCheck: true, ...(telemetry && { telemetry }) };
   return {
     kind: wiring.kind,
@@ -164,7 +184,11 @@ export async function openQueueBackend(options: QueueBackendOptions): Promise<Qu
   const telemetry =
     options.traced === true ? new (await import('bullmq-otel')).BullMQOtel({ tracerName: 'jobmirror' }) : undefined;
   if (options.queue === 'database') {
-    return backendOf(await databaseWiring(options.databaseUrl, options.whenFree), options.onError, telemetry);
+    return backendOf(
+      await databaseWiring(options.databaseUrl, options.whenFree, options.endFalseTimes),
+      options.onError,
+      telemetry,
+    );
   }
   const wiring = await redisWiring(options.queue, options.installation, options.onWarning ?? (() => undefined));
   return backendOf(wiring, options.onError, telemetry);
@@ -232,6 +256,7 @@ async function isMigrated(client: Parameters<typeof assertSchemaCompatibility>[0
 async function databaseWiring(
   databaseUrl: string,
   whenFree: WhenFree = (_pool, connect) => connect(),
+  endFalseTimes: EndFalseTimes = async () => undefined,
 ): Promise<Wiring<PostgresQueueBackend, PostgresPoolConfig>> {
   const secrets = passwordForms(new URL(databaseUrl));
   try {
@@ -243,6 +268,7 @@ async function databaseWiring(
   return {
     kind: 'database',
     factory: sharingFactory(options, whenFree),
+    endFalseTimes: (_backend, queueName, lockMs) => endFalseTimes(queueName, lockMs, FALSE_CLOCK_MS),
     producer: options,
     worker: () => options,
     prefix: '',
@@ -332,6 +358,17 @@ function memoryFaults(info: string, server: string): string[] {
   return faults;
 }
 
+/** The times are those of keys, which the server ends by its own clock. A live worker renews its locks, which corrects them. */
+const END_FALSE_TIMES_SCRIPT = {
+  numberOfKeys: 2,
+  lua: `local check, active, queue, lockMs, falseMs = KEYS[1], KEYS[2], ARGV[1], tonumber(ARGV[2]), tonumber(ARGV[3])
+if redis.call('PTTL', check) > falseMs then redis.call('DEL', check) end
+for _, id in ipairs(redis.call('LRANGE', active, 0, -1)) do
+  local lock = queue .. id .. ':lock'
+  if redis.call('PTTL', lock) > lockMs + falseMs then redis.call('PEXPIRE', lock, lockMs) end
+end`,
+};
+
 /**
  * Checks the server and returns the connection settings.
  *
@@ -349,6 +386,12 @@ async function redisWiring(
   return {
     kind: 'redis',
     factory: createRedisBackend,
+    endFalseTimes: async (backend, _queueName, lockMs) => {
+      const client = await backend.client;
+      client.defineCommand('endFalseTimes', END_FALSE_TIMES_SCRIPT);
+      const { 'stalled-check': check = '', active = '' } = backend.keys;
+      await client.runCommand('endFalseTimes', [check, active, backend.toKey(''), lockMs, FALSE_CLOCK_MS]);
+    },
     producer: { ...connection, maxRetriesPerRequest: 1, commandTimeout: COMMAND_TIMEOUT_MS },
     worker: () => ({ ...connection, maxRetriesPerRequest: null }),
     prefix: `jobmirror-${installation}`,
@@ -365,6 +408,8 @@ type BackendKind = 'redis' | 'database';
 interface Wiring<B extends IQueueBackend, C> {
   readonly kind: BackendKind;
   readonly factory: BackendFactory<B, C>;
+  /** Corrects the times of a queue that are too far ahead of the server's clock. @param lockMs how long its locks last */
+  endFalseTimes(backend: B, queueName: string, lockMs: number): Promise<void>;
   /** For adding and counting: gives up within seconds if the server is unreachable. */
   readonly producer: C;
   /** For a worker with this many concurrent jobs: waits for the server as long as needed. */

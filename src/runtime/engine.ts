@@ -34,6 +34,7 @@ import { failPoisoned } from '../store/change/restored-database.ts';
 import { lockKey } from '../store/locks/advisory-locks.ts';
 import { type Leadership, standForLead } from '../store/locks/leadership.ts';
 import { enterAsWorker, feedsToSend, type WorkerLease } from '../store/locks/processes.ts';
+import { endFalseQueueTimes } from '../store/locks/queue-locks.ts';
 import { readInstallation } from '../store/postgres/migrate.ts';
 import { isPassing } from '../store/postgres/transient-error.ts';
 import { readSiteState } from '../store/site/site-state.ts';
@@ -163,6 +164,8 @@ async function openBackend({ config, db, log }: App): Promise<QueueBackend> {
     queue: config.queue.kind === 'redis' ? config.queue.url.reveal() : 'database',
     databaseUrl: db.url,
     whenFree: db.whenFree,
+    endFalseTimes: (queueName: string, lockMs: number, mostAheadMs: number) =>
+      endFalseQueueTimes(db, queueName, lockMs, mostAheadMs),
     installation: await readInstallation(db),
     traced: isTracing(),
     onWarning: (message: string) => log.warn(message),

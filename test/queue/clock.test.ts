@@ -1,5 +1,9 @@
 // Clocks that are wrong neither hold up a queue nor make queue jobs run twice.
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { join } from 'node:path';
 import { afterEach, describe, expect, test, vi } from 'vitest';
+import { packageRoot } from '../../src/config/package-root.ts';
 import { feedName, postingKey, siteName } from '../../src/posting/identifiers.ts';
 import type { QueueBackend } from '../../src/queue/backend.ts';
 import { type ApplyWorkerOptions, openSiteQueue, startApplyWorker } from '../../src/queue/site-queue.ts';
@@ -7,6 +11,7 @@ import { runSql } from '../support/sql.ts';
 import { collector, gate } from './gate.ts';
 import { backends } from './queue-backends.ts';
 
+const childWorker = join(packageRoot, 'test/queue/child-worker.mjs');
 const HOUR_MS = 3_600_000;
 const site = siteName('board');
 const refOf = (key: string) => ({ feed: feedName('acme'), key: postingKey(key) });
@@ -77,6 +82,41 @@ test('the times of a queue in Postgres are those of its server, not of the proce
 });
 
 describe.each(backends)('on $title', ({ start, missing }) => {
+  test.skipIf(missing)(
+    'what a dead worker was processing before the clock was set back is taken again, once',
+    async () => {
+      const home = await start();
+      toEnd.push(home.dispose);
+      const { queue: url, databaseUrl } = home.address;
+      const queue = await openSiteQueue(await home.open(), site);
+      toEnd.push(queue.close);
+      await queue.addMany([refOf('dead')]);
+      const child = spawn(process.execPath, [childWorker, url, databaseUrl, site], {
+        stdio: ['ignore', 'pipe', 'inherit'],
+      });
+      await once(child.stdout, 'data');
+      child.kill('SIGKILL');
+      await once(child, 'exit');
+      const taken = collector<string>();
+      const finish = gate();
+      toEnd.push(async () => finish.open());
+      const options = { requestsPerSecond: 1_000, timing: { lockMs: 3_000, stalledCheckMs: 100 } };
+      const take = async (key: string) => {
+        taken.add(key);
+        if (key === 'live') await finish.passed;
+      };
+      await work(await home.open(), take, options);
+      await queue.addMany([refOf('live')]);
+      await taken.reached(1);
+      await home.setClockBack();
+      await work(await home.open(), take, options);
+      await taken.reached(2);
+      finish.open();
+      await vi.waitFor(async () => expect(await queue.counts()).toEqual({ waiting: 0, active: 0 }), 30_000);
+      expect(taken.values).toEqual(['live', 'dead']);
+    },
+  );
+
   test.skipIf(missing)('a rate limit that began while a clock was ahead is ended', async () => {
     const home = await start();
     toEnd.push(home.dispose);

@@ -3,6 +3,7 @@
 import { Redis } from 'ioredis';
 import { openQueueBackend, type QueueBackend } from '../../src/queue/backend.ts';
 import { NotClosedError } from '../../src/queue/shared-connection.ts';
+import { endFalseQueueTimes } from '../../src/store/locks/queue-locks.ts';
 import { createTestDatabase } from '../support/database.ts';
 import { redisForTests } from '../support/redis.ts';
 import { runSql } from '../support/sql.ts';
@@ -22,6 +23,8 @@ export interface TestBackend {
   setDeaths(key: string, deaths: number): Promise<void>;
   /** Makes the rate limit of the only site hold for an hour, as if a clock had been ahead by that. */
   holdRateLimit(): Promise<void>;
+  /** Makes all locks of queue jobs, and the wait for the next check of them, last for an hour longer, as if the clock had been set back. */
+  setClockBack(): Promise<void>;
   /** Deletes everything in the queue. */
   wipe(): Promise<void>;
   dispose(): Promise<void>;
@@ -38,7 +41,14 @@ async function openDatabase(): Promise<TestBackend> {
   const address = { queue: 'database', databaseUrl: database.url };
   return {
     address,
-    open: (onError = noErrors) => openQueueBackend({ ...address, installation: INSTALLATION, onError }),
+    open: (onError = noErrors) =>
+      openQueueBackend({
+        ...address,
+        installation: INSTALLATION,
+        endFalseTimes: (...times) =>
+          endFalseQueueTimes({ query: (text, values) => runSql(database.url, text, values) }, ...times),
+        onError,
+      }),
     remains: async () =>
       (
         await runSql<{ name: string }>(
@@ -57,6 +67,13 @@ async function openDatabase(): Promise<TestBackend> {
       const hour = "(extract(epoch from now() + interval '1 hour') * 1000)::bigint";
       const held = `update queue.rate_limit set points = 1000, expire_at_ms = ${hour} returning queue`;
       if ((await runSql(database.url, held)).length !== 1) throw new Error('there is not one rate limit');
+    },
+    setClockBack: async () => {
+      for (const statement of [
+        "update queue.job set locked_until_ms = locked_until_ms + 3600000 where state = 'active' returning id",
+        "update queue.meta set value = value::bigint + 3600000 where field = 'stalled-check' returning queue",
+      ])
+        if ((await runSql(database.url, statement)).length === 0) throw new Error(`nothing is changed by ${statement}`);
     },
     wipe: async () => {
       const tables = ['job', 'dedup', 'dedup_next', 'scheduler', 'rate_limit', 'meta'].map((name) => `queue.${name}`);
@@ -99,6 +116,13 @@ async function openRedis(): Promise<TestBackend> {
       // Its key is gone once the window is over.
       const [meta] = await client.keys('*:meta');
       await client.set(String(meta).replace(/meta$/, 'limiter'), 1000, 'PX', 3_600_000);
+    },
+    setClockBack: async () => {
+      const names = await client.keys('*:lock');
+      if (names.length === 0) throw new Error('there is no lock');
+      for (const name of names) await client.pexpire(name, 3_600_000);
+      const [meta] = await client.keys('*:meta');
+      await client.set(String(meta).replace(/meta$/, 'stalled-check'), Date.now() + 3_600_000, 'PX', 3_600_000);
     },
     wipe: async () => {
       await client.flushall();

@@ -2,11 +2,15 @@
 import pg from 'pg';
 
 /** Runs one statement on a connection of its own. */
-export async function runSql<Row extends pg.QueryResultRow>(url: string, sql: string): Promise<Row[]> {
+export async function runSql<Row extends object>(
+  url: string,
+  sql: string,
+  values: readonly unknown[] = [],
+): Promise<Row[]> {
   const client = new pg.Client({ connectionString: url });
   await client.connect();
   try {
-    return (await client.query<Row>(sql)).rows;
+    return (await client.query<Row & pg.QueryResultRow>(sql, values.length === 0 ? undefined : [...values])).rows;
   } finally {
     await client.end();
   }
