@@ -15,6 +15,7 @@
 # Seen:
 #   the client has v1, the source v2
 #   If-None-Match: 304, X-Cache: HIT
+#   If-None-Match, Cache-Control: max-age=0: 200, ETag "v2", X-Cache: MISS
 #   If-None-Match, Cache-Control: no-cache: 200, ETag "v2", X-Cache: MISS
 
 source "$(dirname "$0")/support/prepare.sh"
@@ -58,7 +59,7 @@ while ((await ask()).status !== '200');
 version = 'v2';
 console.log('the client has v1, the source v2');
 const known = 'If-None-Match: "v1"';
-for (const fields of [[known], [known, 'Cache-Control: no-cache']]) {
+for (const fields of [[known], [known, 'Cache-Control: max-age=0'], [known, 'Cache-Control: no-cache']]) {
   const { status, field } = await ask(...fields);
   const names = fields.map((each) => each.replace(/: "v1"/, '')).join(', ');
   console.log(\`\${names}: \${status}\${status === '200' ? \`, ETag \${field('etag')}\` : ''}, X-Cache: \${field('x-cache').split(' ')[0]}\`);

@@ -99,9 +99,9 @@ async function follow(
 
 /**
  * RFC 9111, 4.2.2: without it, a cache may answer from a copy that it takes for fresh because the resource had not changed for long, also
- * with 304. Squid does so for up to three days.
+ * with 304. Squid does so for up to three days. With `no-cache` sources never answer 304 that ask the npm package `fresh`, as Express does.
  */
-const ASK_THE_SOURCE = { 'cache-control': 'no-cache' };
+const ASK_THE_SOURCE = { 'cache-control': 'max-age=0' };
 const JSON_BODY = { 'content-type': 'application/json' };
 
 async function sendOnce(
