@@ -17,6 +17,7 @@ import {
 } from '../feed/source/sources.ts';
 import { deletesWithin } from '../plan/delete-guard.ts';
 import { tell } from '../plan/message.ts';
+import { deletesMissing } from '../plan/policy.ts';
 import type { FieldRule } from '../posting/field-mapping.ts';
 import { type FeedName, feedName } from '../posting/identifiers.ts';
 import {
@@ -132,7 +133,11 @@ export const recogniseSource = operation({
     .strictObject({
       feed: z.string(),
       text: z.string().describe('The draft: the settings of the feed as YAML.'),
-      sample: sampleOutput.nullable().describe('To try the draft on; `null`: the source is read each time.'),
+      sample: sampleOutput
+        .nullable()
+        .describe(
+          'To try the draft on; `null`: the source is read each time. The command line keeps none: name the file again.',
+        ),
       format: z.string().nullable().describe('The preset that fits; `null`: a format of its own.'),
       description: z.string().nullable(),
       key: listIn(z.string()).describe('The paths that identify a posting.'),
@@ -622,6 +627,7 @@ export const planFeedText = operation({
       rejected: count,
       unreadable: count,
       live: count.describe('Live jobs of the feed.'),
+      grace: count.describe('Jobs that go once further complete pulls lack their postings.'),
       held: z.string().nullable().describe('Why its deletes would wait for approval.'),
       shortfalls: listIn(z.string()).describe('Why nothing would be deleted.'),
       warnings: listIn(z.string()),
@@ -632,7 +638,7 @@ export const planFeedText = operation({
     const { app, actor, signal } = asked;
     const feed = feedName(name);
     const checked = await checkFeedFile(app, name, draft);
-    const nothing = { create: 0, update: 0, delete: 0, unchanged: 0, rejected: 0, unreadable: 0, live: 0 };
+    const nothing = { create: 0, update: 0, delete: 0, unchanged: 0, rejected: 0, unreadable: 0, live: 0, grace: 0 };
     const unplanned = (message: string) => ({
       ...nothing,
       feed,
@@ -664,6 +670,7 @@ export const planFeedText = operation({
       rejected: end.rejected,
       unreadable: end.unreadable,
       live: end.live,
+      grace: deletesMissing(checked.config.feeds.get(feed)?.policy) ? end.grace : 0,
       held: end.holdReason === undefined ? null : say(end.holdReason),
       shortfalls: end.shortfalls.map(say),
       warnings: end.warnings,

@@ -139,11 +139,14 @@ async function whatBecomesOfJobs(
   return live === 0 ? undefined : { message: jobsInWords(plan), counts: { live, delete: deletes } };
 }
 
-function jobsInWords({ live, delete: deletes, held, shortfalls: [shortfall] }: PlannedFeed): string {
+function jobsInWords({ live, delete: deletes, grace, held, shortfalls: [shortfall] }: PlannedFeed): string {
   const its = live === 1 ? 'Its live job' : `Its ${live} live jobs`;
   if (shortfall !== undefined)
     return `${its} would stay, as nothing is deleted by a feed that is not complete: ${shortfall}`;
-  if (deletes === 0) return `${its} would stay as ${live === 1 ? 'it is' : 'they are'}, without further updates`;
-  const gone = `${deletes} of its ${plural(live, 'live job')} would be deleted`;
+  const of = `of its ${plural(live, 'live job')} would be deleted`;
+  const later = grace === 0 ? '' : `${grace} ${of} once further complete pulls lack ${grace === 1 ? 'it' : 'them'}`;
+  if (deletes === 0)
+    return later || `${its} would stay as ${live === 1 ? 'it is' : 'they are'}, without further updates`;
+  const gone = `${deletes} ${of}${later && `, and ${later}`}`;
   return held === null ? gone : `${gone}, but only once somebody approves that: ${held}`;
 }

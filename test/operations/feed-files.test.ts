@@ -231,6 +231,10 @@ it('asks before a feed is saved that would send nothing: on pages, by the API an
     expect(emptied.body.detail).toMatch(
       /no records where it looks for them, at least now\. 3 of its 3 live jobs would be deleted, but only once somebody approves that: the feed is empty/,
     );
+    const guard = 'delete_guard: { missing_pulls: 2 }\n';
+    const slowly = await save(`${textOf('state')}lenient: true\n${guard}`, { seen: right.body.seen });
+    expect([slowly.status, slowly.body]).toMatchObject([409, { records: 0, live: 3, delete: 0 }]);
+    expect(slowly.body.detail).toContain('3 of its 3 live jobs would be deleted once further complete pulls lack them');
     // What sends the same postings as before is not asked.
     const later = await save(`${textOf('state')}schedule: "0 3 * * *"\n`, { seen: right.body.seen });
     expect(later.body, later.text).toMatchObject({ result: 'saved', warnings: [] });

@@ -92,6 +92,8 @@ const RECOGNISED_HERE: typeof recogniseSource = {
   run: async (input, asked) => ({ ...(await recogniseSource.run(input, asked)), sample: null }),
 };
 
+const FROM_UPLOAD = new RegExp(`^source: ${UPLOADED_FILE}$`, 'm');
+
 /** Comments, and the draft: together they are a file that can be saved. */
 function recognisedLines(found: RecognisedFeed): readonly string[] {
   const { format: preset, description, records: n, filled, key, assumed, notes, encoding, variables, second } = found;
@@ -110,6 +112,9 @@ function recognisedLines(found: RecognisedFeed): readonly string[] {
       : [
           `Second choice: --format ${second.format}, which would send ${second.postings} of ${plural(second.records, 'record')}`,
         ]),
+    ...(FROM_UPLOAD.test(found.text)
+      ? ['The feed reads an uploaded file: save this with `feeds save-file`, and name the file with --sample']
+      : []),
   ];
   return [...said.flatMap((line) => line.split('\n')).map((line) => `# ${line}`), ...found.text.trimEnd().split('\n')];
 }
@@ -186,11 +191,16 @@ function triedLines(tried: TriedFeed): readonly string[] {
 
 function plannedLines({ feed, message, ...plan }: PlannedFeed): readonly string[] {
   if (!plan.planned) return [message ?? `Feed ${feed} can't be planned like this.`];
-  const { create, update, unchanged, rejected, unreadable, live, held, changes, shortfalls, warnings } = plan;
+  const { create, update, unchanged, rejected, unreadable, live, grace, held, changes, shortfalls, warnings } = plan;
   return [
     ...warnings.map((warning) => `warning: ${warning}`),
     ...shortfalls,
     `A sync would create ${create}, update ${update} and delete ${plan.delete} of ${plural(live, 'job')}; ${unchanged} unchanged, ${rejected} rejected, ${unreadable} unreadable`,
+    ...(grace === 0
+      ? []
+      : [
+          `${plural(grace, 'job')} would go once further complete pulls lack ${grace === 1 ? 'its posting' : 'their postings'}`,
+        ]),
     ...(held === null ? [] : [`The deletes would be held: ${held}`]),
     ...changes.map(({ operation, key }) => `  ${operation} ${key}`),
   ];
@@ -441,7 +451,13 @@ export function uploadCommands(): readonly Command[] {
 
 /** Otherwise it ends when the program that writes it does, whatever the reason. */
 const isRegularFile = async (file: string): Promise<boolean> =>
-  (file === '-' ? fstatSync(0) : await stat(resolve(file))).isFile();
+  (file === '-' ? fstatSync(0) : await stat(resolve(file)).catch(unreadableFile(file))).isFile();
+
+const unreadableFile =
+  (file: string) =>
+  (error: NodeJS.ErrnoException): never => {
+    throw new UserError(`${file} can't be read: ${fileErrorInWords(error)}`, { cause: error });
+  };
 
 /** Not much more than may be uploaded is read of it. */
 async function readBytes(file: string): Promise<Buffer> {
@@ -454,8 +470,7 @@ async function readBytes(file: string): Promise<Buffer> {
       if (bytes > MOST_SAMPLE_BYTES) break;
     }
   } catch (error) {
-    const why = fileErrorInWords(error as NodeJS.ErrnoException);
-    throw new UserError(`${file} can't be read: ${why}`, { cause: error });
+    unreadableFile(file)(error as NodeJS.ErrnoException);
   }
   return Buffer.concat(chunks);
 }

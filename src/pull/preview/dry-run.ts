@@ -35,6 +35,8 @@ export type PlanEnd =
       readonly skipped: number;
       /** The skipped postings that have expired. */
       readonly expired: number;
+      /** The gone postings that are within their grace. */
+      readonly grace: number;
       /** Live site jobs of the feed. */
       readonly live: number;
       /** The most frequent reason for not sending a posting. */

@@ -1,4 +1,4 @@
-// The types of the API's client. SHA-256 of the document: d31caba4b1f6c240c35e31d16284b3619d32e4c4830df9f1b2605a1eb0201d9b
+// The types of the API's client. SHA-256 of the document: 8855cd1567249bd275f4ab939c2842e4ea12796775a382da2d2e8b2d8fb0ebb6
 // biome-ignore-all assist: generated
 // biome-ignore-all format: generated
 // biome-ignore-all lint: generated
@@ -2293,7 +2293,7 @@ export interface operations {
                         feed: string;
                         /** @description The draft: the settings of the feed as YAML. */
                         text: string;
-                        /** @description To try the draft on; `null`: the source is read each time. */
+                        /** @description To try the draft on; `null`: the source is read each time. The command line keeps none: name the file again. */
                         sample: {
                             /** @description Its name, for the next requests. It is removed two hours after its last use. */
                             id: string;
@@ -2702,6 +2702,8 @@ export interface operations {
                         unreadable: number;
                         /** @description Live jobs of the feed. */
                         live: number;
+                        /** @description Jobs that go once further complete pulls lack their postings. */
+                        grace: number;
                         /** @description Why its deletes would wait for approval. */
                         held: string | null;
                         /** @description Why nothing would be deleted. */

@@ -280,6 +280,9 @@ const Plan = ({ plan }: { plan: PlannedFeed }) => (
             </li>
           ))}
         </ul>
+        {plan.grace > 0 && (
+          <p class="notice">{`${plural(plan.grace, 'job')} would go once further complete pulls lack ${plan.grace === 1 ? 'its posting' : 'their postings'}.`}</p>
+        )}
         {plan.held !== null && <p class="notice">{`The deletes would wait for approval: ${plan.held}.`}</p>}
         {plan.shortfalls.map((shortfall) => (
           <p class="notice">{`Nothing would be deleted: ${shortfall}.`}</p>
