@@ -1,15 +1,7 @@
 // Loads the files of the bundled program with the code that V8 compiled in an earlier run of the same command: compiling takes a third of
 // the time of a short command. Node.js can keep compiled code by itself only from 22.8 on.
 import { isAscii } from 'node:buffer';
-import {
-  accessSync,
-  constants as files,
-  mkdirSync,
-  readdirSync,
-  readFileSync,
-  renameSync,
-  writeFileSync,
-} from 'node:fs';
+import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
@@ -24,10 +16,8 @@ const READ_ALL_AFTER_MS = 5_000;
 /** Compiled code lies beside the files that it is made of: whoever could replace it could replace the program. */
 const KEPT_IN = join(FOLDER, 'compiled');
 /** Each command uses other functions, and other releases of Node.js cannot use its code. */
-const KEPT = join(
-  KEPT_IN,
-  `${/^[a-z]+$/.exec(process.argv[2] ?? '')?.[0] ?? 'any'}-${process.version}-${process.arch}`,
-);
+const RELEASE = `-${process.version}-${process.arch}`;
+const KEPT = join(KEPT_IN, `${/^[a-z]+$/.exec(process.argv[2] ?? '')?.[0] ?? 'any'}${RELEASE}`);
 
 /** Compiled code of a file; `checksum` is that of its text. */
 interface Compiled {
@@ -49,31 +39,41 @@ const fromPackages = createRequire(import.meta.url);
 // Releases of Node.js without this function compile each time.
 const checksumOf: ((bytes: Buffer) => number) | undefined = zlib.crc32;
 const kept = readKept();
-const readingAll = setTimeout(readAll, READ_ALL_AFTER_MS).unref();
+const readingAll = setTimeout(() => void readAll().catch(() => undefined), READ_ALL_AFTER_MS).unref();
 
 /** What a file exports. `name` is that of its source, for those that rolldown.config.mjs names. */
 export function loadBundled(name: string): object {
   return load(`${name}${EXTENSION}`);
 }
 
-/** Keeps what this run compiled for the next one of the same command. Without the right to write there, or the space, it does nothing. */
+/** The exit status of a run that failed: it may have ended before it used most of its code. */
+const FAILED = 1;
+
+/**
+ * Keeps what this run compiled for the next one of the same command. Only the owner of the program does: files of root in an installation of
+ * somebody else would be in the way of its next build.
+ */
 export function keepCompiled(): void {
   clearTimeout(readingAll);
-  const succeeded = process.exitCode === undefined || process.exitCode === 0;
-  if (!succeeded || checksumOf === undefined || [...loaded.values()].every(({ compile }) => compile === undefined))
-    return;
+  if (process.exitCode === FAILED || checksumOf === undefined) return;
+  if ([...loaded.values()].every(({ compile }) => compile === undefined)) return;
+  const written = `${KEPT}.${process.pid}`;
   try {
-    accessSync(FOLDER, files.W_OK);
+    if (statSync(FOLDER).uid !== process.geteuid?.()) return;
+    const present = new Set(readdirSync(FOLDER));
+    for (const name of kept.keys()) if (!present.has(name)) kept.delete(name);
     for (const [name, { compile }] of loaded) if (compile !== undefined) kept.set(name, compile());
     const data = Buffer.concat([...kept.values()].map((each) => each.data));
     const list = [...kept].map(([name, each]) => [name, each.checksum, each.data.length]);
     const head = Buffer.from(`${JSON.stringify([checksumOf(data), ...list])}\n`);
     mkdirSync(KEPT_IN, { recursive: true });
-    const written = `${KEPT}.${process.pid}`;
     writeFileSync(written, Buffer.concat([head, data]));
     renameSync(written, KEPT);
+    // Of other releases, and of runs that were killed while they wrote.
+    for (const file of readdirSync(KEPT_IN)) if (!file.endsWith(RELEASE)) rmSync(join(KEPT_IN, file), { force: true });
   } catch {
     // The next run compiles again.
+    rmSync(written, { force: true });
   }
 }
 

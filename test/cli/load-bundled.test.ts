@@ -1,6 +1,16 @@
 // What a run of the program compiled is used by the next one, and only if it is whole and of the same text.
 import { execFileSync } from 'node:child_process';
-import { copyFileSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import {
+  chownSync,
+  copyFileSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
@@ -72,6 +82,35 @@ it('keeps what other runs of the command have used', () => {
   expect(run('feeds')).toBe('nothing');
   expect(run('feeds', 'more')).toBe('hello');
   expect(statSync(onlyKept()).ino).toBe(ino);
+});
+
+it('keeps it for a run that has found something to review, too', () => {
+  writeFileSync(join(folder, 'program.cjs'), `exports.greet = () => { process.exitCode = 2; return 'review'; };`);
+  expect(() => run('sync')).toThrow();
+  expect(kept()).toHaveLength(1);
+});
+
+it('removes what other releases and killed runs have left', () => {
+  mkdirSync(join(folder, 'compiled'));
+  for (const name of ['sync-v20.0.0-x64', `sync-${process.version}-${process.arch}.4711`]) {
+    writeFileSync(join(folder, 'compiled', name), '');
+  }
+  run('sync');
+  expect(kept()).toEqual([`sync-${process.version}-${process.arch}`]);
+});
+
+it('leaves no name of a file that is gone', () => {
+  run('sync');
+  writeFileSync(join(folder, 'program.cjs'), `exports.greet = () => 'alone';`);
+  rmSync(join(folder, 'words.cjs'));
+  run('sync');
+  expect(readFileSync(onlyKept(), 'latin1')).not.toContain('words.cjs');
+});
+
+it.skipIf(process.geteuid?.() !== 0)('keeps nothing in the installation of another user', () => {
+  chownSync(folder, 1, 1);
+  expect(run('sync')).toBe('hello 1');
+  expect(readdirSync(folder)).not.toContain('compiled');
 });
 
 it('keeps nothing of a run that failed', () => {
