@@ -1,4 +1,5 @@
 // Bundles what the compiler wrote to `dist` into `dist/bundled`: the program itself, and the packages that short commands load.
+import { createHash } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { defineConfig } from 'rolldown';
@@ -67,15 +68,21 @@ const ascii = {
   },
 };
 
-const common = { platform: 'node', logLevel: 'warn', external: isOutside };
+const program = createHash('sha256');
+const COMPILED = join(import.meta.dirname, 'dist/src');
+for (const file of readdirSync(COMPILED, { recursive: true }).sort()) {
+  if (file.endsWith('.js')) program.update(readFileSync(join(COMPILED, file)));
+}
+/** `pg` asks what it runs on; Node.js 20 has no answer, and `pg` then has it load an HTTP client that nothing uses. */
+const define = { navigator: '{"userAgent":"Node.js"}', PROGRAM_DIGEST: JSON.stringify(program.digest('base64url')) };
+
+const common = { platform: 'node', logLevel: 'warn', external: isOutside, transform: { define } };
 
 export default defineConfig([
   // What `src/cli/load-bundled.ts` loads: the program, and the times that tests set.
   {
     ...common,
     input: { 'run-process': 'dist/src/cli/run-process.js', timing: 'dist/src/runtime/timing.js' },
-    // `pg` asks what it runs on; Node.js 20 has no answer, and `pg` then has it load an HTTP client that nothing uses.
-    transform: { define: { navigator: '{"userAgent":"Node.js"}' } },
     plugins: [licences, ascii],
     output: {
       dir: 'dist/bundled',

@@ -7,10 +7,12 @@ import { compileReader } from '../../posting/reader.ts';
 import type { SplitEnd } from '../format/format.ts';
 import { formatOf } from '../format/formats.ts';
 import { type PackedBatch, RecordBatch, transferredBuffersOf } from './record-batch.ts';
-import type { DocumentFacts, SplittingOptions } from './splitting.ts';
+import { type DocumentFacts, PROGRAM_VERSION, type SplittingOptions } from './splitting.ts';
 
 /** The thread's start parameters. */
 export interface SplittingWorkerData {
+  /** Of the thread that starts this one. */
+  readonly version: string;
   readonly options: SplittingOptions;
   /** The mapping with which to parse records ahead; `undefined`: do not. */
   readonly prefetchMapping: FieldMapping | undefined;
@@ -42,7 +44,9 @@ if (parentPort === null) throw new Error('this script must run as a worker threa
 const port = parentPort;
 let batch: RecordBatch;
 let splitBytes = 0;
-const { options: startOptions, prefetchMapping } = workerData as SplittingWorkerData;
+const { version, options: startOptions, prefetchMapping } = workerData as SplittingWorkerData;
+if (version !== PROGRAM_VERSION)
+  throw new Error('another version of jobmirror was installed while this process runs: restart it');
 let options = startOptions;
 const reader = prefetchMapping === undefined ? undefined : compileReader(prefetchMapping);
 const format = formatOf(options.format);

@@ -3,6 +3,11 @@ import type { ReadingTime } from '../../posting/dates.ts';
 import type { SplitEnd, SplitOptions, Splitter } from '../format/format.ts';
 import type { FormatName } from '../format/format-kinds.ts';
 
+/** Replaced by the bundler (rolldown.config.mjs) with a digest of the program. */
+declare const PROGRAM_DIGEST: string;
+/** A process that runs while another version replaces its files must not use that version's thread: both read the same bytes. */
+export const PROGRAM_VERSION = typeof PROGRAM_DIGEST === 'undefined' ? 'not bundled' : PROGRAM_DIGEST;
+
 /** How the documents of a feed are split. Plain data, which a worker thread receives. */
 export interface SplittingOptions extends SplitOptions {
   readonly format: FormatName;

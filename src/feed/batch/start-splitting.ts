@@ -8,7 +8,7 @@ import type { SplitEnd, SplitSink, Splitter } from '../format/format.ts';
 import { formatOf } from '../format/formats.ts';
 import { GrowingBytes } from './growing-bytes.ts';
 import { CHUNK_BYTES, RecordBatch, transferredBuffersOf } from './record-batch.ts';
-import type { DocumentFacts, Splitting, SplittingOptions } from './splitting.ts';
+import { type DocumentFacts, PROGRAM_VERSION, type Splitting, type SplittingOptions } from './splitting.ts';
 import type { SplitBatch, SplitterMessage, SplittingWorkerData } from './splitting-thread.ts';
 
 /** Starting a thread takes about 200 ms of CPU time, most of it to load its modules: far more than to split so few bytes. */
@@ -150,7 +150,7 @@ class SplittingInThread implements Splitting {
     this.#sink = sink;
     this.#thread = new Worker(SCRIPT, {
       name: 'splitting',
-      workerData: { options, prefetchMapping } satisfies SplittingWorkerData,
+      workerData: { version: PROGRAM_VERSION, options, prefetchMapping } satisfies SplittingWorkerData,
       resourceLimits: { maxYoungGenerationSizeMb: YOUNG_MEBIBYTES },
       // Process options, such as a profiler's, must not apply to the thread.
       execArgv: [],
