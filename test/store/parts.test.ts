@@ -149,6 +149,34 @@ it('leaves parts for later while somebody reads all of them, and nobody who send
   expect(await parts()).toEqual([await nameOf(1), await nameOf(2), 'request_default']);
 });
 
+it('deletes the rows of an old part that somebody has a view of, and everything else that is old', async () => {
+  await open();
+  const old = await partOf(-KEPT - 1);
+  await request(-KEPT - 1);
+  await db.query(`create view reported as select key from ${old}`);
+  await db.query(
+    `insert into web_request (who, key, request, claimed_at) select 'anna', 'k', 'd', now() - interval '2 days'`,
+  );
+  await forgetOldRows(db, DAYS, new AbortController().signal);
+  expect(await keys()).toEqual([]);
+  expect(await parts()).toContain(old);
+  expect(await db.query('select from web_request')).toEqual([]);
+});
+
+it('keeps the permissions of others, and a view of an empty table', async () => {
+  await open({ empty: true });
+  const folder = await mkdtemp(join(tmpdir(), 'jobmirror-migrations-'));
+  const all = join(packageRoot, 'src', 'store', 'migrations');
+  for (const name of await readdir(all)) if (name < '0112') await cp(join(all, name), join(folder, name));
+  await migrate(database.url, folder);
+  await rm(folder, { recursive: true });
+  await db.query('grant select on request to public');
+  await db.query('create view reported as select key from request');
+  await migrate(database.url);
+  expect(await db.query(`select has_table_privilege('public', 'request', 'select') as may`)).toEqual([{ may: true }]);
+  expect(await request(0)).toBe('request_former');
+});
+
 it('keeps what an open entry says, however old its attempts are', async () => {
   await open();
   await db.query(

@@ -81,7 +81,7 @@ export const configSchema = z.strictObject({
   web: webSchema.optional().describe('Pages and the HTTP API of `start`, and who may use them; see docs/http.md.'),
   retention: retentionSchema
     .prefault({})
-    .describe('How many days the database keeps history; requests and failed attempts up to a tenth longer.'),
+    .describe('How many days the database keeps history; requests and failed attempts up to a tenth longer, or a day.'),
   sites: z.record(nameSchema, siteSchema).describe('The job sites, by name.'),
   feeds: z.record(nameSchema, feedSchema).describe('The feeds, by name. With `include` it may be left out.'),
   include: includeSchema

@@ -10,6 +10,7 @@ import { createGzip } from 'node:zlib';
 import { to as copyTo } from 'pg-copy-streams';
 import { type Database, inSnapshot, type Session } from '../postgres/database.ts';
 import { readInstallation, readMigrations } from '../postgres/migrate.ts';
+import { PARTED_TABLES } from '../status/parts.ts';
 import {
   type BackupEnd,
   type BackupHeader,
@@ -69,6 +70,8 @@ export async function writeBackup(db: Database, out: Writable, version: string, 
   const own = objectsOf(await readMigrations());
   await inSnapshot(db, async (session) => {
     await session.query(COPY_SETTINGS);
+    // No snapshot keeps a part of a table that is dropped before it is read.
+    await session.query(`lock table ${PARTED_TABLES.join(', ')} in access share mode`);
     const writer = new FrameWriter(out, signal);
     await writer.json('H', await readHeader(session, version));
     const tables = await readTables(session, own.tables);

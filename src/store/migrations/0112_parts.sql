@@ -41,6 +41,7 @@ do $$
 declare
   name text;
   until timestamptz;
+  permitted record;
 begin
   foreach name in array array['request', 'failure'] loop
     execute format('select setval(%L, nextval(%L), false)', name || '_id_seq', name || '_former_id_seq');
@@ -48,10 +49,22 @@ begin
     -- An analysis of a few rows would have all statements read the whole part, until the next analysis finds more.
     execute format('create table %I partition of %I (primary key (id)) default with (autovacuum_analyze_threshold = 5000)',
       name || '_default', name);
+    for permitted in select a.privilege_type, a.grantee, a.is_grantable
+      from pg_class c, aclexplode(c.relacl) a where c.oid = (name || '_former')::regclass
+    loop
+      execute format('grant %s on %I to %s%s', permitted.privilege_type, name,
+        case when permitted.grantee = 0 then 'public' else permitted.grantee::regrole::text end,
+        case when permitted.is_grantable then ' with grant option' else '' end);
+    end loop;
     execute format('select max(at) from %I', name || '_former') into until;
     if until is null then
-      execute format('drop table %I', name || '_former');
-    else
+      begin
+        execute format('drop table %I', name || '_former');
+      exception when dependent_objects_still_exist then
+        until := now();
+      end;
+    end if;
+    if until is not null then
       execute format('alter table %I attach partition %I for values from (minvalue) to (%L)', name, name || '_former',
         (date_trunc('day', greatest(until, now()) at time zone 'UTC') + interval '1 day') at time zone 'UTC');
       execute format('analyze %I', name);

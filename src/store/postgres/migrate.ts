@@ -62,6 +62,8 @@ async function applyMissing(database: Database, texts: ReadonlyMap<string, strin
 }
 
 async function applyAtOnce(tx: Queryable, texts: ReadonlyMap<string, string>, busy: string | undefined): Promise<void> {
+  // The role's timeout is for statements of every day.
+  await tx.query('set local statement_timeout = 0');
   const found = await openMigrations(tx);
   const applied = new Set(replaceFormer(found));
   const unknown = [...applied].filter((name) => !texts.has(name));

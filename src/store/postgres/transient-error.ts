@@ -46,6 +46,7 @@ interface CodedError {
   readonly message?: string;
   readonly cause?: unknown;
   readonly syscall?: string;
+  readonly constraint?: string;
 }
 
 /** The prepared statement does not match the connection: a pooler swapped it, it was deallocated, or a table was altered. */
@@ -85,9 +86,11 @@ export function describePassing(error: unknown): string | undefined {
 }
 
 function stateOf(error: unknown): string | undefined {
-  const { code, message, cause, syscall } = error as CodedError;
+  const { code, message, cause, syscall, constraint } = error as CodedError;
   if (code !== undefined) {
     if (NETWORK.has(code) || (code === 'ENOENT' && syscall === 'connect')) return 'it cannot be reached';
+    // A new part of the table has taken the row's place since its statement began; a table's own constraint has a name.
+    if (code === '23514' && constraint === undefined) return 'a table gets a new part';
     return isSqlState(code) ? (STATES[code] ?? CLASSES[code.slice(0, 2)]) : undefined;
   }
   if (/terminated|Connection ended|timeout exceeded|not queryable|closed the connection/i.test(message ?? '')) {

@@ -10,9 +10,9 @@ export type PartedTable = (typeof PARTED_TABLES)[number];
 
 /**
  * A part covers a tenth of the time that its rows are kept, in whole days: statements that look for a posting read each part, and lock
- * it. So rows are kept up to a tenth longer, and settings for a decade need no more parts than those for a month.
+ * it. So rows are kept up to a tenth longer, or a day, and settings for a decade need no more parts than those for a month.
  */
-const partDays = (keptDays: number): number => Math.max(1, Math.ceil(keptDays / 10));
+const partDays = (keptDays: number): number => Math.max(1, Math.floor(keptDays / 10));
 
 /** For so long ahead there are parts, so that none is missing if they cannot be made for a while. */
 const AHEAD_DAYS = 2;
@@ -97,7 +97,7 @@ async function lastWithoutPart(
   return row?.at?.getTime();
 }
 
-/** Attached, not made as a part: that would wait for everybody who uses the table. */
+/** Attached, not made as a part: that would wait for everybody who uses the table. Only rows that have no part wait, until all new parts are made. */
 async function addPart(tx: Queryable, table: PartedTable, from: Date, to: Date): Promise<Part> {
   const name = `${table}_${from.toISOString().slice(0, 10).replaceAll('-', '')}`;
   const [kept] = await tx.query<{ options: string }>(
@@ -125,28 +125,36 @@ export async function addFormerPart(tx: Queryable, table: PartedTable, until: Da
 /**
  * Adds the next parts, and drops those that only have rows that are too old. One that is in use, by a backup for example, is dropped the
  * next time.
- * @returns the parts of which old rows are to be deleted one by one: those of rows without another part, and those that have the rows of
- * more time than a part would have now
+ * @returns the parts of which old rows are to be deleted one by one: those of rows without another part, those that have the rows of more
+ * time than a part would have now, and those that can't be dropped, as somebody's view of them would be lost
  */
 export async function renewParts(db: Database, table: PartedTable, keptDays: number): Promise<readonly string[]> {
   const before = await momentBefore(db, keptDays);
+  const viewed = new Set<string>();
   for (const { name, to } of await partsOf(db, table)) {
     if (to === null || to > before) continue;
-    await unlessLocked(db, async (tx) => {
+    const drop = async (tx: Queryable) => {
       await tx.query(`drop table if exists ${name}`);
       return true;
+    };
+    await unlessLocked(db, drop).catch((error: unknown) => {
+      if (!hasDependents(error)) throw error;
+      viewed.add(name);
     });
   }
   await analyzeIfOutdated(db, table);
   await addParts(db, table, keptDays);
   const parts = await partsOf(db, table);
   return parts
-    .filter(({ from, to }) => {
-      if (from === null || to === null) return true;
+    .filter(({ name, from, to }) => {
+      if (from === null || to === null || viewed.has(name)) return true;
       return from < before && to.getTime() - from.getTime() > partDays(keptDays) * DAY_MS;
     })
     .map(({ name }) => name);
 }
+
+/** Something else in the database depends on it: SQLSTATE 2BP01. */
+const hasDependents = (error: unknown): boolean => (error as { code?: unknown }).code === '2BP01';
 
 /** An analysis of fewer rows would have statements read a whole part, also once it has grown. The migration has the same number. */
 const FEWEST_ANALYZED = 5_000;

@@ -62,10 +62,16 @@ export async function forgetOldRows(
       removed = row?.n ?? 0;
     }
   };
+  // Whatever keeps the parts of a table from being renewed does not keep other rows.
+  const failed: unknown[] = [];
   for (const table of PARTED_TABLES) {
     if (signal.aborted) return;
     const kept = daysKept(table, days);
-    for (const part of await renewParts(db, table, kept)) await forget(part, 'at', kept);
+    try {
+      for (const part of await renewParts(db, table, kept)) await forget(part, 'at', kept);
+    } catch (error) {
+      failed.push(error);
+    }
   }
   // A process with an older configuration must not create the jobs of a renamed feed again, however long ago that was.
   await forget('audit', 'at', days.audit, "and action <> 'rename feed'");
@@ -117,4 +123,5 @@ export async function forgetOldRows(
   await forget('web_request', 'claimed_at', 1);
   while (!signal.aborted && (await forgetRuleEntries(db, limit)) === limit);
   while (!signal.aborted && (await forgetKeptRecords(db, limit)) === limit);
+  if (failed.length > 0) throw failed[0];
 }
