@@ -305,13 +305,16 @@ const readFactsOfSites = ({ db, config }: Pick<App, 'db' | 'config'>) =>
     };
   });
 
-/** The status of one feed, with the whole that it is a part of. @throws {OperationRefused} */
+/** So many feeds are read in hardly more time than one; then all who ask for any of them, or for all, share the reading. */
+const FEW_FEEDS = 20;
+
+/** The status of one feed, with the whole that it is a part of; of other feeds, perhaps without them. @throws {OperationRefused} */
 export async function readFeedStatus(
   app: Reading,
   name: string,
 ): Promise<{ readonly feed: FeedStatus; readonly status: Status }> {
   const known = await namedFeed(app, name);
-  const status = await readStatus(app, known);
+  const status = await readStatus(app, app.config.feeds.size > FEW_FEEDS ? known : undefined);
   const feed = status.feeds.find((each) => each.feed === known);
   if (feed === undefined) throw new OperationRefused('unknown', `there is no feed ${name}`);
   return { feed, status };
