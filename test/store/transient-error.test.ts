@@ -34,6 +34,15 @@ describe('errors of the database', () => {
     expect(describePassing(coded(code))).toContain(`(${code}: so it is)`);
   });
 
+  it('a row for which a new part of its table was made passes, one that a constraint refuses does not', () => {
+    const moved = coded('23514', 'new row for relation "request_default" violates partition constraint');
+    const refused = coded('23514', 'new row violates check constraint', { constraint: 'change_state_check' });
+    expect([moved, refused].map((error) => [isPassing(error), isOfStatement(error)])).toEqual([
+      [true, false],
+      [false, true],
+    ]);
+  });
+
   it.each(['ECONNREFUSED', 'EHOSTUNREACH', 'ECONNRESET'])('%s is transient, and may mean a wrong address', (code) => {
     expect([isPassing(coded(code)), isSaidByServer(coded(code))]).toEqual([true, false]);
   });
