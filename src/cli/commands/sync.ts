@@ -3,7 +3,7 @@ import { Command } from 'commander';
 import type { Config } from '../../config/config.ts';
 import { pullReportOutput, reportedPull } from '../../operations/pulls.ts';
 import type { FeedSetup } from '../../pull/feed-setup.ts';
-import type { HeldOffer } from '../../review/held-offer.ts';
+import { type HeldOffer, readHeldOffers } from '../../review/held-offer.ts';
 import { type App, leavingOutAbsent, openAppFor, readConfig } from '../../runtime/app.ts';
 import { exitStatusOf, failedReport, type PullReport } from '../../runtime/conclude-pull.ts';
 import type { Engine } from '../../runtime/engine.ts';
@@ -174,7 +174,6 @@ async function syncFeed(
 }
 
 async function heldOfferOf({ db, config }: App, { feed }: PullReport): Promise<HeldOffer | undefined> {
-  const { readHeldOffers } = await import('../../review/held-offer.ts');
   return (await readHeldOffers(db, config)).get(feed);
 }
 
