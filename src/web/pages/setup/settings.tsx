@@ -130,7 +130,7 @@ const ScheduleSettings = ({ settings, written }: ScheduleProps) => {
           <label for="schedule-at">At</label>
           <input id="schedule-at" name="schedule.at" type="time" value={shown.at} aria-describedby="at-hint" />
           <span class="hint" id="at-hint">
-            A schedule by hours uses only its minutes, one by minutes nothing of it.
+            A schedule in hours uses only the minutes of this time; a schedule in minutes ignores it.
           </span>
         </p>
         <p>
