@@ -8,7 +8,7 @@ import { HASH_BYTES } from './hash.ts';
  * transform, a rule, the meaning of a path. Otherwise unchanged records keep the results of the old code. An increment
  * makes the next pull of each feed parse every record again; postings with the same content are not sent again.
  */
-const CODE_VERSION = 7;
+const CODE_VERSION = 8;
 
 /** Hex digest of the whole specification, independent of the order of its names. */
 export function fingerprintOf(spec: FieldMapping): string {
