@@ -140,12 +140,12 @@ it('leaves parts for later while somebody reads all of them, and nobody who send
   const reader = await db.session();
   await reader.query('begin');
   await reader.query('select from request');
-  expect(await renewParts(db, 'request', KEPT)).toEqual(['request_default']);
+  expect(await renewParts(db, 'request', KEPT)).toEqual({ byRow: ['request_default'], failed: [] });
   expect(await parts()).toEqual([old, 'request_default']);
   expect(await request(0)).toBe('request_default');
   await reader.query('commit');
   await reader.end();
-  expect(await renewParts(db, 'request', KEPT)).toEqual(['request_default']);
+  expect(await renewParts(db, 'request', KEPT)).toEqual({ byRow: ['request_default'], failed: [] });
   expect(await parts()).toEqual([await nameOf(1), await nameOf(2), 'request_default']);
 });
 
@@ -231,4 +231,14 @@ it('keeps rows when the setting grows, and deletes those beyond it when it shrin
   expect(await keys()).toEqual(['day -8', 'day -2']);
   await forgetOldRows(db, DAYS, new AbortController().signal);
   expect(await keys()).toEqual(['day -2']);
+});
+
+it('deletes old rows one by one although no part can be made, and says why', async () => {
+  await open();
+  await request(-KEPT - 2);
+  await request(-1);
+  // What somebody has left there.
+  await db.query(`create table ${await nameOf(0)} ()`);
+  await expect(forgetOldRows(db, DAYS, new AbortController().signal)).rejects.toThrow('already exists');
+  expect(await keys()).toEqual(['day -1']);
 });

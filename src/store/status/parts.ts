@@ -126,11 +126,17 @@ export async function addFormerPart(tx: Queryable, table: PartedTable, until: Da
  * Adds the next parts, and drops those that only have rows that are too old. One that is in use, by a backup for example, is dropped the
  * next time.
  * @returns the parts of which old rows are to be deleted one by one: those of rows without another part, those that have the rows of more
- * time than a part would have now, and those that can't be dropped, as somebody's view of them would be lost
+ * time than a part would have now, and those that can't be dropped, as somebody's view of them would be lost, or as the tables are
+ * another role's; and what failed: rows that are too old go nevertheless
  */
-export async function renewParts(db: Database, table: PartedTable, keptDays: number): Promise<readonly string[]> {
+export async function renewParts(
+  db: Database,
+  table: PartedTable,
+  keptDays: number,
+): Promise<{ readonly byRow: readonly string[]; readonly failed: readonly unknown[] }> {
   const before = await momentBefore(db, keptDays);
-  const viewed = new Set<string>();
+  const undropped = new Set<string>();
+  const failed: unknown[] = [];
   for (const { name, to } of await partsOf(db, table)) {
     if (to === null || to > before) continue;
     const drop = async (tx: Queryable) => {
@@ -138,19 +144,21 @@ export async function renewParts(db: Database, table: PartedTable, keptDays: num
       return true;
     };
     await unlessLocked(db, drop).catch((error: unknown) => {
-      if (!hasDependents(error)) throw error;
-      viewed.add(name);
+      if (!hasDependents(error)) failed.push(error);
+      undropped.add(name);
     });
   }
-  await analyzeIfOutdated(db, table);
-  await addParts(db, table, keptDays);
-  const parts = await partsOf(db, table);
-  return parts
-    .filter(({ name, from, to }) => {
-      if (from === null || to === null || viewed.has(name)) return true;
-      return from < before && to.getTime() - from.getTime() > partDays(keptDays) * DAY_MS;
-    })
-    .map(({ name }) => name);
+  try {
+    await analyzeIfOutdated(db, table);
+    await addParts(db, table, keptDays);
+  } catch (error) {
+    failed.push(error);
+  }
+  const byRow = (await partsOf(db, table)).filter(({ name, from, to }) => {
+    if (from === null || to === null || undropped.has(name)) return true;
+    return from < before && to.getTime() - from.getTime() > partDays(keptDays) * DAY_MS;
+  });
+  return { byRow: byRow.map(({ name }) => name), failed };
 }
 
 /** Something else in the database depends on it: SQLSTATE 2BP01. */

@@ -68,7 +68,9 @@ export async function forgetOldRows(
     if (signal.aborted) return;
     const kept = daysKept(table, days);
     try {
-      for (const part of await renewParts(db, table, kept)) await forget(part, 'at', kept);
+      const renewed = await renewParts(db, table, kept);
+      failed.push(...renewed.failed);
+      for (const part of renewed.byRow) await forget(part, 'at', kept);
     } catch (error) {
       failed.push(error);
     }
