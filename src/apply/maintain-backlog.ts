@@ -79,7 +79,7 @@ export async function endWaitsOfFalseClock(siteContext: SiteContext): Promise<vo
   if (performance.now() - (farWaitsEndedAt.get(siteContext) ?? Number.NEGATIVE_INFINITY) < FAR_WAITS_EVERY_MS) return;
   const { retry, doubts } = policy;
   const longestMs = LONGEST_WAIT_MS + Math.max(retry.firstDelayMs, retry.maxDelayMs, doubts.resolveAfterMs);
-  await endFarWaits(db, site, longestMs);
+  await endFarWaits(db, site, { longestMs, mayLandMs: doubts.resolveAfterMs });
   await concludeAbandonedPulls(db);
   farWaitsEndedAt.set(siteContext, performance.now());
 }

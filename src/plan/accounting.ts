@@ -97,7 +97,8 @@ const AGE_TOLERANCE_S = 60;
 const MAX_MARKS = 50;
 
 export function weakPullOf(former: FormerAnswer | undefined, marks: readonly AnswerMark[]): WeakPull {
-  if (former === undefined) return 'first';
+  // A time in the future is that of a clock which was ahead, and tells nothing.
+  if (former === undefined || former.agoMs < 0) return 'first';
   if (former.agoMs >= CACHED_MS) return 'another';
   const isComparable = marks.length > 0 && marks.length <= MAX_MARKS && marks.length === former.marks.length;
   const areOthers = marks.every((mark, at) => isAnother(former.marks[at] ?? {}, mark, former.agoMs / 1000));

@@ -24,6 +24,7 @@ import {
   type CheckOptions,
   checkVerdict,
   MAY_STILL_ARRIVE,
+  mayStillArrive,
   type PersonsVerdict,
   type VerdictRefused,
 } from './health/check-verdict.ts';
@@ -160,7 +161,7 @@ const WHY_NOT: Readonly<Record<DoubtAction, WhyNot>> = {
     if (site === undefined) return UNKNOWN_SITE;
     if (isMoved) return MOVED;
     if (doubt.found || doubt.possible) return DECIDE_ALONE;
-    if (doubt.sinceMs < site.doubts.resolveAfterMs) return MAY_STILL_ARRIVE;
+    if (mayStillArrive(doubt.sinceMs, site.doubts.resolveAfterMs)) return MAY_STILL_ARRIVE;
     if (site.options.listPath !== undefined && !doubt.unread)
       return doubt.foreign ? DECIDE_ALONE : 'the list of its site is being read for it, and decides it';
     return undefined;

@@ -27,6 +27,10 @@ describe('a weakly proven pull', () => {
     expect(weakPullOf(undefined, [{ etag: 'a' }])).toBe('first');
   });
 
+  it('is the first one if the one before was noted in the future, by a clock that was ahead', () => {
+    expect(weakPullOf({ marks: [{}], agoMs: -HOUR }, [{}])).toBe('first');
+  });
+
   it('of several documents is another one only if each of them is', () => {
     const former = { marks: [{ etag: 'a' }, { etag: 'x' }], agoMs: 0 };
     expect(weakPullOf(former, [{ etag: 'b' }, { etag: 'x' }])).toBe('repeated');

@@ -127,12 +127,19 @@ export async function checkVerdict(
 
 export const MAY_STILL_ARRIVE = 'its request may still arrive: decide it later';
 
+/** A request that seems to have been sent further in the future was sent while the clock of the database was ahead. */
+const FALSE_CLOCK_MS = 2 * 3_600_000;
+
+/** Whether the request of a create in doubt may still arrive. @param sinceMs its age */
+export const mayStillArrive = (sinceMs: number, resolveAfterMs: number): boolean =>
+  sinceMs < resolveAfterMs && sinceMs > -FALSE_CLOCK_MS;
+
 /** A slow site may make the job after a person has looked for it: sent again, the posting would get a second one. */
 function whyTooEarly({ found, sinceMs }: Doubt, site: CheckedSite | undefined): string | undefined {
-  const leftMs = (site?.resolveAfterMs ?? DEFAULT_RESOLVE_AFTER_MS) - sinceMs;
+  const resolveAfterMs = site?.resolveAfterMs ?? DEFAULT_RESOLVE_AFTER_MS;
   // Nothing was sent for a job that a search has found.
-  if (found || leftMs <= 0) return undefined;
-  return `${MAY_STILL_ARRIVE}, in ${Math.ceil(leftMs / 1000)} s (doubts.resolve_after_seconds)`;
+  if (found || !mayStillArrive(sinceMs, resolveAfterMs)) return undefined;
+  return `${MAY_STILL_ARRIVE}, in ${Math.ceil((resolveAfterMs - sinceMs) / 1000)} s (doubts.resolve_after_seconds)`;
 }
 
 /** What the site shows under the given ID. */

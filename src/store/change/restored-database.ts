@@ -255,20 +255,34 @@ export async function failPoisoned(db: Database, posting: PostingRef, error: Err
 }
 
 /**
- * Ends each wait for the site, or for a change to be sent again, that lasts longer than `longestMs` from now. Waits for requests that may still
- * reach the site stay as they are: if the clock is behind now, instead of having been ahead, to end one could duplicate a job.
+ * Ends each wait for the site, or for a change to be sent again, that lasts longer than `longestMs` from now, and each pause between two
+ * readings of the list or two deletes of an orphan. A request that may still reach the site was sent by now, whichever of the times is wrong:
+ * from now on it is waited for as long as after any. A create in doubt that began in the future stays as it is: if the clock is behind now,
+ * instead of having been ahead, to end its wait could duplicate a job. An orphan that was noted in the future waits for all doubts
+ * of the site (`dueOrphans`).
  */
-export async function endFarWaits(db: Queryable, site: SiteName, longestMs: number): Promise<void> {
+export async function endFarWaits(
+  db: Queryable,
+  site: SiteName,
+  { longestMs, mayLandMs }: { readonly longestMs: number; readonly mayLandMs: number },
+): Promise<void> {
   const far = 'now() + make_interval(secs => $2::float8)';
   await db.query(
     `with state as (
        update site_state set not_before = case when not_before > ${far} then '-infinity' else not_before end,
          next_probe = case when next_probe > ${far} then now() else next_probe end
        where site = $1 and (not_before > ${far} or next_probe > ${far})),
-     tokens as (update refused_token set next_probe = now() where site = $1 and next_probe > ${far})
+     tokens as (update refused_token set next_probe = now() where site = $1 and next_probe > ${far}),
+     doubts as (update change set not_before = '-infinity' where site = $1 and state = 'in_doubt' and attempt_started <= now()
+       and not_before > ${far} and not_before < 'infinity'),
+     orphans as (update orphan_site_job set not_before = now() + make_interval(secs => $3::float8),
+         noted_at = case when noted_at > now() then '-infinity' else noted_at end
+       where site = $1 and not_before > ${far}),
+     writes as (update uncertain_write u set until = now() + make_interval(secs => $3::float8)
+       from mapping m where m.site = $1 and m.feed = u.feed and m.key = u.key and u.until > ${far})
      update change c set not_before = '-infinity'
      from feed_state f where f.site = $1 and f.feed = c.feed and c.site = f.site and c.state = 'ready' and c.not_before > '-infinity'
        and c.not_before > ${far} and c.not_before < 'infinity'`,
-    [site, longestMs / 1000],
+    [site, longestMs / 1000, mayLandMs / 1000],
   );
 }

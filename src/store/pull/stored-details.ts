@@ -29,6 +29,9 @@ export interface FoundDetail extends StoredDetail {
   readonly isUnlisted: boolean;
 }
 
+/** What is later than that was written while the clock of the database was ahead. */
+const FUTURE = `interval '1 hour'`;
+
 /**
  * Details become due at different times, between half of the interval and all of it, so that those of a first pull are not
  * all requested again at once. Those whose records have left the list never do: no pull would request them. Nor do those that
@@ -36,7 +39,7 @@ export interface FoundDetail extends StoredDetail {
  */
 const isDue = (seconds: string): string =>
   `(unlisted_at is null and
-    fetched_at < now() - make_interval(secs => ${seconds} * (0.5 + get_byte(list_hash, 0) / 512.0)) and
+    fetched_at not between now() - make_interval(secs => ${seconds} * (0.5 + get_byte(list_hash, 0) / 512.0)) and now() + ${FUTURE} and
     not exists (select from failed_detail f where f.feed = detail.feed and f.list_hash = detail.list_hash and ${IS_RESTING}))`;
 
 interface DetailRow {
@@ -250,7 +253,7 @@ export interface FailedDetail {
  * In the first hour every pull requests it. From then on a pull waits for as long as it has been failing, at most about a day:
  * a bit less, so that a daily pull requests it.
  */
-const IS_RESTING = `(tried_at - since >= interval '1 hour' and
+const IS_RESTING = `(tried_at - since >= interval '1 hour' and tried_at <= now() + ${FUTURE} and
   tried_at > now() - least(tried_at - since, interval '23 hours'))`;
 
 /** Those that are not to be requested yet, by their hashes in hex. @param interpretation how records are read. */

@@ -112,13 +112,17 @@ export interface UnattendedBulk {
   readonly waitsFor: string | null;
 }
 
+/** No action waits for so long: what is later than that was written while the clock of the database was ahead. */
+const FUTURE = `interval '2 hours'`;
+
 /** Open actions that no command waits for, and that made no progress for so long; the one that waits longest first. */
 export const openUnattended = (db: Queryable, withoutProgressMs: number): Promise<UnattendedBulk[]> =>
   db.query<UnattendedBulk>(
     `select id, action, array(
          select distinct feed from bulk_entry e where e.bulk = b.id and e.skipped is null order by feed) as feeds, waits_for as "waitsFor"
      from bulk_action b where state = 'open' and (detail->'unattended')::boolean
-       and touched_at < clock_timestamp() - make_interval(secs => $1::float8 / 1000) and not_before <= clock_timestamp()
+       and touched_at not between clock_timestamp() - make_interval(secs => $1::float8 / 1000) and clock_timestamp() + ${FUTURE}
+       and not_before not between clock_timestamp() and clock_timestamp() + ${FUTURE}
      order by touched_at limit 100`,
     [withoutProgressMs],
   );

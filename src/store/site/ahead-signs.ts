@@ -6,10 +6,14 @@ import type { Database, Queryable } from '../postgres/database.ts';
 
 /** The same job counts as a new sign only after this time. */
 const KEPT = `interval '90 days'`;
-/** Pause between two searches for signs, so that they take at most a tenth of the time. */
+/**
+ * Pause between two searches for signs, so that they take at most a tenth of the time. Times in the future are those of a clock that was
+ * ahead: they tell nothing.
+ */
 const PAUSE = `greatest(interval '10 minutes', 10 * (select max(f.site_checked_at) - max(s.taken_at)
-  from feed_state f where f.site = $1))`;
-const LAST_IS_OVER = `(select coalesce(max(s.taken_at) + ${PAUSE} < clock_timestamp(), true) from site_sign s where s.site = $1)`;
+  from feed_state f where f.site = $1 and f.site_checked_at <= clock_timestamp()))`;
+const LAST_IS_OVER = `(select coalesce(max(s.taken_at) + ${PAUSE} < clock_timestamp(), true) from site_sign s
+  where s.site = $1 and s.taken_at <= clock_timestamp())`;
 
 /** SQL: whether the data was neither restored since it was stamped, nor goes on on a standby that may lack what was stored last. */
 const IS_INTACT = '(stamp = data_stamp.xmin::text and coalesce(timeline = server_timeline(), true))';

@@ -133,6 +133,9 @@ export async function endPause(db: Queryable, site: SiteName): Promise<boolean> 
   return rows[0]?.was_paused === true;
 }
 
+/** SQL: whether the site `s` is believed. For longer only if that was said while the clock of the database was ahead. */
+export const BELIEVES_GONE = `coalesce(s.trust_gone_until between now() and now() + interval '25 hours', false)`;
+
 /** A person said that the site was emptied: for a day, believes the site when it reports all jobs as gone. */
 export async function trustGone(db: Queryable, site: SiteName): Promise<void> {
   await db.query(
@@ -143,7 +146,7 @@ export async function trustGone(db: Queryable, site: SiteName): Promise<void> {
 }
 
 export async function trustsGone(db: Queryable, site: SiteName): Promise<boolean> {
-  const rows = await db.query('select from site_state where site = $1 and trust_gone_until > now()', [site]);
+  const rows = await db.query(`select from site_state s where site = $1 and ${BELIEVES_GONE}`, [site]);
   return rows.length > 0;
 }
 
@@ -274,7 +277,8 @@ export async function throttleSite(db: Queryable, site: SiteName, throttling: Th
 
 const MESSAGE = 'the site asked to wait';
 /** For a second after a change, other processes do not know about it yet. */
-const SENT_BEFORE = 'coalesce(s.rate_changed_at > clock_timestamp() - make_interval(secs => $6::float8 + 1), false)';
+const SENT_BEFORE = `coalesce(s.rate_changed_at between clock_timestamp() - make_interval(secs => $6::float8 + 1)
+  and clock_timestamp() + interval '1 minute', false)`;
 
 /** Whether requests to the site need slots of a learnt rate. */
 export async function hasLearntRate(db: Queryable, site: SiteName): Promise<boolean> {
@@ -306,7 +310,7 @@ export async function takeSiteSlot(
     `with asked as (
        select site, clock_timestamp() as asked_at, learnt_rate,
          greatest(case when next_turn < clock_timestamp() + ${FARTHEST_TURN} then next_turn end, clock_timestamp()) as turn,
-         rate_turns >= 5 and rate_changed_at < clock_timestamp() - interval '30 seconds' as grows,
+         rate_turns >= 5 and rate_changed_at not between clock_timestamp() - interval '30 seconds' and clock_timestamp() + ${FARTHEST_TURN} as grows,
          case when throttled_at > clock_timestamp() - interval '5 minutes' then 1.1 else 1.5 end as factor
        from site_state where site = $1 and learnt_rate is not null for update),
      turn as (

@@ -23,9 +23,17 @@ export interface ClaimedMessage {
 /** Longer than any attempt takes (`src/telemetry/deliver.ts`): after it, the process that claimed a message counts as dead. */
 const LEASE_SECONDS = 60;
 
+/** No message waits for longer (src/runtime/run-alerts.ts): one that does was put off while the clock of the database was ahead. */
+const LONGEST_WAIT = `interval '2 days'`;
+
 /** Claims the message of a destination on a topic that has been due longest; `undefined` if none is due. */
-export const claimMessage = (db: Queryable, destination: string, topic: Topic): Promise<ClaimedMessage | undefined> =>
-  claimWhere(db, destination, topic, 'not_before <= now()');
+export const claimMessage = async (
+  db: Queryable,
+  destination: string,
+  topic: Topic,
+): Promise<ClaimedMessage | undefined> =>
+  (await claimWhere(db, destination, topic, 'not_before <= now()')) ??
+  claimWhere(db, destination, topic, `not_before > now() + ${LONGEST_WAIT}`);
 
 /** The same, of messages that a person asked to send again. */
 export const claimRequeued = (db: Queryable, destination: string, topic: Topic): Promise<ClaimedMessage | undefined> =>
