@@ -117,6 +117,7 @@ const setAsideJson = (setAside: SetAside): Record<string, number> => ({
   dropped_orphans: setAside.orphans,
   unsent_messages: setAside.messages,
   stopped_actions: setAside.bulkActions,
+  unread_uploads: setAside.uploads,
 });
 
 async function describe(backup: BackupSummary, setAside: SetAside, config: string | undefined): Promise<void> {
@@ -136,10 +137,19 @@ async function describe(backup: BackupSummary, setAside: SetAside, config: strin
   );
 }
 
-function* consequences({ heldDeletes, waitingCreates, orphans, messages, bulkActions }: SetAside): Generator<string> {
+function* consequences({
+  heldDeletes,
+  waitingCreates,
+  orphans,
+  messages,
+  bulkActions,
+  uploads,
+}: SetAside): Generator<string> {
   const waiting = waitingCreates === 0 ? '' : `; ${plural(waitingCreates, 'create')} of the backup wait for it`;
   yield `nothing is created until the site was searched for the feed's jobs, and jobs that are found wait in review${waiting}`;
   yield 'the next pull of each feed reads the whole feed, whether it has changed or not';
+  if (uploads > 0)
+    yield `${plural(uploads, 'feed')} with uploaded files: nothing is read until the newest file is uploaded again, even if the backup has it`;
   yield 'jobmirror asks the site for a job of the backup before it changes or deletes it, for 30 days';
   if (heldDeletes > 0)
     yield `${plural(heldDeletes, 'delete')} that waited: held until the next complete pull decides again`;

@@ -182,6 +182,11 @@ export const listUploads = listOperation({
       name: z.string().describe('The name of the file.'),
       bytes: count,
       present: z.boolean().describe('The feed reads this one.'),
+      of_backup: z
+        .boolean()
+        .describe(
+          'It came back with a backup of the database: nothing is read until the newest file is uploaded again, or this one read again.',
+        ),
     })
     .meta({ title: 'Upload' }),
   place: z.strictObject({ before: idNumber }),
@@ -189,7 +194,7 @@ export const listUploads = listOperation({
     const feed = await namedFeed(app, named);
     const uploads = await readUploads(app.db, feed);
     return uploads
-      .map((upload, at) => ({ ...upload, present: at === 0 }))
+      .map(({ ofBackup, ...upload }, at) => ({ ...upload, present: at === 0 && !ofBackup, of_backup: ofBackup }))
       .filter(({ version }) => after === undefined || version < after.before)
       .slice(0, limit);
   },

@@ -427,13 +427,13 @@ export function uploadCommands(): readonly Command[] {
                 { title: 'NAME' },
                 { title: '' },
               ],
-              items.map(({ version, at, actor, bytes, name, present }) => [
+              items.map(({ version, at, actor, bytes, name, present, of_backup }) => [
                 String(version),
                 formatTime(at),
                 actor,
                 String(bytes),
                 oneLine(name, 60),
-                present ? 'read by the feed' : '',
+                present ? 'read by the feed' : of_backup ? 'of a backup, not read' : '',
               ]),
             ),
     }),

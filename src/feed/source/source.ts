@@ -66,6 +66,8 @@ export interface UploadedDocument {
   /** As whoever uploaded it named it. */
   readonly name: string;
   readonly bytes: number;
+  /** The database was restored from a backup that has it: a newer one may have been uploaded since. */
+  readonly ofBackup?: boolean;
   readonly chunks: AsyncIterable<Buffer>;
 }
 

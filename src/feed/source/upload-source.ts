@@ -40,11 +40,17 @@ async function openUpload({ feed }: UploadConfig, { uploads, version }: SourceCo
   if (found === undefined) {
     return { kind: 'failed', message: 'no file has been uploaded for it yet; upload one on the page of the feed' };
   }
+  if (found.ofBackup === true) return { kind: 'failed', message: OF_BACKUP };
   const itsVersion = String(found.version);
   if (version === itsVersion) return { kind: 'not_modified' };
   const { name, bytes: totalBytes } = found;
   return oneDocument({ name, chunks: wholeOf(found), isEndProven: true, totalBytes }, itsVersion);
 }
+
+/** Read as the present one, it would delete, and set back, what came with a newer one. */
+const OF_BACKUP =
+  'the uploaded file came back with a backup of the database, and a newer one may have been uploaded since: upload the newest file again, even ' +
+  'if it is this one';
 
 /** Ends properly only with the last byte that was uploaded. */
 async function* wholeOf({ bytes, chunks }: UploadedDocument): AsyncGenerator<Buffer> {

@@ -7,6 +7,7 @@ import { type Message, messageOf, plural } from '../../plan/message.ts';
 import type { FeedName } from '../../posting/identifiers.ts';
 import { auditAction } from '../access/audit.ts';
 import { holdRestoredDeletes } from '../change/restored-database.ts';
+import { distrustUploads } from '../feed/feed-uploads.ts';
 import type { Database, Queryable, Session } from '../postgres/database.ts';
 import {
   applyMigrations,
@@ -261,12 +262,15 @@ export interface SetAside {
   readonly messages: number;
   /** Actions on many review entries that were not finished. */
   readonly bulkActions: number;
+  /** Feeds whose uploaded file nobody reads until somebody says which is the newest. */
+  readonly uploads: number;
 }
 
 /**
  * Within the transaction of the restore, with the newest tables.
  * - No stamp: every site is searched for jobs of its feeds before anything is created (`noticeRestore`).
  * - No version of a source: the next pull of each feed reads it, changed or not.
+ * - No uploaded file: it is as old as the backup, while other sources are as they are now.
  * - No schedule: the run that a process had taken is nobody's any more, and a process that starts sets the next one anew.
  */
 export async function makeSafe(
@@ -295,7 +299,8 @@ export async function makeSafe(
        last_error = 'not sent: the database was restored from a backup, and it may have been sent since' where state = 'pending' returning 1`,
   );
   const bulkActions = await count(tx, `update bulk_action set state = 'stopped' where state = 'open' returning 1`);
-  const setAside = { feeds, heldDeletes, waitingCreates, orphans, messages, bulkActions };
+  const uploads = await distrustUploads(tx);
+  const setAside = { feeds, heldDeletes, waitingCreates, orphans, messages, bulkActions, uploads };
   const action = `restore the database from a backup of ${by.madeAt}`;
   await auditAction(tx, { actor: by.actor, action, detail: setAside });
   return setAside;

@@ -18,14 +18,15 @@ export interface StoredUpload {
   /** As whoever uploaded it named it. */
   readonly name: string;
   readonly bytes: number;
+  /** The database was restored from a backup that has it: a newer one may have been uploaded since. */
+  readonly ofBackup: boolean;
 }
+
+const COLUMNS = 'version, at, actor, name, bytes, of_backup as "ofBackup"';
 
 /** Newest first. */
 export const readUploads = (db: Queryable, feed: FeedName): Promise<StoredUpload[]> =>
-  db.query<StoredUpload>(
-    'select version, at, actor, name, bytes from feed_upload where feed = $1 order by version desc',
-    [feed],
-  );
+  db.query<StoredUpload>(`select ${COLUMNS} from feed_upload where feed = $1 order by version desc`, [feed]);
 
 /** The newest one; `undefined`: there is none. */
 export async function findUpload(
@@ -33,7 +34,7 @@ export async function findUpload(
   feed: FeedName,
 ): Promise<(StoredUpload & { readonly chunks: AsyncIterable<Buffer> }) | undefined> {
   const [upload] = await db.query<StoredUpload>(
-    'select version, at, actor, name, bytes from feed_upload where feed = $1 order by version desc limit 1',
+    `select ${COLUMNS} from feed_upload where feed = $1 order by version desc limit 1`,
     [feed],
   );
   return upload && { ...upload, chunks: unpacked(db, feed, upload.version) };
@@ -68,7 +69,10 @@ async function* partsOf(db: Queryable, feed: FeedName, version: number): AsyncGe
   }
 }
 
-/** Adds a file that the feed reads from now on. Returns its number, and whether the newest one had the same content already. */
+/**
+ * Adds a file that the feed reads from now on. Returns its number, and whether the newest one had the same content already; one that came
+ * back with a backup is not read, so the same content is added anew.
+ */
 export async function addUpload(
   tx: Queryable,
   feed: FeedName,
@@ -78,7 +82,7 @@ export async function addUpload(
   const packed = await pack(content);
   await lockUploads(tx, feed);
   const [newest] = await tx.query<{ version: number; isSame: boolean }>(
-    'select version, digest = $2 as "isSame" from feed_upload where feed = $1 order by version desc limit 1',
+    'select version, digest = $2 and not of_backup as "isSame" from feed_upload where feed = $1 order by version desc limit 1',
     [feed, digest],
   );
   if (newest?.isSame === true) return { version: newest.version, isNew: false };
@@ -112,7 +116,7 @@ export async function restoreUpload(
   const [newest] = uploads;
   const found = uploads.find((each) => each.version === former);
   if (newest === undefined || found === undefined) return undefined;
-  if (newest.version === former) return { version: former, isNew: false };
+  if (newest.version === former && !newest.ofBackup) return { version: former, isNew: false };
   const version = newest.version + 1;
   await tx.query(
     `insert into feed_upload (feed, version, actor, name, bytes, digest)
@@ -138,6 +142,13 @@ export async function lockNewestUpload(tx: Queryable, feed: FeedName): Promise<S
 
 const lockUploads = (tx: Queryable, feed: FeedName): Promise<unknown> =>
   tx.query('select pg_advisory_xact_lock($1)', [lockKey('upload', feed)]);
+
+/** Within the transaction of a restore. Returns how many feeds read no file until somebody says which is the newest. */
+export async function distrustUploads(tx: Queryable): Promise<number> {
+  await tx.query('update feed_upload set of_backup = true');
+  const [row] = await tx.query<{ n: number }>('select count(distinct feed) as n from feed_upload');
+  return row?.n ?? 0;
+}
 
 /** Removes the older ones. */
 export async function keepNewest(tx: Queryable, feed: FeedName, most: number): Promise<void> {

@@ -132,7 +132,9 @@ const UploadsPage = ({ visit, feed, uploads, reads, fault, kept }: UploadsProps)
         {reads
           ? present === undefined
             ? 'No file has been uploaded yet, so its pulls fail.'
-            : 'The feed reads the newest of these files. It changes only when a newer one is uploaded.'
+            : present.of_backup
+              ? 'The newest of these files came back with a backup of the database, and a newer one may have been uploaded since. So its pulls fail until you upload the newest file again, or have one of these read again.'
+              : 'The feed reads the newest of these files. It changes only when a newer one is uploaded.'
           : 'The feed does not read uploaded files. Its settings would say source: upload://.'}{' '}
         <a href={prefix + pageAddress.feed(feed)}>{`Feed ${feed}`}</a>
       </p>

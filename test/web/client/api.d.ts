@@ -1,4 +1,4 @@
-// The types of the API's client. SHA-256 of the document: 8855cd1567249bd275f4ab939c2842e4ea12796775a382da2d2e8b2d8fb0ebb6
+// The types of the API's client. SHA-256 of the document: a0db18f1714332b4d78ddcf21197293292ade1d2c6b8c0958b300cd81868d681
 // biome-ignore-all assist: generated
 // biome-ignore-all format: generated
 // biome-ignore-all lint: generated
@@ -2863,6 +2863,8 @@ export interface operations {
                             bytes: number;
                             /** @description The feed reads this one. */
                             present: boolean;
+                            /** @description It came back with a backup of the database: nothing is read until the newest file is uploaded again, or this one read again. */
+                            of_backup: boolean;
                         }[];
                         /** @description `null`: nothing follows. */
                         next_cursor: string | null;
