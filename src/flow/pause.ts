@@ -24,19 +24,22 @@ export function pause(ms: number, signal?: AbortSignal, { keepsAlive = true }: P
 }
 
 /** Whether the promise was fulfilled or rejected in time, and before the signal aborts. It is not cancelled otherwise. */
-export async function endsWithin(promise: Promise<unknown>, ms: number, signal?: AbortSignal): Promise<boolean> {
-  const waited = new AbortController();
-  const over = AbortSignal.any([waited.signal, ...(signal === undefined ? [] : [signal])]);
-  const timeout = pause(Math.max(ms, 1), over).then(() => false);
-  const ended = promise.then(
-    () => true,
-    () => true,
-  );
-  try {
-    return await Promise.race([ended, timeout]);
-  } finally {
-    waited.abort();
-  }
+export function endsWithin(promise: Promise<unknown>, ms: number, signal?: AbortSignal): Promise<boolean> {
+  // Each chunk of a feed is waited for, so this makes no signal of its own.
+  return new Promise((resolve) => {
+    let listensNoMore = (): void => undefined;
+    const end = (inTime: boolean): void => {
+      clearTimeout(timer);
+      listensNoMore();
+      resolve(inTime);
+    };
+    const timer = setTimeout(end, Math.max(ms, 1), false);
+    if (signal !== undefined) listensNoMore = onAbort(signal, () => end(false));
+    promise.then(
+      () => end(true),
+      () => end(true),
+    );
+  });
 }
 
 // Repeats work in rounds, each some time after the end of the one before.
