@@ -1,7 +1,7 @@
 // What a pull keeps for people of the records that it read: what was altered in the fields of a posting, and the beginning of the record.
 import type { FeedName, PostingKey } from '../../posting/identifiers.ts';
 import type { Problem } from '../../posting/posting.ts';
-import { LazyTable, toJsonb } from '../postgres/copy-rows.ts';
+import { COPIED_TOGETHER_BYTES, LazyTable, RowCopier, toJsonb } from '../postgres/copy-rows.ts';
 import type { Queryable, Session } from '../postgres/database.ts';
 import { storable } from './record-problems.ts';
 
@@ -127,31 +127,39 @@ export interface KeptRecord {
 /** A wrong mapping can reject a million postings, of which nobody reads each. Those that are sent take no room from those. */
 const MOST_PER_PULL = 5_000;
 
+const KEPT_COLUMNS = { key: 'text', record_hash: 'bytea', excerpt: 'text' } as const;
+
 /** Collects the records of one pull in a temporary table, so no row is locked while the feed streams. Costs nothing without any. */
 export class KeptRecords {
   readonly #session: Session;
   readonly #feed: FeedName;
   readonly #kept: LazyTable;
+  readonly #rows: RowCopier;
   readonly #counts = { rejected: 0, sent: 0 };
 
   constructor(session: Session, feed: FeedName) {
     this.#session = session;
     this.#feed = feed;
-    this.#kept = new LazyTable(session, 'kept', { key: 'text', record_hash: 'bytea', excerpt: 'text' });
+    this.#kept = new LazyTable(session, 'kept', KEPT_COLUMNS);
+    this.#rows = new RowCopier(session, this.#kept.name, KEPT_COLUMNS);
   }
 
   hasRoom(why: KeptRecord['why']): boolean {
     return this.#counts[why] < MOST_PER_PULL;
   }
 
+  /** Small numbers wait for more, or for {@link send}. */
   async add(records: readonly KeptRecord[]): Promise<void> {
-    await this.#kept.create();
     for (const { why } of records) this.#counts[why]++;
-    await this.#session.query('insert into kept select * from unnest($1::text[], $2::bytea[], $3::text[])', [
-      records.map(({ key }) => key),
-      records.map(({ recordHash }) => recordHash),
-      records.map(({ excerpt }) => storable(excerpt)),
-    ]);
+    this.#rows.add(records.map(({ key, recordHash, excerpt }) => [key, recordHash, storable(excerpt)]));
+    if (this.#rows.waiting >= COPIED_TOGETHER_BYTES) await this.send();
+  }
+
+  /** Writes the rows that wait to the temporary table. Call it before {@link merge}. */
+  async send(): Promise<void> {
+    if (this.#rows.waiting === 0) return;
+    await this.#kept.create();
+    await this.#rows.send();
   }
 
   /** Writes them, under the feed's lock. */

@@ -8,7 +8,7 @@ import type { FeedPolicy } from '../../plan/policy.ts';
 import { type FeedName, type PostingKey, postingKey, type SiteName, siteJobId } from '../../posting/identifiers.ts';
 import type { Fields } from '../../posting/posting.ts';
 import { lockKey, markWorkConnection } from '../locks/advisory-locks.ts';
-import { type Cell, LazyTable, RowCopier, toJsonb } from '../postgres/copy-rows.ts';
+import { type Cell, COPIED_TOGETHER_BYTES, LazyTable, RowCopier, toJsonb } from '../postgres/copy-rows.ts';
 import type { Database, LentSession, Session } from '../postgres/database.ts';
 import { HAS_ENDED, hasExpired } from './posting-expiry.ts';
 import { type KeptRecord, KeptRecords, type NotedPosting, PostingNotes } from './posting-notes.ts';
@@ -93,9 +93,6 @@ const MISSING_COLUMNS = {
   absent_already: 'boolean not null',
   open_record_hash: 'bytea',
 } as const;
-
-/** Each COPY costs a quarter of a millisecond, whatever its size; rows are collected up to this many bytes. */
-const SENT_BYTES = 512 * 1024;
 
 /**
  * The transaction is open, and mostly idle, for as long as the source sends: its own limits apply, not those that a server has for
@@ -273,7 +270,7 @@ export class PullTransaction {
   async addNew(desiredChanges: readonly DesiredChange<FieldsToStore>[]): Promise<void> {
     this.#added += desiredChanges.length;
     this.#changes.add(this.#rowsOf(desiredChanges));
-    if (this.#changes.waiting < SENT_BYTES) return;
+    if (this.#changes.waiting < COPIED_TOGETHER_BYTES) return;
     // The connection takes one statement at a time, so every later statement waits for this one.
     await this.#sending;
     this.#sending = this.#changes.send();
@@ -308,7 +305,7 @@ export class PullTransaction {
   async addSkipped(hashes: readonly Buffer[]): Promise<void> {
     if (hashes.length === 0) return;
     this.#skipped.add(hashes.map((hash) => [this.subject.feed, hash]));
-    if (this.#skipped.waiting < SENT_BYTES) return;
+    if (this.#skipped.waiting < COPIED_TOGETHER_BYTES) return;
     await this.#sending;
     await this.#skipped.send();
   }
@@ -338,6 +335,7 @@ export class PullTransaction {
     await this.#sending;
     await this.#changes.send();
     await this.#skipped.send();
+    await this.kept.send();
   }
 
   /** Writes changes that may supersede open ones. */
