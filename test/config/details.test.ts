@@ -1,19 +1,15 @@
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: the configuration contains literal ${NAME}.
 // Loading how the details of postings are requested, from the feed or its format.
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect, test } from 'vitest';
-import { ConfigError } from '../../src/config/config-error.ts';
+import { expect, test } from 'vitest';
 import { loadConfig } from '../../src/config/load-config.ts';
 import { feedName } from '../../src/posting/identifiers.ts';
 import { feedSetups } from '../../src/runtime/feed-setups.ts';
+import { temporaryFolder } from '../support/temporary-folder.ts';
+import { whyRefused } from './why-refused.ts';
 
-let folder: string;
-beforeAll(() => {
-  folder = mkdtempSync(join(tmpdir(), 'jobmirror-details-'));
-});
-afterAll(() => rmSync(folder, { recursive: true }));
+const folder = temporaryFolder();
 
 const FORMAT = 'type: json, records: jobs, key: id, fields: { title: t, location-state: s }';
 const DETAILS = 'details: { url: "jobs/{id}" }';
@@ -125,10 +121,5 @@ test.each<[string[], { source?: string; format?: string }, RegExp]>([
     /expect\.empty_pages: is for pages of the list; .*set empty_pages in details/,
   ],
 ])('%j is refused', async (lines, options, message) => {
-  const error = await load(lines, options).then(
-    () => new Error('it was accepted'),
-    (thrown: unknown) => thrown,
-  );
-  expect(error).toBeInstanceOf(ConfigError);
-  expect((error as ConfigError).message).toMatch(message);
+  expect(await whyRefused(load(lines, options))).toMatch(message);
 });

@@ -5,10 +5,10 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { changedParts } from '../../src/config/config-digests.ts';
-import { ConfigError } from '../../src/config/config-error.ts';
 import { readNames } from '../../src/config/config-file.ts';
 import { loadConfig } from '../../src/config/load-config.ts';
 import { feedName } from '../../src/posting/identifiers.ts';
+import { whyRefused } from './why-refused.ts';
 
 let folder: string;
 beforeEach(() => {
@@ -33,11 +33,7 @@ function write(file: string, text: string): void {
 const load = (brokenFeeds: 'refuse' | 'leave_out' = 'refuse') =>
   loadConfig({ cwd: folder, env: { BOARD_TOKEN: 'zq-51f0c2d7', HOUR: '3', KEY: 'zq-key' }, brokenFeeds });
 
-const complaints = async (): Promise<string> => {
-  const error: unknown = await load().catch((thrown: unknown) => thrown);
-  expect(error).toBeInstanceOf(ConfigError);
-  return (error as ConfigError).message;
-};
+const complaints = async () => await whyRefused(load());
 
 it('reads one feed for each file, beside those of the main file, with paths relative to the main file', async () => {
   write('jobmirror.yaml', `${MAIN}feeds:\n  main:\n    source: main.xml\n    format: indeed\n    site: board\n`);

@@ -1,23 +1,19 @@
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: the tests are about ${NAME} in the configuration.
 // Loading a configuration: valid files, every kind of mistake, the environment, and secrets.
-import { chmodSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { chmodSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { inspect } from 'node:util';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import type { Config } from '../../src/config/config.ts';
-import { ConfigError } from '../../src/config/config-error.ts';
 import { loadConfig } from '../../src/config/load-config.ts';
 import { packageRoot } from '../../src/config/package-root.ts';
 import { feedName, siteName } from '../../src/posting/identifiers.ts';
 import { compileReader } from '../../src/posting/reader.ts';
 import { configSecrets } from '../../src/runtime/app.ts';
+import { temporaryFolder } from '../support/temporary-folder.ts';
+import { whyRefused } from './why-refused.ts';
 
-let folder: string;
-beforeAll(() => {
-  folder = mkdtempSync(join(tmpdir(), 'jobmirror-config-'));
-});
-afterAll(() => rmSync(folder, { recursive: true }));
+const folder = temporaryFolder();
 
 const TOKEN = 'zq-51f0c2d7';
 const env = {
@@ -47,14 +43,7 @@ async function load(text: string) {
 }
 
 /** The lines of the error for a configuration. */
-async function complaintsOf(text: string): Promise<readonly string[]> {
-  const error = await load(text).then(
-    () => new Error('it was accepted'),
-    (thrown: unknown) => thrown,
-  );
-  expect(error).toBeInstanceOf(ConfigError);
-  return (error as ConfigError).message.split('\n');
-}
+const complaintsOf = async (text: string) => (await whyRefused(load(text))).split('\n');
 
 /** The minimal configuration with added or replaced lines of the site or feed. */
 function withLines({ site = [], feed = [], top = [] }: { site?: string[]; feed?: string[]; top?: string[] }): string {

@@ -1,8 +1,7 @@
 // Every example of docs/mapping.md does what the page says.
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { parse } from 'yaml';
 import { loadConfig } from '../../src/config/load-config.ts';
 import { packageRoot } from '../../src/config/package-root.ts';
@@ -10,12 +9,9 @@ import { formatOf } from '../../src/feed/format/formats.ts';
 import { RecordDates } from '../../src/posting/dates.ts';
 import { feedName } from '../../src/posting/identifiers.ts';
 import { compileReader } from '../../src/posting/reader.ts';
+import { temporaryFolder } from '../support/temporary-folder.ts';
 
-let folder: string;
-beforeAll(() => {
-  folder = mkdtempSync(join(tmpdir(), 'jobmirror-examples-'));
-});
-afterAll(() => rmSync(folder, { recursive: true }));
+const folder = temporaryFolder();
 
 const page = readFileSync(join(packageRoot, 'docs', 'mapping.md'), 'utf8');
 const files = [...page.matchAll(/^```csv (\S+)\n([\s\S]*?)^```/gm)];

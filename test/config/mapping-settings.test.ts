@@ -1,16 +1,15 @@
 // Mistakes in the settings of a mapping: each is reported with its line and what to do.
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { ConfigError } from '../../src/config/config-error.ts';
+import { beforeAll, describe, expect, test } from 'vitest';
 import { loadConfig } from '../../src/config/load-config.ts';
 import { feedName } from '../../src/posting/identifiers.ts';
 import { compileReader } from '../../src/posting/reader.ts';
+import { temporaryFolder } from '../support/temporary-folder.ts';
+import { whyRefused } from './why-refused.ts';
 
-let folder: string;
+const folder = temporaryFolder();
 beforeAll(() => {
-  folder = mkdtempSync(join(tmpdir(), 'jobmirror-mapping-'));
   writeFileSync(join(folder, 'twice.csv'), 'a,1\nA,2\n');
   writeFileSync(join(folder, 'short.csv'), 'a,1\n\nb\n');
   writeFileSync(join(folder, 'quote.csv'), 'a,"1\n');
@@ -18,7 +17,6 @@ beforeAll(() => {
   writeFileSync(join(folder, 'latin.csv'), Buffer.from('a,B\xfcro\n', 'latin1'));
   writeFileSync(join(folder, 'heading.csv'), 'code,name\na,1\n');
 });
-afterAll(() => rmSync(folder, { recursive: true }));
 
 /** A configuration whose feed has these lines, from line 9 on. */
 async function load(...lines: readonly string[]) {
@@ -37,14 +35,8 @@ async function load(...lines: readonly string[]) {
   return loadConfig({ env: { TOKEN: 'zq-1' }, cwd: folder });
 }
 
-async function complaintOf(...lines: readonly string[]): Promise<string> {
-  const error: unknown = await load(...lines).then(
-    () => new Error('it was accepted'),
-    (thrown: unknown) => thrown,
-  );
-  expect(error).toBeInstanceOf(ConfigError);
-  return (error as ConfigError).message.replaceAll(`${folder}/`, '');
-}
+const complaintOf = async (...lines: readonly string[]) =>
+  (await whyRefused(load(...lines))).replaceAll(`${folder}/`, '');
 
 const field = (settings: string) => ['format: indeed', 'fields:', `  title: { from: a, ${settings} }`];
 const at = (setting: string) => new RegExp(`^jobmirror\\.yaml:11:\\d+ feeds\\.acme\\.fields\\.title\\.?${setting}: `);

@@ -1,18 +1,14 @@
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: the configuration contains literal ${NAME}.
 // Loading how a source sends its postings in pages, from the feed or its format.
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { ConfigError } from '../../src/config/config-error.ts';
+import { describe, expect, test } from 'vitest';
 import { loadConfig } from '../../src/config/load-config.ts';
 import { feedName } from '../../src/posting/identifiers.ts';
+import { temporaryFolder } from '../support/temporary-folder.ts';
+import { whyRefused } from './why-refused.ts';
 
-let folder: string;
-beforeAll(() => {
-  folder = mkdtempSync(join(tmpdir(), 'jobmirror-pages-'));
-});
-afterAll(() => rmSync(folder, { recursive: true }));
+const folder = temporaryFolder();
 
 const FORMAT = 'type: json, records: jobs, total: meta/total, key: id, fields: { title: t, location-state: s }';
 
@@ -34,14 +30,7 @@ async function load(lines: string[], { source = 'https://ats.example.com/jobs', 
   return feed;
 }
 
-async function complaintOf(...parameters: Parameters<typeof load>): Promise<string> {
-  const error = await load(...parameters).then(
-    () => new Error('it was accepted'),
-    (thrown: unknown) => thrown,
-  );
-  expect(error).toBeInstanceOf(ConfigError);
-  return (error as ConfigError).message;
-}
+const complaintOf = async (...parameters: Parameters<typeof load>) => await whyRefused(load(...parameters));
 
 describe('pages', () => {
   test('have defaults, read the total themselves, and need two pulls for a delete', async () => {

@@ -1,20 +1,18 @@
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: the configuration contains literal ${NAME}.
 // Loading feeds with several sources, or with the files of a folder.
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect, test } from 'vitest';
-import { ConfigError } from '../../src/config/config-error.ts';
+import { beforeAll, expect, test } from 'vitest';
 import { loadConfig } from '../../src/config/load-config.ts';
 import { feedName } from '../../src/posting/identifiers.ts';
+import { temporaryFolder } from '../support/temporary-folder.ts';
+import { whyRefused } from './why-refused.ts';
 
-let folder: string;
+const folder = temporaryFolder();
 beforeAll(() => {
-  folder = mkdtempSync(join(tmpdir(), 'jobmirror-sources-'));
   mkdirSync(join(folder, 'inbox'));
   writeFileSync(join(folder, 'a.xml'), '<source/>');
 });
-afterAll(() => rmSync(folder, { recursive: true }));
 
 async function load(...lines: string[]) {
   const text = [
@@ -96,10 +94,5 @@ test.each<[string, string[], RegExp]>([
   ],
   ['a wildcard in a folder', ['source: "in*/a.xml"', 'files: all'], /source: has a wildcard in the name of a folder/],
 ])('%s is refused', async (_, lines, complaint) => {
-  const error = await load(...lines).then(
-    () => new Error('it was accepted'),
-    (thrown: unknown) => thrown,
-  );
-  expect(error).toBeInstanceOf(ConfigError);
-  expect((error as ConfigError).message).toMatch(complaint);
+  expect(await whyRefused(load(...lines))).toMatch(complaint);
 });

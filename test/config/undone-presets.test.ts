@@ -1,17 +1,13 @@
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: the configuration contains literal ${NAME}.
 // A feed takes parts of its preset away with `null`.
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { loadConfig } from '../../src/config/load-config.ts';
 import { feedName } from '../../src/posting/identifiers.ts';
+import { temporaryFolder } from '../support/temporary-folder.ts';
 
-let folder: string;
-beforeAll(() => {
-  folder = mkdtempSync(join(tmpdir(), 'jobmirror-undone-'));
-});
-afterAll(() => rmSync(folder, { recursive: true }));
+const folder = temporaryFolder();
 
 async function load(format: string, ...lines: string[]) {
   const text = [

@@ -1,16 +1,9 @@
-// Loading formats of web pages: JSON in a script, and postings in JSON-LD.
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { interpretationOf } from '../../src/posting/fingerprint.ts';
+import { temporaryFolder } from '../support/temporary-folder.ts';
 import { feedWith } from './presets/read-preset.ts';
 
-let folder: string;
-beforeAll(() => {
-  folder = mkdtempSync(join(tmpdir(), 'jobmirror-web-pages-'));
-});
-afterAll(() => rmSync(folder, { recursive: true }));
+const folder = temporaryFolder();
 
 const FIELDS = { title: 't', 'location-state': 's', 'contact-web-address': 'u' };
 const sourceWith = async (format: object, settings: object = {}) =>

@@ -1,24 +1,22 @@
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: the tests are about ${NAME} in the configuration.
 // The setting `web`: who may use pages and API, and that nothing is open to a network without users or tokens.
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import type { Config } from '../../src/config/config.ts';
 import { loadConfig } from '../../src/config/load-config.ts';
 import { hashPassword, parsePasswordHash, verifyPassword } from '../../src/config/password-hash.ts';
 import { configSecrets } from '../../src/runtime/app.ts';
+import { temporaryFolder } from '../support/temporary-folder.ts';
 
 const HASH = '$scrypt$ln=10,r=8,p=1$c2FsdHNhbHRzYWx0$MTIzNDU2Nzg5MDEyMzQ1Njc4OTAxMjM0NTY3ODkwMTI';
 const TOKEN = 'zq-hr-51f0c2d7-51f0c2d7';
 const env = { BOARD_TOKEN: 'zq-51f0c2d7', ANNA: HASH, HR: TOKEN, SHORT: 'zq-short', PLAIN: 'zq correct horse' };
 
-let folder: string;
+const folder = temporaryFolder();
 beforeAll(() => {
-  folder = mkdtempSync(join(tmpdir(), 'jobmirror-web-'));
   writeFileSync(join(folder, 'anna.hash'), `${HASH}\n`, { mode: 0o600 });
 });
-afterAll(() => rmSync(folder, { recursive: true }));
 
 function load(text: string): Promise<Config> {
   const rest = 'sites: { board: { base_url: "https://jobs.example.com", token: "${BOARD_TOKEN}" } }\nfeeds: {}\n';

@@ -1,20 +1,19 @@
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: the configuration contains literal ${NAME}.
 // Loading the credentials of a feed: from the environment or from files, and never shown.
 import { execFileSync } from 'node:child_process';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { inspect } from 'node:util';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { ConfigError } from '../../../src/config/config-error.ts';
+import { beforeAll, describe, expect, test } from 'vitest';
 import { loadConfig } from '../../../src/config/load-config.ts';
 import { isSecretCredential } from '../../../src/config/schema/credentials-schema.ts';
 import { feedName } from '../../../src/posting/identifiers.ts';
 import { configSecrets } from '../../../src/runtime/app.ts';
+import { temporaryFolder } from '../../support/temporary-folder.ts';
+import { whyRefused } from '../why-refused.ts';
 
-let folder: string;
+const folder = temporaryFolder();
 beforeAll(() => {
-  folder = mkdtempSync(join(tmpdir(), 'jobmirror-credentials-'));
   writeFileSync(join(folder, 'acme.secret'), 'zq-of-the-file\n', { mode: 0o600 });
   writeFileSync(join(folder, 'open.secret'), 'zq-of-the-file\n', { mode: 0o644 });
   writeFileSync(join(folder, 'empty.secret'), '\n', { mode: 0o600 });
@@ -25,7 +24,6 @@ beforeAll(() => {
   }
   writeFileSync(join(folder, 'lines.secret'), 'zq-1\nzq-2\n', { mode: 0o600 });
 });
-afterAll(() => rmSync(folder, { recursive: true }));
 
 const env = { BOARD_TOKEN: 'zq-board-token', SECRET: 'zq-secret-1', SPACED: 'zq secret', COLON: 'zq:secret' };
 
@@ -52,14 +50,8 @@ async function credentialsOf(written: string) {
 }
 
 /** What is said of them, without the folder: its random name may hold any letters. */
-async function complaintOf(credentials: string, source?: string): Promise<string> {
-  const error = await load(credentials, source).then(
-    () => new Error('it was accepted'),
-    (thrown: unknown) => thrown,
-  );
-  expect(error).toBeInstanceOf(ConfigError);
-  return (error as ConfigError).message.replaceAll(folder, '');
-}
+const complaintOf = async (credentials: string, source?: string) =>
+  (await whyRefused(load(credentials, source))).replaceAll(folder, '');
 
 describe('credentials', () => {
   test.each([

@@ -1,17 +1,10 @@
-// Places outside the United States whose codes are also those of U.S. states: SC in Brazil, IN for India, DE for Germany.
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import type { RecordTree } from '../../../src/posting/posting.ts';
 import { compileReader } from '../../../src/posting/reader.ts';
+import { temporaryFolder } from '../../support/temporary-folder.ts';
 import { feedWith } from './read-preset.ts';
 
-let folder: string;
-beforeAll(() => {
-  folder = mkdtempSync(join(tmpdir(), 'jobmirror-presets-'));
-});
-afterAll(() => rmSync(folder, { recursive: true }));
+const folder = temporaryFolder();
 
 const inBrazil = { city: 'Florianópolis', state: 'SC', country: 'BR' };
 const region = (addressRegion: string, addressCountry: string) => ({ address: { addressRegion, addressCountry } });

@@ -1,17 +1,10 @@
-// What every preset has: a description, a link, quirks, the usual fields, and a sample configuration that loads.
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { compileReader } from '../../../src/posting/reader.ts';
+import { temporaryFolder } from '../../support/temporary-folder.ts';
 import { readPresets } from '../formats-page.ts';
 import { feedWith } from './read-preset.ts';
 
-let folder: string;
-beforeAll(() => {
-  folder = mkdtempSync(join(tmpdir(), 'jobmirror-presets-'));
-});
-afterAll(() => rmSync(folder, { recursive: true }));
+const folder = temporaryFolder();
 
 const FIELDS = [
   ...['number', 'title', 'category-name', 'description', 'location-city', 'location-state'],

@@ -1,16 +1,9 @@
-// The presets on inputs from reports of users, read in place: what a user expects of each posting.
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { hasSharedFeeds, sharedFeed, sharedFeedsNote } from '../../support/shared-feeds.ts';
+import { temporaryFolder } from '../../support/temporary-folder.ts';
 import { feedWith, readResults } from './read-preset.ts';
 
-let folder: string;
-beforeAll(() => {
-  folder = mkdtempSync(join(tmpdir(), 'jobmirror-reports-'));
-});
-afterAll(() => rmSync(folder, { recursive: true }));
+const folder = temporaryFolder();
 
 /** By the last characters of each key: the place that is sent, or `review` if a person has to say it. */
 async function placesIn(file: string, format: string): Promise<Record<string, string>> {

@@ -1,19 +1,12 @@
-// Keys that are made of addresses: a change of tracking parameters, or of the title in the address, changes none.
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { formatOf } from '../../../src/feed/format/formats.ts';
 import type { RecordTree } from '../../../src/posting/posting.ts';
 import { compileKey } from '../../../src/posting/posting-key.ts';
+import { temporaryFolder } from '../../support/temporary-folder.ts';
 import { readPresets } from '../formats-page.ts';
 import { feedWith } from './read-preset.ts';
 
-let folder: string;
-beforeAll(() => {
-  folder = mkdtempSync(join(tmpdir(), 'jobmirror-keys-'));
-});
-afterAll(() => rmSync(folder, { recursive: true }));
+const folder = temporaryFolder();
 
 const example = new Map(readPresets().map(({ name, settings }) => [name, settings.example]));
 const feedOf = (preset: string, more: object = {}) =>
