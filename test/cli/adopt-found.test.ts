@@ -1,7 +1,7 @@
 // `review settle FEED --found` adopts all found jobs whose posting is certain, and leaves the others.
 import { request } from 'undici';
 import { afterEach, expect, it } from 'vitest';
-import { feedXml, posting, postings } from '../support/indeed-feed.ts';
+import { posting, postings } from '../support/indeed-feed.ts';
 import { type Mirror, openMirror } from '../support/mirror.ts';
 import { runProgram } from './run-program.ts';
 
@@ -26,8 +26,7 @@ async function make(number: string): Promise<void> {
 async function openFound(): Promise<void> {
   mirror = await openMirror({ searched: true });
   for (const number of ['p1', 'p2', 'p3', 'p4', 'p4', 'P-5', 'p7']) await make(number);
-  await mirror.writeFeed(feedXml([...postings(5), posting('p7')]));
-  expect(await mirror.sync()).toMatchObject({ in_doubt: 6, created: 0 });
+  expect(await mirror.syncOf([...postings(5), posting('p7')])).toMatchObject({ in_doubt: 6, created: 0 });
   await mirror.stopEngine();
   mirror.sandbox.requests.clear();
 }

@@ -51,8 +51,7 @@ async function ownDatabase(options: { readonly empty?: true }): Promise<string> 
 const emptyDatabase = () => ownDatabase({ empty: true });
 
 async function pull(mirror: Mirror, list: readonly TestPosting[]) {
-  await mirror.writeFeed(feedXml(list));
-  const report = await mirror.sync();
+  const report = await mirror.syncOf(list);
   await mirror.stopEngine();
   return report;
 }

@@ -77,8 +77,7 @@ it('a feed that breaks does not count as removed: it keeps its jobs and name', a
 });
 
 it('a mistake in a site stops everything', async () => {
-  const text = await readFile(mirror.configPath, 'utf8');
-  await writeFile(mirror.configPath, text.replace('  board:', '  board:\n    colour: blue'));
+  await mirror.configure('  board:', '  board:\n    colour: blue');
   expect(await run('sync')).toMatchObject({ status: 1, errors: expect.stringContaining('sites.board.colour') });
   expect((await mirror.siteJobs()).size).toBe(0);
 });
@@ -146,8 +145,7 @@ describe('check', () => {
     const refused = await run('check', '--online');
     expect(refused.status).toBe(1);
     expect(refused.out).not.toContain('is right');
-    const text = await readFile(mirror.configPath, 'utf8');
-    await writeFile(mirror.configPath, text.replace('${DATABASE_URL}', 'postgres://127.0.0.1:1/jobmirror'));
+    await mirror.configure('${DATABASE_URL}', 'postgres://127.0.0.1:1/jobmirror');
     const unseen = await run('check');
     expect(unseen.out).not.toContain('is right');
     expect(unseen.out).toMatch(/No mistake was found in .*, but the database can't be read/);

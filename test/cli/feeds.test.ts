@@ -24,14 +24,8 @@ beforeEach(async () => {
 afterEach(() => mirror.close());
 
 /** Edits the configuration. */
-async function edit(from: string, to: string): Promise<void> {
-  const text = await readFile(mirror.configPath, 'utf8');
-  expect(text).toContain(from);
-  await writeFile(mirror.configPath, text.replace(from, to));
-}
-
 /** A feed's name is alone on its line. */
-const rename = (from: string, to: string): Promise<void> => edit(`\n  ${from}:\n`, `\n  ${to}:\n`);
+const rename = (from: string, to: string): Promise<void> => mirror.configure(`\n  ${from}:\n`, `\n  ${to}:\n`);
 
 async function syncOnce() {
   const report = await mirror.sync();
@@ -75,7 +69,7 @@ describe('a feed under a new name', () => {
     await syncOnce();
     await rename('acme', 'other');
     await writeFile(join(mirror.folder, 'other.xml'), feedXml([posting('o1')]));
-    await edit('source: feed.xml', 'source: other.xml');
+    await mirror.configure('source: feed.xml', 'source: other.xml');
     expect((await run('sync')).status).toBe(1);
     // Printed once, with complete commands: neither the line of the pull nor one about acme repeats it.
     const shown = (await run('status')).out;
@@ -92,7 +86,7 @@ describe('a feed under a new name', () => {
     expect(out).not.toContain('no longer in the configuration');
 
     await rename('other', 'acme');
-    await edit('source: other.xml', 'source: feed.xml');
+    await mirror.configure('source: other.xml', 'source: feed.xml');
     expect((await run('sync', '--json')).json()).toEqual([expect.objectContaining({ feed: 'acme', unchanged: 3 })]);
     const { db } = await mirror.app();
     expect(await db.query('select feed from feed_state where retired_at is not null')).toEqual([]);
@@ -101,7 +95,7 @@ describe('a feed under a new name', () => {
 
 it('check accepts a configuration whose database it cannot read, and says so', { tags: 'slow' }, async () => {
   // biome-ignore lint/suspicious/noTemplateCurlyInString: as written in the configuration.
-  await edit('${DATABASE_URL}', 'postgres://127.0.0.1:1/jobmirror');
+  await mirror.configure('${DATABASE_URL}', 'postgres://127.0.0.1:1/jobmirror');
   const { status, json } = await run('check', '--json');
   expect(status).toBe(0);
   const warnings = [expect.stringMatching(/^the database can't be read: .*ECONNREFUSED/)];
@@ -140,7 +134,7 @@ describe('a renamed feed without live jobs', () => {
     tags: 'slow',
   }, async () => {
     const listPath = '    list_path: /jobs.xml\n';
-    await edit(listPath, '');
+    await mirror.configure(listPath, '');
     await mirror.sandbox.setFaults(LOST);
     expect(await syncOnce()).toMatchObject({ in_doubt: 3, created: 0 });
     await mirror.sandbox.setFaults([]);
@@ -152,7 +146,7 @@ describe('a renamed feed without live jobs', () => {
     expect(await mirror.sandbox.inspect.count()).toBe(3);
 
     expect((await run('feeds', 'rename', 'acme', 'acme-jobs')).out).toContain('and 3 open changes');
-    await edit('    reference_field', `${listPath}    reference_field`);
+    await mirror.configure('    reference_field', `${listPath}    reference_field`);
     const synced = await run('sync', '--json');
     expect(synced.json()).toEqual([expect.objectContaining({ feed: 'acme-jobs', pending: 0, in_doubt: 0 })]);
     expect(await mirror.sandbox.inspect.count()).toBe(3);
@@ -179,7 +173,7 @@ describe('a renamed feed without live jobs', () => {
     await syncOnce();
     await rename('acme', 'acme-jobs');
     await rename('board', 'main');
-    await edit('site: board', 'site: main');
+    await mirror.configure('site: board', 'site: main');
     const { status, errors } = await run('sync');
     expect(status).toBe(1);
     expect(errors).toContain('Site main is at the address of site board; give it that name again first');
@@ -213,7 +207,7 @@ describe('a renamed feed without live jobs', () => {
 });
 
 it('retiring a feed with creates in doubt says so', async () => {
-  await edit('    list_path: /jobs.xml\n', '');
+  await mirror.configure('    list_path: /jobs.xml\n', '');
   await mirror.sandbox.setFaults([{ name: 'reset-after' }]);
   expect(await syncOnce()).toMatchObject({ in_doubt: 3 });
   await rename('acme', 'other');
@@ -243,7 +237,7 @@ describe('feeds new', () => {
 
   /** Three creates of acme are in doubt, and the site has created their jobs. */
   async function openDoubtful(): Promise<void> {
-    await edit(listPath, '');
+    await mirror.configure(listPath, '');
     await mirror.sandbox.setFaults(LOST);
     expect(await syncOnce()).toMatchObject({ in_doubt: 3, created: 0 });
     await mirror.sandbox.setFaults([]);
@@ -279,13 +273,13 @@ describe('feeds new', () => {
     await openDoubtful();
     await rename('acme', 'other');
     await insist();
-    await edit('    reference_field', `${listPath}    reference_field`);
+    await mirror.configure('    reference_field', `${listPath}    reference_field`);
     expect((await run('sync', '--json')).json()).toEqual([expect.objectContaining({ feed: 'other', created: 0 })]);
     expect(await mirror.sandbox.inspect.count()).toBe(3);
   });
 
   it('is refused while there is an orphan site job of such a feed', { tags: 'slow' }, async () => {
-    await edit('\n  acme:\n', '\n  other:\n');
+    await mirror.configure('\n  acme:\n', '\n  other:\n');
     const { db } = await mirror.app();
     await db.query(`insert into feed_state (feed, site) values ('acme', 'board') on conflict do nothing`);
     await db.query(`insert into orphan_site_job (site, site_job_id, feed, key) values ('board', '99', 'acme', 'k')`);
@@ -320,7 +314,7 @@ describe('feeds new', () => {
     await writeFile(mirror.configPath, `${text}\n  other:\n${block}`);
     expect((await run('feeds', 'new', 'other')).status).toBe(0);
     await writeFile(mirror.configPath, text.replace('\n  acme:\n', '\n  other:\n'));
-    await edit('    reference_field', `${listPath}    reference_field`);
+    await mirror.configure('    reference_field', `${listPath}    reference_field`);
     expect((await run('feeds', 'retire', 'acme', '--json')).json()).toEqual([
       { feed: 'acme', retired: true, in_doubt: 3, searched: ['other'] },
     ]);
@@ -399,7 +393,7 @@ it.each([
     await syncOnce();
     await rename('acme', 'other');
     await writeFile(join(mirror.folder, 'other.xml'), feedXml(postings(3)));
-    await edit('source: feed.xml', 'source: other.xml');
+    await mirror.configure('source: feed.xml', 'source: other.xml');
     expect((await run('feeds', 'rename', 'acme', 'other')).status).toBe(0);
     const { db } = await mirror.app();
     await db.query(`update audit set at = now() - $1::interval`, [age]);

@@ -126,8 +126,7 @@ describe('a job named by another form of its ID', () => {
     await open(postings(3));
     const proxy = await startFindingProxy(mirror.sandbox.url);
     try {
-      const text = await readFile(mirror.configPath, 'utf8');
-      await writeFile(mirror.configPath, text.replace(mirror.sandbox.url, proxy.url));
+      await mirror.configure(mirror.sandbox.url, proxy.url);
       const first = await make(jobOf(posting('p1')));
       expect(await adopt('--job', first, '--posting', 'p1')).toMatchObject({ status: 0 });
       await mirror.stopEngine();
@@ -205,8 +204,7 @@ describe('a posting that leaves the feed', () => {
     await query(
       `update change set state = 'failed', attempt_token = null, attempt_operation = null, attempt_started = null, found_job_id = null`,
     );
-    await mirror.writeFeed(feedXml([posting('p2')]));
-    await mirror.sync();
+    await mirror.syncOf([posting('p2')]);
     await mirror.stopEngine();
     expect((await adopt('--sure', '--json')).json()).toEqual([]);
     expect((await adopt('--job', id, '--posting', 'p1', '--anyway')).errors).toContain(
@@ -222,8 +220,7 @@ describe('a posting that leaves the feed', () => {
     await open(postings(8));
     for (const each of postings(8)) await make(jobOf(each));
     expect(await adopt('--sure')).toMatchObject({ status: 0 });
-    await mirror.writeFeed(feedXml(postings(1)));
-    expect(await mirror.sync()).toMatchObject({ deleted: 0, held: 7 });
+    expect(await mirror.syncOf(postings(1))).toMatchObject({ deleted: 0, held: 7 });
     expect(await mirror.sandbox.inspect.count()).toBe(8);
   });
 });

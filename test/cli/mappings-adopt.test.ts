@@ -352,8 +352,7 @@ describe('a posting whose create is', () => {
     mirror.sandbox.requests.clear();
     expect(await mirror.sync()).toMatchObject({ rejected: 1, created: 0 });
     expect(writes()).toEqual([]);
-    await mirror.writeFeed(feedXml([posting('p1', { title: 'Head nurse' })]));
-    expect(await mirror.sync()).toMatchObject({ updated: 1, created: 0 });
+    expect(await mirror.syncOf([posting('p1', { title: 'Head nurse' })])).toMatchObject({ updated: 1, created: 0 });
   });
 
   it('edited in review: the job is compared with the edit, which the next sync sends', { tags: 'slow' }, async () => {
@@ -379,9 +378,7 @@ describe('a posting whose create is', () => {
 it('a feed under a new name is refused until it is renamed', { tags: 'slow' }, async () => {
   await openNew([posting('p1')]);
   await mirror.sync();
-  await mirror.stopEngine();
-  const text = await readFile(mirror.configPath, 'utf8');
-  await writeFile(mirror.configPath, text.replace('  acme:', '  acme2:'));
+  await mirror.configure('  acme:', '  acme2:');
   const refused = await runProgram(mirror, 'mappings', 'adopt', 'acme2', '--sure');
   expect(refused).toMatchObject({ status: 1, out: '' });
   expect(refused.errors).toContain('feeds rename acme acme2');

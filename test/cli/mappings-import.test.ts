@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { request } from 'undici';
 import { afterEach, describe, expect, it } from 'vitest';
 import { firstOf } from '../support/extent.ts';
-import { feedXml, postings } from '../support/indeed-feed.ts';
+import { postings } from '../support/indeed-feed.ts';
 import { type Mirror, type MirrorOptions, openMirror } from '../support/mirror.ts';
 import { runProgram } from './run-program.ts';
 
@@ -125,8 +125,7 @@ describe('a site that cannot be asked', () => {
 
   it('has moved', { tags: 'slow' }, async () => {
     await open();
-    await mirror.writeFeed(feedXml(postings(1)));
-    await mirror.sync();
+    await mirror.syncOf(postings(1));
     const { db } = await mirror.app();
     await db.query(`update site_state set address = 'elsewhere.example.com'`);
     await mirror.stopEngine();

@@ -4,7 +4,7 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
-import { feedXml, posting } from '../support/indeed-feed.ts';
+import { posting } from '../support/indeed-feed.ts';
 import { type Mirror, openMirror } from '../support/mirror.ts';
 import { type Installation, runProgram } from './run-program.ts';
 
@@ -30,8 +30,7 @@ let database: TestDatabase;
 let second: Installation;
 beforeAll(async () => {
   mirror = await openMirror();
-  await mirror.writeFeed(feedXml(KEYS.map((key) => posting(key))));
-  await mirror.sync();
+  await mirror.syncOf(KEYS.map((key) => posting(key)));
   // An old job, one just as old, and one whose URL the site did not tell.
   const { db } = await mirror.app();
   await db.query(`update mapping set mapped_at = '2019-02-28T23:59:59.123Z' where key in ('plain', '007')`);

@@ -24,8 +24,7 @@ async function nothingLeft(): Promise<void> {
 
 describe('standard output is closed', () => {
   it('a list ends with status 0', async () => {
-    await mirror.writeFeed(feedXml(postings(30)));
-    await mirror.sync();
+    await mirror.syncOf(postings(30));
     const program = start('mappings', 'list', '--json');
     program.process.stdout?.destroy();
     expect(await program.ended).toEqual({ status: 0, signal: null });

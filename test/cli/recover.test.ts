@@ -29,8 +29,7 @@ const ids = async () =>
 /** An installation that has mirrored these postings. */
 async function openMirrored(list: readonly TestPosting[], options: MirrorOptions = {}): Promise<void> {
   mirror = await openMirror({ searched: true, ...options });
-  await mirror.writeFeed(feedXml(list));
-  expect(await mirror.sync()).toMatchObject({ created: list.length });
+  expect(await mirror.syncOf(list)).toMatchObject({ created: list.length });
   await mirror.stopEngine();
 }
 
@@ -110,10 +109,9 @@ describe('a lost database', () => {
     await mirror.sandbox.setFaults([{ name: '500', on: ['list'] }]);
     expect(await recover('--yes')).toMatchObject({ status: 1, errors: expect.stringContaining('Nothing was changed') });
     await mirror.sandbox.setFaults([]);
-    const text = await readFile(mirror.configPath, 'utf8');
-    await writeFile(mirror.configPath, text.replace(/ *list_path: .*\n/, ''));
+    await mirror.configure('    list_path: /jobs.xml\n', '');
     expect((await recover('--yes')).errors).toContain('mappings adopt acme');
-    await writeFile(mirror.configPath, text);
+    await mirror.configure('    reference_field:', '    list_path: /jobs.xml\n    reference_field:');
     const { db } = await mirror.app();
     const release = await holdPullLock(db, feedName('acme'));
     expect(await recover('--yes')).toMatchObject({ status: 1, errors: expect.stringContaining('is being pulled') });

@@ -1,6 +1,6 @@
 // The commands that inspect and maintain an installation: status, pulls, resume, check, mappings.
 // @module-tag slow
-import { readFile, writeFile } from 'node:fs/promises';
+import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
 import { feedXml, posting, postings } from '../support/indeed-feed.ts';
@@ -92,12 +92,11 @@ describe('status', () => {
 it('a restored base_url is no longer a failure, before anything is sent', async () => {
   await open();
   await sync(postings(3));
-  const text = await readFile(mirror.configPath, 'utf8');
-  await writeFile(mirror.configPath, text.replace('127.0.0.1', 'localhost'));
+  await mirror.configure('127.0.0.1', 'localhost');
   await mirror.sync();
   await mirror.stopEngine();
   expect((await run('status', '--check')).status).toBe(1);
-  await writeFile(mirror.configPath, text);
+  await mirror.configure('localhost', '127.0.0.1');
   const { out, status } = await run('status', '--check');
   expect(out).toContain('site board: open for sending');
   expect(status).toBe(0);
@@ -117,9 +116,7 @@ it('an unreadable mappings file is reported with the reason', async () => {
 it('resume of a site at another address requires --moved', async () => {
   await open();
   await sync(postings(3));
-  await mirror.stopEngine();
-  const text = await readFile(mirror.configPath, 'utf8');
-  await writeFile(mirror.configPath, text.replace('127.0.0.1', 'localhost'));
+  await mirror.configure('127.0.0.1', 'localhost');
   expect((await run('status')).out).toMatch(/base_url leads to localhost:\d+,.*resume board --moved --config/s);
   expect(await run('check')).toMatchObject({
     status: 1,

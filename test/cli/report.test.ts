@@ -40,8 +40,7 @@ async function openTroubled(options: MirrorOptions = {}): Promise<void> {
     ...options,
   });
   const live = postings(6);
-  await mirror.writeFeed(feedXml([...live, posting('gone')]));
-  await mirror.sync();
+  await mirror.syncOf([...live, posting('gone')]);
   await mirror.sandbox.setFaults([{ name: '500', made: true, on: ['create'], count: 1 }]);
   const broken = feedXml([
     ...live,
@@ -198,8 +197,7 @@ describe('a feed with every kind of trouble', () => {
     const whole = (await run('report', 'acme', '--html')).out;
     for (const key of ['p1', 'p6', '=cmd|1', 'gone', 'doubtful']) expect(whole).toContain(`<bdi>${key}</bdi>`);
     // The title is in no list, but the excerpt of a record is.
-    await mirror.writeFeed(feedXml([posting('a'), posting('a', { title: HOSTILE })]));
-    await mirror.sync();
+    await mirror.syncOf([posting('a'), posting('a', { title: HOSTILE })]);
     await mirror.stopEngine();
     const hostile = (await run('report', 'acme', '--html')).out;
     expect(hostile).toContain('&lt;script&gt;alert(1)&lt;/script&gt;&quot;&#39;&amp;\\u202egnp');
@@ -212,8 +210,7 @@ describe('another feed', () => {
 
   it('writes a file as a whole, or leaves the former one', { tags: 'slow' }, async () => {
     mirror = await openMirror();
-    await mirror.writeFeed(feedXml(postings(2)));
-    await mirror.sync();
+    await mirror.syncOf(postings(2));
     await mirror.stopEngine();
     const file = join(mirror.folder, 'report.csv');
     await writeFile(file, 'former');
@@ -257,8 +254,7 @@ describe('another feed', () => {
   it('a feed that is not proven complete', { tags: 'slow' }, async () => {
     mirror = await openMirror();
     const list: readonly TestPosting[] = postings(3);
-    await mirror.writeFeed(feedXml(list));
-    await mirror.sync();
+    await mirror.syncOf(list);
     await mirror.writeFeed(feedXml(list).replace('</source>', ''));
     await mirror.sync();
     await mirror.stopEngine();

@@ -1,6 +1,3 @@
-// `resume SITE --moved` may be a mistake, so the jobs at the new address are compared before anything is sent there.
-// @module-tag slow
-import { readFile, writeFile } from 'node:fs/promises';
 import { request } from 'undici';
 import { afterEach, describe, expect, it } from 'vitest';
 import { type Sandbox, startSandbox } from '../../src/sandbox/sandbox.ts';
@@ -22,16 +19,13 @@ const resume = (...args: string[]) => runProgram(mirror, 'resume', 'board', '--m
 async function openMirrored(options: MirrorOptions = {}): Promise<void> {
   mirror = await openMirror(options);
   closing.push(() => mirror.close());
-  await mirror.writeFeed(feedXml(postings(JOBS)));
-  expect(await mirror.sync()).toMatchObject({ status: 'mirrored', created: JOBS });
+  expect(await mirror.syncOf(postings(JOBS))).toMatchObject({ status: 'mirrored', created: JOBS });
   const changed = postings(JOBS).map((one) => ({ ...one, title: 'Changed' }));
   await mirror.writeFeed(feedXml(changed.slice(1)));
 }
 
 async function leadTo(url: string, before = mirror.sandbox.url): Promise<void> {
-  await mirror.stopEngine();
-  const text = await readFile(mirror.configPath, 'utf8');
-  await writeFile(mirror.configPath, text.replace(before, url));
+  await mirror.configure(before, url);
 }
 
 /** The same site under another host name. */

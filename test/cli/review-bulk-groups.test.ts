@@ -4,7 +4,7 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { startBulk } from '../../src/review/bulk/start-bulk.ts';
-import { feedXml, posting } from '../support/indeed-feed.ts';
+import { posting } from '../support/indeed-feed.ts';
 import { type Mirror, openMirror } from '../support/mirror.ts';
 import { type ProgramResult, runProgram } from './run-program.ts';
 
@@ -17,8 +17,7 @@ const STATES = ['Jalisco', 'Sonora', 'Ontario'];
 beforeEach(async () => {
   mirror = await openMirror();
   const odd = Array.from({ length: 6 }, (_, at) => posting(`odd${at}`, { state: STATES[at % 3] }));
-  await mirror.writeFeed(feedXml([...odd, posting('fine')]));
-  await mirror.sync();
+  await mirror.syncOf([...odd, posting('fine')]);
   await mirror.stopEngine();
 });
 afterEach(() => mirror.close());

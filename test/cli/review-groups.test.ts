@@ -1,6 +1,6 @@
 // `jobmirror review groups`, and `review list` narrowed by group and other options.
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { feedXml, posting } from '../support/indeed-feed.ts';
+import { posting } from '../support/indeed-feed.ts';
 import { type Mirror, openMirror } from '../support/mirror.ts';
 import { type ProgramResult, runProgram } from './run-program.ts';
 
@@ -13,8 +13,7 @@ beforeAll(async () => {
   mirror = await openMirror();
   const states = ['Jalisco', 'Sonora', 'Jalisco', 'Ontario'];
   const odd = states.map((state, at) => posting(`odd${at}`, { state }));
-  await mirror.writeFeed(feedXml([...odd, posting('untitled', { title: '' })]));
-  await mirror.sync();
+  await mirror.syncOf([...odd, posting('untitled', { title: '' })]);
   await mirror.stopEngine();
 });
 afterAll(() => mirror.close());

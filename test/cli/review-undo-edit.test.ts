@@ -1,7 +1,7 @@
 // `jobmirror review undo-edit`: the next sync brings back what the source has.
 // @module-tag slow
 import { afterEach, beforeEach, expect, it } from 'vitest';
-import { feedXml, posting } from '../support/indeed-feed.ts';
+import { posting } from '../support/indeed-feed.ts';
 import { type Mirror, openMirror } from '../support/mirror.ts';
 import { type ProgramResult, runProgram } from './run-program.ts';
 
@@ -13,8 +13,7 @@ const KEY = 'a b/..<script>';
 
 beforeEach(async () => {
   mirror = await openMirror();
-  await mirror.writeFeed(feedXml([posting(KEY, { state: 'Jalisco' }), posting('fine')]));
-  await mirror.sync();
+  await mirror.syncOf([posting(KEY, { state: 'Jalisco' }), posting('fine')]);
   await mirror.stopEngine();
 });
 afterEach(() => mirror.close());

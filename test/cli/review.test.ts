@@ -1,6 +1,6 @@
 // `jobmirror review` as a person uses it: lists, shows, acts, sends, and reports the outcome.
 import { afterEach, beforeEach, expect, it } from 'vitest';
-import { feedXml, posting, postings } from '../support/indeed-feed.ts';
+import { type feedXml, posting, postings } from '../support/indeed-feed.ts';
 import { type Mirror, openMirror } from '../support/mirror.ts';
 import { type ProgramResult, runProgram } from './run-program.ts';
 
@@ -16,8 +16,7 @@ afterEach(() => mirror.close());
 
 /** Mirrors a feed, then stops the test's worker. */
 async function sync(feed: Parameters<typeof feedXml>[0]) {
-  await mirror.writeFeed(feedXml(feed));
-  const report = await mirror.sync();
+  const report = await mirror.syncOf(feed);
   await mirror.stopEngine();
   return report;
 }

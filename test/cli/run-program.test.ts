@@ -1,15 +1,14 @@
 // Most command tests rely on this: a command behaves the same inside the test process as in its own process.
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { firstOf } from '../support/extent.ts';
-import { feedXml, posting, postings } from '../support/indeed-feed.ts';
+import { posting, postings } from '../support/indeed-feed.ts';
 import { type Mirror, openMirror } from '../support/mirror.ts';
 import { runProgram, spawnProgram } from './run-program.ts';
 
 let mirror: Mirror;
 beforeAll(async () => {
   mirror = await openMirror();
-  await mirror.writeFeed(feedXml([...postings(2), posting('odd', { state: 'Jalisco' })]));
-  await mirror.sync();
+  await mirror.syncOf([...postings(2), posting('odd', { state: 'Jalisco' })]);
   await mirror.stopEngine();
 });
 afterAll(() => mirror.close());

@@ -68,8 +68,7 @@ it('a paused site, a broken feed and a removed feed with unsent changes are fail
   await mirror.sandbox.setFaults([{ name: '401' }]);
   await run('sync');
   expect((await conditions()).failing).toEqual(['paused']);
-  const text = await readFile(mirror.configPath, 'utf8');
-  await writeFile(mirror.configPath, text.replace('  acme:', '  globex:\n    colour: blue'));
+  await mirror.configure('  acme:', '  globex:\n    colour: blue');
   expect((await conditions()).failing?.sort()).toEqual(['configuration', 'left', 'paused']);
   expect((await run('status')).out).toMatch(/^FAILING: feed globex: its configuration is wrong: .*colour/m);
 });

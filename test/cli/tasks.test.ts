@@ -11,7 +11,7 @@ import { packageRoot } from '../../src/config/package-root.ts';
 import { openApp } from '../../src/runtime/app.ts';
 import { startAlerts } from '../../src/runtime/run-alerts.ts';
 import { FAST_ALERTS } from '../support/alerting.ts';
-import { feedXml, posting } from '../support/indeed-feed.ts';
+import { posting } from '../support/indeed-feed.ts';
 import { openMirror } from '../support/mirror.ts';
 import { withEnv } from '../support/with-env.ts';
 import { runProgram } from './run-program.ts';
@@ -46,8 +46,7 @@ it('each task of the cookbook does what it says', async () => {
   try {
     const all = [1, 2, 3].map((n) => posting(`nurse-${n}`));
     for (const feed of [all, all.slice(0, 2)]) {
-      await mirror.writeFeed(feedXml(feed));
-      await mirror.sync();
+      await mirror.syncOf(feed);
       await mirror.stopEngine();
     }
     await appendFile(mirror.configPath, `${mailSettings}web: { public_url: "https://mirror.example.com" }\n`);

@@ -6,7 +6,7 @@ import { retryChanges } from '../../src/store/change/act-in-review.ts';
 import { selectedIds } from '../../src/store/review/review-totals.ts';
 import { forgetOldRows } from '../../src/store/status/retention.ts';
 import { holdPullLock } from '../support/hold-pull-lock.ts';
-import { feedXml, posting, postings, type TestPosting } from '../support/indeed-feed.ts';
+import { posting, postings, type TestPosting } from '../support/indeed-feed.ts';
 import { type Mirror, openMirror } from '../support/mirror.ts';
 import { runProgram } from './run-program.ts';
 
@@ -29,8 +29,7 @@ afterAll(async () => mirror.close());
 const undo = (...args: readonly unknown[]) => runProgram(mirror, 'undo', ...args.map(String));
 
 async function pull(list: readonly TestPosting[]) {
-  await mirror.writeFeed(feedXml(list));
-  const report = await mirror.sync();
+  const report = await mirror.syncOf(list);
   await mirror.stopEngine();
   return report;
 }

@@ -22,8 +22,7 @@ const broken = KEYS.reduce(
 );
 
 it('a discard of unreadable records deletes no job', async () => {
-  await mirror.writeFeed(feedXml(postings(20)));
-  await mirror.sync();
+  await mirror.syncOf(postings(20));
   await mirror.stopEngine();
   await mirror.writeFeed(broken);
   const first = await run('sync', '--json');
@@ -52,8 +51,7 @@ it('a discard of unreadable records deletes no job', async () => {
 
 it('a person approves deletes that are held because of a record without a key', async () => {
   const list = postings(20);
-  await mirror.writeFeed(feedXml(list));
-  await mirror.sync();
+  await mirror.syncOf(list);
   await mirror.stopEngine();
   await mirror.writeFeed(feedXml(list.slice(1)).replace('</source>', '<job><title>Nobody</title></job></source>'));
   await run('sync');

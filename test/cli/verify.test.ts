@@ -264,8 +264,7 @@ describe('verify', () => {
       }),
     ]);
     // The feed decides once it is right: everything that differs is sent.
-    await mirror.writeFeed(feedXml([posting('p1'), posting('p2')]));
-    expect(await mirror.sync()).toMatchObject({ updated: 1 });
+    expect(await mirror.syncOf([posting('p1'), posting('p2')])).toMatchObject({ updated: 1 });
     expect((await mirror.siteJobs()).get('p2')).toMatchObject({ title: 'Nurse p2' });
   });
 });
@@ -536,8 +535,7 @@ it('a job that is gone is left so where the site’s settings say so', { tags: '
 
 it('the value that a reviewer edited is what the site should show', { tags: 'slow' }, async () => {
   await openMirrored([posting('p1'), posting('p2', { state: 'Atlantis' })].slice(0, 1));
-  await mirror.writeFeed(feedXml([posting('p1'), posting('p2', { state: 'Atlantis' })]));
-  expect(await mirror.sync()).toMatchObject({ rejected: 1 });
+  expect(await mirror.syncOf([posting('p1'), posting('p2', { state: 'Atlantis' })])).toMatchObject({ rejected: 1 });
   const [entry] = await (await mirror.app()).db.query<{ id: number }>('select id from change');
   await mirror.stopEngine();
   expect(await runProgram(mirror, 'review', 'edit', String(entry?.id), '--set', 'location-state=Ohio')).toMatchObject({
@@ -554,8 +552,7 @@ it('the value that a reviewer edited is what the site should show', { tags: 'slo
 
 it('a delete that waits for approval stays as it is', { tags: 'slow' }, async () => {
   await openMirrored(postings(3), { feed: { delete_guard: '{ percent: 1, count: 0 }' } });
-  await mirror.writeFeed(feedXml(postings(1)));
-  expect(await mirror.sync()).toMatchObject({ held: 2 });
+  expect(await mirror.syncOf(postings(1))).toMatchObject({ held: 2 });
   await mirror.stopEngine();
   await change(await jobOf('p2'), { title: 'By hand' });
   await remove('p3');
@@ -757,7 +754,7 @@ it('several feeds of one site are verified with one reading of the list, and a r
   expect(requestsOf('list')).toHaveLength(1);
   expect((await found('acme')).counts).toMatchObject({ feed: 'acme', same: 2 });
 
-  await writeFile(mirror.configPath, (await readFile(mirror.configPath, 'utf8')).replace('  other:', '  renamed:'));
+  await mirror.configure('  other:', '  renamed:');
   expect((await runProgram(mirror, 'feeds', 'rename', 'other', 'renamed')).errors).toBe('');
   expect((await found('renamed')).counts).toMatchObject({ feed: 'renamed', changed: 1 });
 });

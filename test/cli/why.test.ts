@@ -10,8 +10,7 @@ import { runProgram } from './run-program.ts';
 let mirror: Mirror;
 beforeAll(async () => {
   mirror = await openMirror();
-  await mirror.writeFeed(feedXml(postings(12)));
-  await mirror.sync();
+  await mirror.syncOf(postings(12));
   await mirror.sandbox.setFaults([{ name: '403', on: ['create'] }]);
   await mirror.writeFeed(
     feedXml([...postings(2), posting('odd', { state: 'Jalisco' }), posting('failed', { title: 'A\u0007B' })]),

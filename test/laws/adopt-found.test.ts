@@ -2,7 +2,7 @@
 import { expect } from 'vitest';
 import { runProgram } from '../cli/run-program.ts';
 import { jobOf, makeJob } from '../support/hand-made-jobs.ts';
-import { feedXml, postings } from '../support/indeed-feed.ts';
+import { postings } from '../support/indeed-feed.ts';
 import { patientSite } from '../support/patient-site.ts';
 import { heal } from './heal.ts';
 import type { Installation } from './installation.ts';
@@ -26,8 +26,7 @@ it('killed before and after an adoption: what was done is counted once, and the 
 }, async ({ open }) => {
   const installation = await open({ queue: 'database', searched: true, site: patientSite(20) });
   for (const one of list) await makeJob(installation, { ...jobOf(one), description: 'by hand' });
-  await installation.writeFeed(feedXml(list));
-  expect(await installation.sync()).toMatchObject({ in_doubt: 4, created: 0 });
+  expect(await installation.syncOf(list)).toMatchObject({ in_doubt: 4, created: 0 });
   await installation.stopEngine();
   const adopt = ['review', 'settle', 'acme', '--found', '--yes', '--no-send'];
   const first = await installation.spawn(adopt, { FAULT_AT: 'found-checked', FAULT_NTH: '2' }).ended;

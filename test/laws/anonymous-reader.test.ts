@@ -58,8 +58,7 @@ describe('a create without an answer, while the token is refused from then on', 
     await open();
     board.habits.publishes = written;
     if (written) {
-      await mirror.writeFeed(feedXml([posting('a')]));
-      expect(await mirror.sync()).toMatchObject({ created: 1 });
+      expect(await mirror.syncOf([posting('a')])).toMatchObject({ created: 1 });
     }
     board.habits.publishes = false;
     board.habits.loses = 1;
@@ -67,8 +66,7 @@ describe('a create without an answer, while the token is refused from then on', 
       if (method === 'GET') board.habits.accepts = false;
     };
     const feed = [...(written ? [posting('a')] : []), posting('b')];
-    await mirror.writeFeed(feedXml(feed));
-    expect(await mirror.sync()).toMatchObject({ created: 0, in_doubt: 1 });
+    expect(await mirror.syncOf(feed)).toMatchObject({ created: 0, in_doubt: 1 });
     await hasten();
     expect(await mirror.sync()).toMatchObject({ created: 0, in_doubt: 1 });
     expect((await notes())[0]).toMatchObject({ state: 'in_doubt', note: expect.stringContaining('not proven') });
@@ -85,8 +83,7 @@ describe('a create without an answer, while the token is refused from then on', 
 
   it('is in doubt again if the site refuses the token when it is sent again', async () => {
     await open();
-    await mirror.writeFeed(feedXml([posting('a')]));
-    await mirror.sync();
+    await mirror.syncOf([posting('a')]);
     board.habits.publishes = false;
     const { db } = await mirror.app();
     // As if the site had accepted another change since, whose token it has begun to refuse unnoticed.
@@ -95,8 +92,7 @@ describe('a create without an answer, while the token is refused from then on', 
     board.habits.before = (method) => {
       if (method === 'GET') board.habits.accepts = false;
     };
-    await mirror.writeFeed(feedXml([posting('a'), posting('b')]));
-    await mirror.sync();
+    await mirror.syncOf([posting('a'), posting('b')]);
     expect(posts()).toBe(3);
     expect(await notes()).toMatchObject([{ state: 'in_doubt' }]);
     expect(board.jobs.size).toBe(2);
@@ -112,8 +108,7 @@ describe('a create without an answer, while the token is refused from then on', 
   it('is decided at once where the account page proves the token', async () => {
     await open({ account_path: '/account.xml' });
     board.habits.drops = 1;
-    await mirror.writeFeed(feedXml([posting('a')]));
-    expect(await mirror.sync()).toMatchObject({ in_doubt: 0 });
+    expect(await mirror.syncOf([posting('a')])).toMatchObject({ in_doubt: 0 });
     expect(posts()).toBe(2);
     expect(board.jobs.size).toBe(1);
   });
@@ -122,25 +117,21 @@ describe('a create without an answer, while the token is refused from then on', 
     await open();
     board.habits.private = true;
     board.habits.drops = 1;
-    await mirror.writeFeed(feedXml([posting('a')]));
-    expect(await mirror.sync()).toMatchObject({ in_doubt: 0 });
+    expect(await mirror.syncOf([posting('a')])).toMatchObject({ in_doubt: 0 });
     expect(board.jobs.size).toBe(1);
   });
 });
 
 it('asks for one job of each pull with creates, and nothing more, while the site accepts what is sent', async () => {
   await open();
-  await mirror.writeFeed(feedXml(postings(20)));
-  await mirror.sync();
-  await mirror.writeFeed(feedXml(postings(20).map((one) => ({ ...one, title: `${one.key} edited` }))));
-  await mirror.sync();
+  await mirror.syncOf(postings(20));
+  await mirror.syncOf(postings(20).map((one) => ({ ...one, title: `${one.key} edited` })));
   expect(board.requests.filter((line) => line.startsWith('GET'))).toHaveLength(1);
 });
 
 it('a job that the site denies to a reader whose token it refuses is not made again', async () => {
   await open();
-  await mirror.writeFeed(feedXml(postings(3)));
-  await mirror.sync();
+  await mirror.syncOf(postings(3));
   const { db } = await mirror.app();
   await db.query('update refused_token set refused_at = now(), accepted_at = null');
   board.habits.before = (method) => {
@@ -149,16 +140,14 @@ it('a job that the site denies to a reader whose token it refuses is not made ag
   for (const job of board.jobs.values()) job.published = job.id === '1';
   const seen = await db.query<{ key: string }>('select key from mapping order by site_job_id');
   board.habits.hidesFromOwner = true;
-  await mirror.writeFeed(feedXml(postings(3).map((one) => (one.key === seen[1]?.key ? { ...one, title: 'X' } : one))));
-  await mirror.sync();
+  await mirror.syncOf(postings(3).map((one) => (one.key === seen[1]?.key ? { ...one, title: 'X' } : one)));
   expect(posts()).toBe(3);
 });
 
 it('a site that can be read again is resumed, and says what is not proven', async () => {
   await open();
   board.habits.accepts = false;
-  await mirror.writeFeed(feedXml(postings(2)));
-  expect(await mirror.sync()).toMatchObject({ created: 0, pending: 2 });
+  expect(await mirror.syncOf(postings(2))).toMatchObject({ created: 0, pending: 2 });
   const program = { folder: mirror.folder, configPath: mirror.configPath, env: mirror.env };
   const online = await runProgram(program, 'check', '--online');
   expect(online.out).toContain('readable; that the token may write is not proven');

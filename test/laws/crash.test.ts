@@ -49,8 +49,7 @@ async function openMirrored(open: Open, queue: string): Promise<Installation> {
     feed: { delete_guard: '{ percent: 100, count: 100 }' },
     site: { limits: '{ requests_per_second: 5000, concurrency: 1, timeout_seconds: 2 }' },
   });
-  await installation.writeFeed(feedXml(BEFORE));
-  await installation.sync();
+  await installation.syncOf(BEFORE);
   // Only the child sends.
   await installation.stopEngine();
   await installation.writeFeed(feedXml(AFTER));
@@ -147,8 +146,7 @@ describe.each(spread(QUEUES, 0, 2))('with the queue in $queue $note', { concurre
         sandbox: { pageSize: 5 },
         site: patientSite(20, 1),
       });
-      await installation.writeFeed(feedXml(BEFORE));
-      await installation.sync();
+      await installation.syncOf(BEFORE);
       for (const steps of SEARCHES) {
         const { db } = await installation.app();
         await forgetAll(db);

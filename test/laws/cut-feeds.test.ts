@@ -37,8 +37,7 @@ describe('feeds cut', () => {
     const server = await serveRaw((socket) => respond(socket, way, current.body, current.cut));
     onTestFinished(() => server.close());
     const installation = await open();
-    await installation.writeFeed(feedXml(postings(12)));
-    expect(await installation.sync()).toMatchObject({ status: 'mirrored', created: 12 });
+    expect(await installation.syncOf(postings(12))).toMatchObject({ status: 'mirrored', created: 12 });
     const { db, log, config } = await installation.app();
     const [setup] = feedSetups(config, ['acme']);
     if (setup === undefined) throw new Error('no feed');

@@ -135,8 +135,7 @@ describe('a standby that was promoted', () => {
   it('and lacks a job makes it no second time', { timeout: 900_000 }, async ({ open }) => {
     const installation = await open({ databaseUrl: await server.newDatabase() });
     const feed = postings(3);
-    await installation.writeFeed(feedXml(feed));
-    expect(await installation.sync()).toMatchObject({ created: 3 });
+    expect(await installation.syncOf(feed)).toMatchObject({ created: 3 });
     const { db } = await installation.app();
     // What the primary had stored last.
     for (const table of ['mapping', 'document']) await db.query(`delete from ${table} where key = 'p3'`);
@@ -153,8 +152,7 @@ describe('a standby that was promoted', () => {
 
   it('and lacks nothing sends what is due', { timeout: 900_000 }, async ({ open }) => {
     const installation = await open({ databaseUrl: await server.newDatabase() });
-    await installation.writeFeed(feedXml(postings(3)));
-    expect(await installation.sync()).toMatchObject({ created: 3 });
+    expect(await installation.syncOf(postings(3))).toMatchObject({ created: 3 });
     await server.failOver();
     await installation.writeFeed(feedXml(postings(5)));
     expect(await installation.spawn(['sync', '--json']).ended).toMatchObject({ status: 0 });

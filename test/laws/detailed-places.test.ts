@@ -2,7 +2,6 @@
 // lost or wrongly deleted, all places of a record have the same detail, and it is requested once.
 // @module-tag slow
 
-import { readFile, writeFile } from 'node:fs/promises';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { feedName, postingKey } from '../../src/posting/identifiers.ts';
 import { tryFeed } from '../../src/pull/preview/try-feed.ts';
@@ -100,13 +99,6 @@ async function jobs(): Promise<string[]> {
       return `${number} ${city} ${title?.split(' ').at(-1)}`;
     })
     .sort();
-}
-
-async function configure(from: string, to: string): Promise<void> {
-  const written = await readFile(mirror.configPath, 'utf8');
-  expect(written).toContain(from);
-  await mirror.stopEngine();
-  await writeFile(mirror.configPath, written.replace(from, to));
 }
 
 async function discard(): Promise<void> {
@@ -211,12 +203,12 @@ describe('the detail of a record with several places', () => {
     const places = '{ path: places, use: first }';
     await open({ places, details: '{ url: "jobs/{id}", match: { id: id } }' });
     expect(await sync(rec('1', ['Boston', 'Salem']), OTHER)).toMatchObject({ created: 2, asked: ['1', '9'] });
-    await configure('use: first', 'use: each');
+    await mirror.configure('use: first', 'use: each');
     expect(await sync()).toMatchObject({ created: 3, deleted: 2, asked: [] });
-    await configure('title: title', 'title: { template: "{title} {id}" }');
+    await mirror.configure('title: title', 'title: { template: "{title} {id}" }');
     expect(await sync()).toMatchObject({ updated: 3, asked: [] });
-    await configure('title: { template: "{title} {id}" }', 'title: title');
-    await configure('acme:', 'other:');
+    await mirror.configure('title: { template: "{title} {id}" }', 'title: title');
+    await mirror.configure('acme:', 'other:');
     await mirror.stopEngine();
     expect((await runProgram(mirror, 'feeds', 'rename', 'acme', 'other')).status).toBe(0);
     const before = source.requests.length;

@@ -43,8 +43,7 @@ describe('without a list action', { concurrent: true }, () => {
   it('a doubt stays in review, and is adopted when a person names the job', async ({ open }) => {
     const installation = await open({ site: NO_LIST });
     await installation.sandbox.setFaults([{ ...MADE, count: 1 }]);
-    await installation.writeFeed(feedXml([posting('a')]));
-    expect(await installation.sync()).toMatchObject({ status: 'review', in_doubt: 1, requests: 1 });
+    expect(await installation.syncOf([posting('a')])).toMatchObject({ status: 'review', in_doubt: 1, requests: 1 });
     expect(await installation.sync()).toMatchObject({ status: 'review', in_doubt: 1, requests: 0 });
     await checkLaws(installation, [], { inDoubt: ['a'] });
     const [entry] = await entriesOf(installation);
@@ -60,8 +59,7 @@ describe('without a list action', { concurrent: true }, () => {
   it('a doubt is sent again when a person says that the job is missing', { tags: 'slow' }, async ({ open }) => {
     const installation = await open({ site: NO_LIST });
     await installation.sandbox.setFaults([{ ...NOT_MADE, count: 1 }]);
-    await installation.writeFeed(feedXml([posting('a')]));
-    await installation.sync();
+    await installation.syncOf([posting('a')]);
     const [entry] = await entriesOf(installation);
     expect(await resolve(installation, entry?.id ?? 0, { kind: 'missing' })).toMatchObject({ kind: 'recorded' });
     await installation.sync();
@@ -71,11 +69,9 @@ describe('without a list action', { concurrent: true }, () => {
   it('a newer change waits for the doubt', async ({ open }) => {
     const installation = await open({ site: NO_LIST });
     await installation.sandbox.setFaults([{ ...MADE, count: 1 }]);
-    await installation.writeFeed(feedXml([posting('a')]));
-    await installation.sync();
+    await installation.syncOf([posting('a')]);
     const newer = [posting('a', { title: 'Head nurse' })];
-    await installation.writeFeed(feedXml(newer));
-    expect(await installation.sync()).toMatchObject({ in_doubt: 1, requests: 0 });
+    expect(await installation.syncOf(newer)).toMatchObject({ in_doubt: 1, requests: 0 });
     const [entry] = await entriesOf(installation);
     const job = (await installation.sandbox.inspect.jobs()).find(({ fields }) => fields.number === 'a');
     const { db } = await installation.app();
@@ -95,12 +91,10 @@ describe('without a list action', { concurrent: true }, () => {
   it('a delete waits for the doubt', { tags: 'slow' }, async ({ open }) => {
     const installation = await open({ site: NO_LIST });
     await installation.sandbox.setFaults([{ ...MADE, after: 5, count: 1 }]);
-    await installation.writeFeed(feedXml(postings(6)));
-    await installation.sync();
+    await installation.syncOf(postings(6));
     const [entry] = await entriesOf(installation);
     const left = postings(6).filter(({ key }) => key !== entry?.key);
-    await installation.writeFeed(feedXml(left));
-    expect(await installation.sync()).toMatchObject({ requests: 0, gone: 1 });
+    expect(await installation.syncOf(left)).toMatchObject({ requests: 0, gone: 1 });
     const job = (await installation.sandbox.inspect.jobs()).find(
       ({ fields, owner }) => fields.number === entry?.key && owner === installation.owner,
     );
@@ -132,8 +126,7 @@ describe('a job that the site has stored with other values', { concurrent: true 
         'create trigger alter_job before insert on sandbox.job for each row execute function sandbox.alter_job()',
       );
       await installation.sandbox.setFaults([{ ...MADE, count: 1 }]);
-      await installation.writeFeed(feedXml([posting('key-a')]));
-      await installation.sync();
+      await installation.syncOf([posting('key-a')]);
       await heal(installation);
       await checkLaws(installation, [posting('key-a')]);
     },
@@ -177,8 +170,7 @@ describe('a job of the same number that may be somebody else’s', { concurrent:
       await runSql(database, `update sandbox.job set created_at = created_at - interval '${age}'`);
       await installation.sandbox.setFaults([{ ...NOT_MADE, count: 1 }]);
       const list = [posting('elsewhere-1')];
-      await installation.writeFeed(feedXml(list));
-      expect(await installation.sync()).toMatchObject({ in_doubt: 1, requests: 1 });
+      expect(await installation.syncOf(list)).toMatchObject({ in_doubt: 1, requests: 1 });
       const [entry] = await entriesOf(installation);
       await resolve(installation, entry?.id ?? 0, { kind: 'missing' });
       await installation.sync();

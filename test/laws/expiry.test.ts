@@ -2,7 +2,7 @@
 import { expect } from 'vitest';
 import type { Step } from '../../src/telemetry/times.ts';
 import { firstOf } from '../support/extent.ts';
-import { feedXml, postings } from '../support/indeed-feed.ts';
+import { postings } from '../support/indeed-feed.ts';
 import { heal } from './heal.ts';
 import { lawTest as it } from './law-test.ts';
 import { checkLaws } from './laws.ts';
@@ -25,8 +25,7 @@ it('killed at one step after another: the next process ends what was begun', { t
     feed: { expire_after_days: '30' },
     site: { limits: '{ requests_per_second: 5000, concurrency: 1, timeout_seconds: 2 }' },
   });
-  await installation.writeFeed(feedXml(ALL));
-  await installation.sync();
+  await installation.syncOf(ALL);
   const { db } = await installation.app();
   await db.query(`update mapping set mapped_at = now() - interval '720 hours' where key in ('p1', 'p2')`);
   await installation.stopEngine();

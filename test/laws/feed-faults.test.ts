@@ -103,8 +103,7 @@ describe('a feed that', { concurrent: true }, () => {
 
   it('is no feed deletes nothing', { timeout: 900_000 }, async ({ open }) => {
     const installation = await open();
-    await installation.writeFeed(feedXml(postings(12)));
-    await installation.sync();
+    await installation.syncOf(postings(12));
     for (const [what, content] of firstOf(BROKEN, 1)) {
       await installation.writeFeed(content);
       expect(await installation.sync(), what).toMatchObject({ complete: false, deleted: 0, held: 0 });
@@ -120,10 +119,8 @@ describe('a feed that', { concurrent: true }, () => {
   }) => {
     const installation = await open();
     for (let time = 0; time < 3; time++) {
-      await installation.writeFeed(feedXml(postings(20)));
-      await installation.sync();
-      await installation.writeFeed(feedXml(postings(4)));
-      expect(await installation.sync()).toMatchObject({ held: 16, deleted: 0 });
+      await installation.syncOf(postings(20));
+      expect(await installation.syncOf(postings(4))).toMatchObject({ held: 16, deleted: 0 });
     }
     await checkLaws(installation, postings(4), { held: postings(20).slice(4) });
     expect(deletes(installation)).toBe(0);
@@ -132,13 +129,11 @@ describe('a feed that', { concurrent: true }, () => {
   it('erodes by 15 % a pull is held at the second', { timeout: 900_000, tags: 'slow' }, async ({ open }) => {
     const installation = await open({ site: patientSite(20) });
     let size = 40;
-    await installation.writeFeed(feedXml(postings(size)));
-    await installation.sync();
+    await installation.syncOf(postings(size));
     const ends = [];
     for (let pull = 0; pull < 4; pull++) {
       size = Math.floor(size * 0.85);
-      await installation.writeFeed(feedXml(postings(size)));
-      const { deleted, held } = await installation.sync();
+      const { deleted, held } = await installation.syncOf(postings(size));
       ends.push({ deleted, held });
     }
     expect(ends).toEqual([
@@ -152,12 +147,9 @@ describe('a feed that', { concurrent: true }, () => {
 
   it('grows tenfold and shrinks again is mirrored, then held', { timeout: 900_000, tags: 'slow' }, async ({ open }) => {
     const installation = await open();
-    await installation.writeFeed(feedXml(postings(6)));
-    await installation.sync();
-    await installation.writeFeed(feedXml(postings(60)));
-    expect(await installation.sync()).toMatchObject({ status: 'mirrored', created: 54 });
-    await installation.writeFeed(feedXml(postings(6)));
-    expect(await installation.sync()).toMatchObject({ held: 54, deleted: 0 });
+    await installation.syncOf(postings(6));
+    expect(await installation.syncOf(postings(60))).toMatchObject({ status: 'mirrored', created: 54 });
+    expect(await installation.syncOf(postings(6))).toMatchObject({ held: 54, deleted: 0 });
     await checkLaws(installation, postings(6), { held: postings(60).slice(6) });
   });
 
@@ -166,8 +158,7 @@ describe('a feed that', { concurrent: true }, () => {
   }, async ({ open }) => {
     const installation = await open();
     const list = [posting('a'), posting('A'), posting('7'), posting('007'), posting('a')];
-    await installation.writeFeed(feedXml(list));
-    expect(await installation.sync()).toMatchObject({ created: 4, duplicates: 1 });
+    expect(await installation.syncOf(list)).toMatchObject({ created: 4, duplicates: 1 });
     await checkLaws(installation, list.slice(0, 4));
   });
 });

@@ -44,13 +44,11 @@ describe('a create without an answer', () => {
   }, async () => {
     await open();
     moderate();
-    await mirror.writeFeed(feedXml(postings(6)));
-    await mirror.sync();
+    await mirror.syncOf(postings(6));
     await mirror.stopEngine();
     publish();
     board.habits.loses = 1;
-    await mirror.writeFeed(feedXml([posting('new'), ...edited(6)]));
-    expect(await mirror.sync()).toMatchObject({ updated: 6, in_doubt: 1 });
+    expect(await mirror.syncOf([posting('new'), ...edited(6)])).toMatchObject({ updated: 6, in_doubt: 1 });
     expect(board.jobs.size).toBe(7);
     const { db } = await mirror.app();
     expect(await db.query(`select reason->>'note' as note from change`)).toEqual([
@@ -61,26 +59,22 @@ describe('a create without an answer', () => {
   it('is not sent again either if the jobs are older than a day', { timeout: 120_000 }, async () => {
     await open();
     moderate();
-    await mirror.writeFeed(feedXml(postings(6)));
-    await mirror.sync();
+    await mirror.syncOf(postings(6));
     await mirror.stopEngine();
     publish();
     const { db } = await mirror.app();
     await db.query(`update request set at = at - interval '3 days'`);
     await db.query(`update mapping set mapped_at = mapped_at - interval '3 days'`);
     board.habits.loses = 1;
-    await mirror.writeFeed(feedXml([posting('new'), ...postings(6)]));
-    expect(await mirror.sync()).toMatchObject({ in_doubt: 1 });
+    expect(await mirror.syncOf([posting('new'), ...postings(6)])).toMatchObject({ in_doubt: 1 });
     expect(board.jobs.size).toBe(7);
   });
 
   it('is sent again where the site shows each new job at once', { timeout: 120_000 }, async () => {
     await open();
-    await mirror.writeFeed(feedXml(postings(6)));
-    await mirror.sync();
+    await mirror.syncOf(postings(6));
     board.habits.drops = 1;
-    await mirror.writeFeed(feedXml([posting('new'), ...edited(6)]));
-    expect(await mirror.sync()).toMatchObject({ created: 1, updated: 6, in_doubt: 0 });
+    expect(await mirror.syncOf([posting('new'), ...edited(6)])).toMatchObject({ created: 1, updated: 6, in_doubt: 0 });
     expect(board.jobs.size).toBe(7);
   });
 });
@@ -88,11 +82,9 @@ describe('a create without an answer', () => {
 describe('a job that the site has not shown since it created it', () => {
   async function hideOne(): Promise<void> {
     await open();
-    await mirror.writeFeed(feedXml(postings(3)));
-    await mirror.sync();
+    await mirror.syncOf(postings(3));
     moderate();
-    await mirror.writeFeed(feedXml([...postings(3), posting('new')]));
-    expect(await mirror.sync()).toMatchObject({ created: 1 });
+    expect(await mirror.syncOf([...postings(3), posting('new')])).toMatchObject({ created: 1 });
     await mirror.stopEngine();
   }
 
@@ -131,12 +123,10 @@ describe('a job that the site has not shown since it created it', () => {
 describe('on a site that shows each new job at once', () => {
   it('one job of each pull is asked for', { timeout: 120_000 }, async () => {
     await open();
-    await mirror.writeFeed(feedXml(postings(20)));
-    await mirror.sync();
+    await mirror.syncOf(postings(20));
     await mirror.stopEngine();
     expect(reads()).toHaveLength(1);
-    await mirror.writeFeed(feedXml(edited(20)));
-    await mirror.sync();
+    await mirror.syncOf(edited(20));
     expect(reads()).toHaveLength(1);
   });
 
@@ -144,13 +134,11 @@ describe('on a site that shows each new job at once', () => {
     timeout: 120_000,
   }, async () => {
     await open();
-    await mirror.writeFeed(feedXml(postings(5)));
-    await mirror.sync();
+    await mirror.syncOf(postings(5));
     const { db } = await mirror.app();
     const [never] = await db.query<{ id: string }>('select site_job_id as id from mapping where never_shown limit 1');
     board.jobs.delete(never?.id ?? '');
-    await mirror.writeFeed(feedXml(edited(5)));
-    await mirror.sync();
+    await mirror.syncOf(edited(5));
     expect(board.jobs.size).toBe(5);
     expect(await db.query('select key from change')).toEqual([]);
   });

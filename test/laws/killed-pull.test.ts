@@ -66,8 +66,7 @@ describe('a pull whose process was killed', { concurrent: true }, () => {
 
 it('says what it found, though its process was killed before it could', { timeout: 300_000 }, async ({ open }) => {
   const installation = await open();
-  await installation.writeFeed(feedXml(postings(4)));
-  await installation.sync();
+  await installation.syncOf(postings(4));
   await installation.stopEngine();
   await installation.writeFeed(feedXml(rekeyed(4)));
   await installation.spawn(['sync', 'acme', '--json'], { FAULT_AT: 'pull-committed' }).ended;
@@ -79,8 +78,7 @@ it('says what it found, though its process was killed before it could', { timeou
 
 it('a pull that holds the lock of its feed is left alone; the next pull concludes what is left', async ({ open }) => {
   const installation = await open();
-  await installation.writeFeed(feedXml(postings(2)));
-  const { pull: former } = await installation.sync();
+  const { pull: former } = await installation.syncOf(postings(2));
   const { db } = await installation.app();
   await db.query(`update pull set status = 'running', finished_at = null where id = $1`, [former]);
   const lock = await lockFeed(db, acme);

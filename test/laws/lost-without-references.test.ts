@@ -58,8 +58,7 @@ const SITES: readonly (readonly [string, MirrorOptions['site']])[] = [
 describe.each(SITES)('a site %s', (_name, settings) => {
   it('gets no second job of any posting, and people can decide about each', async () => {
     await open(settings);
-    await mirror.writeFeed(feedXml(list(20)));
-    expect(await mirror.sync()).toMatchObject({ created: 20, in_doubt: 0 });
+    expect(await mirror.syncOf(list(20))).toMatchObject({ created: 20, in_doubt: 0 });
     const jobs = await ownJobs();
     await loseMappings(mirror);
     await mirror.writeFeed(
@@ -99,8 +98,7 @@ describe.each(SITES)('a site %s', (_name, settings) => {
 
   it('has its certain jobs adopted by settle --found', async () => {
     await open(settings);
-    await mirror.writeFeed(feedXml(list(6)));
-    await mirror.sync();
+    await mirror.syncOf(list(6));
     await loseMappings(mirror);
     expect(await mirror.sync()).toMatchObject({ created: 0, in_doubt: 6 });
     await mirror.stopEngine();
@@ -118,14 +116,11 @@ describe.each(SITES)('a site %s', (_name, settings) => {
 
 it('compares later postings too, and creates those that only resemble jobs that are certainly others’', async () => {
   await open({ reference_field: undefined });
-  await mirror.writeFeed(feedXml(list(8)));
-  await mirror.sync();
+  await mirror.syncOf(list(8));
   await loseMappings(mirror);
   // The first pull sees half of them.
-  await mirror.writeFeed(feedXml(list(4)));
-  expect(await mirror.sync()).toMatchObject({ created: 0, in_doubt: 4 });
-  await mirror.writeFeed(feedXml(list(8)));
-  expect(await mirror.sync()).toMatchObject({ created: 0, in_doubt: 8 });
+  expect(await mirror.syncOf(list(4))).toMatchObject({ created: 0, in_doubt: 4 });
+  expect(await mirror.syncOf(list(8))).toMatchObject({ created: 0, in_doubt: 8 });
   expect(await count()).toBe(8);
 });
 
@@ -140,8 +135,7 @@ it('lets other users’ jobs with the same titles wait for nobody', async () => 
       'location-state': 'Massachusetts',
       'contact-web-address': `https://other-employer.example.net/jobs/${at}`,
     });
-  await mirror.writeFeed(feedXml(list(5)));
-  expect(await mirror.sync()).toMatchObject({ status: 'mirrored', created: 5, in_doubt: 0 });
+  expect(await mirror.syncOf(list(5))).toMatchObject({ status: 'mirrored', created: 5, in_doubt: 0 });
 });
 
 it('keeps the jobs of two feeds of one site apart', async () => {
@@ -165,11 +159,9 @@ it('compares with jobs whose reference the site began to drop', async () => {
   await open();
   const dropped = new Set<string>();
   site.drops = (id) => dropped.has(id);
-  await mirror.writeFeed(feedXml(list(4)));
-  await mirror.sync();
+  await mirror.syncOf(list(4));
   for (const id of (await ownJobs()).values()) dropped.add(id);
-  await mirror.writeFeed(feedXml(list(10)));
-  expect(await mirror.sync()).toMatchObject({ created: 6 });
+  expect(await mirror.syncOf(list(10))).toMatchObject({ created: 6 });
   await loseMappings(mirror);
   expect(await mirror.sync()).toMatchObject({ created: 0, in_doubt: 10 });
   expect(await count()).toBe(10);
@@ -186,8 +178,7 @@ it('lets a person say that the site has none of the feed’s jobs', async () => 
     });
   }
   const feed = ['a', 'b', 'c'].map((key) => posting(key, { title: 'Nurse' }));
-  await mirror.writeFeed(feedXml(feed));
-  expect(await mirror.sync()).toMatchObject({ created: 0, in_doubt: 3 });
+  expect(await mirror.syncOf(feed)).toMatchObject({ created: 0, in_doubt: 3 });
   await mirror.stopEngine();
   expect((await run('feeds', 'new', 'acme')).out).toContain('3 creates that only resembled jobs');
   await mirror.writeFeed(feedXml([...feed, posting('d', { title: 'Nurse' })]));
@@ -198,16 +189,14 @@ it('lets a person say that the site has none of the feed’s jobs', async () => 
 it('creates what resembled a job that another posting got', async () => {
   await open({ reference_field: undefined });
   const twins = ['a', 'b'].map((key) => posting(key, { title: 'Nurse', description: `<p>Work on ward ${key}</p>` }));
-  await mirror.writeFeed(feedXml(twins.slice(0, 1)));
-  await mirror.sync();
+  await mirror.syncOf(twins.slice(0, 1));
   const [made] = (await ownJobs()).values();
   site.proxy.edit = (_path, _method, answer) => ({
     ...answer,
     body: answer.body.replace(/<(description|contact-web-address)[^>]*>[\s\S]*?<\/\1>/g, ''),
   });
   await loseMappings(mirror);
-  await mirror.writeFeed(feedXml(twins));
-  expect(await mirror.sync()).toMatchObject({ created: 0, in_doubt: 2 });
+  expect(await mirror.syncOf(twins)).toMatchObject({ created: 0, in_doubt: 2 });
   const entry = (await waiting()).find(({ key }) => key === 'a');
   await mirror.stopEngine();
   const settled = await run('review', 'settle', String(entry?.id), '--exists', String(made));
@@ -218,8 +207,7 @@ it('creates what resembled a job that another posting got', async () => {
 
 it('asks no more once a person has said that the found jobs are others', async () => {
   await open({ reference_field: undefined });
-  await mirror.writeFeed(feedXml(list(2)));
-  await mirror.sync();
+  await mirror.syncOf(list(2));
   await loseMappings(mirror);
   expect(await mirror.sync()).toMatchObject({ in_doubt: 2 });
   for (const { id } of await waiting()) {
@@ -242,8 +230,7 @@ it.each([
     'location-state': 'Massachusetts',
     ...shown,
   });
-  await mirror.writeFeed(feedXml([posting('a', { description: TEXT })]));
-  expect(await mirror.sync()).toMatchObject({ created: 0, in_doubt: 1 });
+  expect(await mirror.syncOf([posting('a', { description: TEXT })])).toMatchObject({ created: 0, in_doubt: 1 });
   expect(await count()).toBe(1);
 });
 
@@ -262,8 +249,7 @@ it('compares by the types that the site states', async () => {
       'format: indeed\n    fields: { remote: { value: "yes" }, pay: { value: "1,500" } }',
     ),
   );
-  await mirror.writeFeed(feedXml(list(3)));
-  expect(await mirror.sync()).toMatchObject({ created: 3 });
+  expect(await mirror.syncOf(list(3))).toMatchObject({ created: 3 });
   await loseMappings(mirror);
   await mirror.stopEngine();
   const adopted = await run('mappings', 'adopt', 'acme', '--sure');

@@ -96,14 +96,11 @@ describe('a posting that is gone', () => {
   it('is sent nothing within its grace period, and counts as missing', async ({ open }) => {
     const installation = await open({ feed: { delete_guard: '{ missing_pulls: 2 }' } });
     const list = postings(10);
-    await installation.writeFeed(feedXml(list));
-    await installation.sync();
+    await installation.syncOf(list);
     const app = await installation.app();
     await pauseSite(app.db, board, 'a test', undefined);
-    await installation.writeFeed(feedXml(changeFirst(list)));
-    await installation.sync();
-    await installation.writeFeed(feedXml(withoutFirst(list)));
-    expect(await installation.sync()).toMatchObject({ gone: 1, grace: 1, unchanged: 9 });
+    await installation.syncOf(changeFirst(list));
+    expect(await installation.syncOf(withoutFirst(list))).toMatchObject({ gone: 1, grace: 1, unchanged: 9 });
     await resumeSite(app.db, board);
     expect(await installation.sync()).toMatchObject({ deleted: 1, updated: 0, unchanged: 9 });
     expect((await installation.siteJobs()).has('p1')).toBe(false);
@@ -211,8 +208,7 @@ describe('a posting that is gone', () => {
 
   it('is not confused with the one that now has its record under another key', async ({ open }) => {
     const installation = await open();
-    await installation.writeFeed(feedXml(postings(10)));
-    await installation.sync();
+    await installation.syncOf(postings(10));
     const text = await readFile(installation.configPath, 'utf8');
     await installation.stopEngine();
     await writeFile(installation.configPath, text.replace('format: indeed', 'format: indeed\n    key: title'));
@@ -233,11 +229,9 @@ describe('a posting that is gone', () => {
   it('whose delete the site forbids waits for a person, not for the next run', async ({ open }) => {
     const installation = await open();
     const list = postings(10);
-    await installation.writeFeed(feedXml(list));
-    await installation.sync();
+    await installation.syncOf(list);
     await installation.sandbox.setFaults([{ name: '403', on: ['delete'] }]);
-    await installation.writeFeed(feedXml(withoutFirst(list)));
-    expect(await installation.sync()).toMatchObject({
+    expect(await installation.syncOf(withoutFirst(list))).toMatchObject({
       status: 'review',
       gone: 1,
       failed_deletes: 1,

@@ -80,10 +80,8 @@ describe('a pull that was overtaken', () => {
 
 it('an undo that was overtaken by a pull keeps nothing', { timeout: 900_000 }, async ({ open }) => {
   const installation = await open();
-  await installation.writeFeed(feedXml(postings(3)));
-  await installation.sync();
-  await installation.writeFeed(feedXml(newer));
-  const { pull } = await installation.sync();
+  await installation.syncOf(postings(3));
+  const { pull } = await installation.syncOf(newer);
   const { db, config } = await installation.app();
   const [setup] = feedSetups(config, ['acme']);
   if (setup === undefined || pull === null) throw new Error('no feed, or no pull');
@@ -117,8 +115,7 @@ it('an undo that was overtaken by a pull keeps nothing', { timeout: 900_000 }, a
 
 it('a pull whose feed was renamed meanwhile keeps nothing', { timeout: 900_000 }, async ({ open }) => {
   const installation = await open();
-  await installation.writeFeed(feedXml(postings(3)));
-  await installation.sync();
+  await installation.syncOf(postings(3));
   await installation.writeFeed(feedXml(newer));
   const { db, log, config } = await installation.app();
   const [setup] = feedSetups(config, ['acme']);

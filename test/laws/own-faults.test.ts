@@ -230,8 +230,7 @@ describe('a change that cannot be processed', () => {
         site: { ...patientSite(20), retry: '{ attempts: 2, first_delay_seconds: 0.05, max_delay_seconds: 0.2 }' },
       });
       await installation.sandbox.setFaults([{ name: '401' }]);
-      await installation.writeFeed(feedXml([posting('a'), posting('b')]));
-      expect(await installation.sync()).toMatchObject({ status: 'pending', pending: 2 });
+      expect(await installation.syncOf([posting('a'), posting('b')])).toMatchObject({ status: 'pending', pending: 2 });
       const { db } = await installation.app();
       await db.query(`update change set fields = '{"no name of an element": "x"}' where key = 'b'`);
       const report = await heal(installation);

@@ -10,8 +10,7 @@ describe('an open change', () => {
     const installation = await open();
     await installation.sandbox.setFaults([{ name: '403', on: ['create'] }]);
     const list = [posting('a'), posting('b')];
-    await installation.writeFeed(feedXml(list));
-    expect(await installation.sync()).toMatchObject({ failed: 2 });
+    expect(await installation.syncOf(list)).toMatchObject({ failed: 2 });
     await installation.writeFeed(feedXml(list).replaceAll('</city>', '</city><noise>1</noise>'));
     expect(await installation.sync()).toMatchObject({ failed: 2, seen: 2, gone: 0 });
     await installation.writeFeed(feedXml(list).replaceAll('</city>', '</city><noise>2</noise>'));

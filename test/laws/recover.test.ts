@@ -4,7 +4,7 @@ import { describe, expect } from 'vitest';
 import type { Step } from '../../src/telemetry/times.ts';
 import { runProgram } from '../cli/run-program.ts';
 import { jobOf, makeJob } from '../support/hand-made-jobs.ts';
-import { feedXml, posting, postings } from '../support/indeed-feed.ts';
+import { posting, postings } from '../support/indeed-feed.ts';
 import { patientSite } from '../support/patient-site.ts';
 import { heal } from './heal.ts';
 import type { Installation } from './installation.ts';
@@ -21,8 +21,7 @@ async function openOutdated(open: Open): Promise<Installation> {
     sandbox: { pageSize: 5 },
     site: patientSite(20),
   });
-  await installation.writeFeed(feedXml(list));
-  expect(await installation.sync()).toMatchObject({ created: 12 });
+  expect(await installation.syncOf(list)).toMatchObject({ created: 12 });
   const { sandbox } = installation;
   const own = (await sandbox.inspect.jobs()).filter(({ owner }) => owner === installation.owner);
   const idOf = (key: string) => own.find(({ fields }) => fields.number === key)?.id ?? '';

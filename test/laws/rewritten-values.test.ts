@@ -59,13 +59,11 @@ describe('a site that stores values as', { concurrent: true }, () => {
       const description = '<p>Care  for <b>all</b></p>\r\n and Cafe\u0301 &amp; more, as long as this text goes on';
       const title = 'Nurse of the night in the house on the hill by the sea';
       const ours = ['key-a', 'key-b', 'key-c'].map((key) => posting(key, { title: `${key} ${title}`, description }));
-      await installation.writeFeed(feedXml(ours.slice(0, 1)));
-      await installation.sync();
+      await installation.syncOf(ours.slice(0, 1));
       const [former] = await own(installation);
       installation.sandbox.requests.clear();
       await installation.sandbox.setFaults([{ ...LOST, count: 2 }]);
-      await installation.writeFeed(feedXml(ours));
-      await installation.sync();
+      await installation.syncOf(ours);
       const report = await heal(installation);
       expect(report).toMatchObject({ status: 'mirrored', in_doubt: 0 });
       expect(await own(installation)).toHaveLength(3);
@@ -81,8 +79,7 @@ describe('a site that stores values as', { concurrent: true }, () => {
 it('a reference that a site always prefixes is asked about once', { timeout: 900_000 }, async ({ open }) => {
   const installation = await open({ site: patientSite(5) });
   await prefix(installation, 'ACME-');
-  await installation.writeFeed(feedXml([posting('key-a')]));
-  expect(await installation.sync()).toMatchObject({ in_doubt: 1, created: 0 });
+  expect(await installation.syncOf([posting('key-a')])).toMatchObject({ in_doubt: 1, created: 0 });
   await resolveAs(installation, 'key-a');
   const { db } = await installation.app();
   expect((await learntRewrites(db, 'board' as SiteName)).get('number')).toEqual([
@@ -90,11 +87,9 @@ it('a reference that a site always prefixes is asked about once', { timeout: 900
   ]);
   expect(await installation.sync()).toMatchObject({ in_doubt: 0 });
   // From now on the rewriting explains responses, and finds the job of a create whose response was lost.
-  await installation.writeFeed(feedXml([posting('key-a'), posting('key-b')]));
-  expect(await installation.sync()).toMatchObject({ in_doubt: 0, created: 1 });
+  expect(await installation.syncOf([posting('key-a'), posting('key-b')])).toMatchObject({ in_doubt: 0, created: 1 });
   await installation.sandbox.setFaults([{ ...LOST, count: 1 }]);
-  await installation.writeFeed(feedXml([posting('key-a', { title: 'Head' }), posting('key-b'), posting('key-c')]));
-  await installation.sync();
+  await installation.syncOf([posting('key-a', { title: 'Head' }), posting('key-b'), posting('key-c')]);
   expect(await heal(installation)).toMatchObject({ status: 'mirrored', in_doubt: 0 });
   const jobs = await own(installation);
   expect(jobs.map(({ fields }) => fields.number).sort()).toEqual(['ACME-key-a', 'ACME-key-b', 'ACME-key-c']);
@@ -105,11 +100,9 @@ it('a site that starts and stops prefixing references is asked about once; its o
 }, async ({ open }) => {
   const installation = await open({ site: patientSite(5) });
   const many = Array.from({ length: 18 }, (_, at) => posting(`old-${String(at).padStart(2, '0')}`));
-  await installation.writeFeed(feedXml(many));
-  expect(await installation.sync()).toMatchObject({ created: 18 });
+  expect(await installation.syncOf(many)).toMatchObject({ created: 18 });
   await prefix(installation, 'ACME-');
-  await installation.writeFeed(feedXml([...many, posting('key-a')]));
-  expect(await installation.sync()).toMatchObject({ in_doubt: 1, created: 0 });
+  expect(await installation.syncOf([...many, posting('key-a')])).toMatchObject({ in_doubt: 1, created: 0 });
   installation.sandbox.requests.clear();
   await resolveAs(installation, 'key-a');
   // New jobs, changed older jobs, and one create whose response is lost.
@@ -119,8 +112,7 @@ it('a site that starts and stops prefixing references is asked about once; its o
   // One request for the change, and one that corrects the adopted job; the latter may be sent before the pull.
   expect(installation.sandbox.requests.recent().filter(({ method }) => method === 'PUT')).toHaveLength(2);
   await installation.sandbox.setFaults([{ ...LOST, count: 1 }]);
-  await installation.writeFeed(feedXml([...changed, posting('key-a'), posting('key-b'), posting('key-c')]));
-  await installation.sync();
+  await installation.syncOf([...changed, posting('key-a'), posting('key-b'), posting('key-c')]);
   expect(await heal(installation)).toMatchObject({ status: 'mirrored', in_doubt: 0 });
   const database = installation.env.DATABASE_URL ?? '';
   await runSql(database, 'drop trigger prefix_job on sandbox.job');
@@ -136,11 +128,9 @@ it('rewritings learnt from one site do not apply to another site under its name'
 }) => {
   const installation = await open({ site: patientSite(5) });
   await prefix(installation, 'ACME-');
-  await installation.writeFeed(feedXml([posting('key-a')]));
-  await installation.sync();
+  await installation.syncOf([posting('key-a')]);
   await resolveAs(installation, 'key-a');
-  await installation.writeFeed(feedXml([]));
-  await installation.sync();
+  await installation.syncOf([]);
   const { db } = await installation.app();
   const known = async () => (await learntRewrites(db, 'board' as SiteName)).get('number');
   const siteContext = (await installation.engine()).siteContexts.get('board' as SiteName) as SiteContext;

@@ -78,8 +78,7 @@ it.each([false, true])(
 
 it('a job of the first attempt counts after the create was sent again', { timeout: 200_000 }, async () => {
   await open();
-  await mirror.writeFeed(feedXml([posting('z')]));
-  await mirror.sync();
+  await mirror.syncOf([posting('z')]);
   board.habits.drops = 1;
   await mirror.writeFeed(feedXml([posting('z'), posting('a')]));
   const { db } = await mirror.app();
@@ -106,10 +105,8 @@ it('older jobs of other employers with the same titles and places hold no postin
       'contact-web-address': `https://pipes.example/${at}`,
       'created-at': ago(86_400_000),
     });
-  await mirror.writeFeed(feedXml(feed.slice(0, 4)));
-  expect(await mirror.sync()).toMatchObject({ status: 'mirrored', created: 4, in_doubt: 0 });
+  expect(await mirror.syncOf(feed.slice(0, 4))).toMatchObject({ status: 'mirrored', created: 4, in_doubt: 0 });
   board.habits.drops = 1;
-  await mirror.writeFeed(feedXml(feed));
-  expect(await mirror.sync()).toMatchObject({ created: 2, in_doubt: 0 });
+  expect(await mirror.syncOf(feed)).toMatchObject({ created: 2, in_doubt: 0 });
   expect(board.jobs.size).toBe(12);
 });

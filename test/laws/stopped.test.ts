@@ -48,8 +48,7 @@ describe('a pull that is stopped', { concurrent: true }, () => {
     { timeout: 900_000 },
     async (step, { open }) => {
       const installation = await open();
-      await installation.writeFeed(feedXml(postings(3)));
-      await installation.sync();
+      await installation.syncOf(postings(3));
       await installation.writeFeed(feedXml([...postings(2), posting('p3', { title: 'Older' }), posting('older')]));
       const stopped = installation.spawn(['sync'], { FAULT_AT: `${step}:stop` });
       await untilStopped(stopped);
@@ -59,8 +58,7 @@ describe('a pull that is stopped', { concurrent: true }, () => {
       expect(hands.length).toBe(step === 'pull-started' ? 0 : 1);
 
       const newer = [...postings(2), posting('p3', { title: 'Newer' }), posting('newer')];
-      await installation.writeFeed(feedXml(newer));
-      expect(await installation.sync()).toMatchObject({ status: 'mirrored', created: 1, updated: 1 });
+      expect(await installation.syncOf(newer)).toMatchObject({ status: 'mirrored', created: 1, updated: 1 });
       await checkLaws(installation, newer);
       // Otherwise its transaction would block vacuum for as long as the process hangs.
       const connected = () => db.query('select state from pg_stat_activity where pid = any($1::int[])', [hands]);

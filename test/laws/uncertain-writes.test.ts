@@ -15,8 +15,7 @@ const SHORT_RETRY = {
 
 async function openMirrored(open: Open, site: Readonly<Record<string, string>> = SHORT_RETRY): Promise<Installation> {
   const installation = await open({ site });
-  await installation.writeFeed(feedXml(postings(8)));
-  await installation.sync();
+  await installation.syncOf(postings(8));
   return installation;
 }
 
@@ -68,15 +67,12 @@ it('of a posting that leaves within its grace and comes back as it was: its job 
     site: SHORT_RETRY,
     feed: { delete_guard: '{ percent: 100, count: 100, missing_pulls: 5 }' },
   });
-  await installation.writeFeed(feedXml(postings(8)));
-  await installation.sync();
+  await installation.syncOf(postings(8));
   await installation.sandbox.setFaults([{ name: 'reset-after', on: ['update'] }]);
-  await installation.writeFeed(feedXml([...others, posting('p3', { title: 'Other' })]));
-  await installation.sync();
+  await installation.syncOf([...others, posting('p3', { title: 'Other' })]);
   expect((await installation.siteJobs()).get('p3')?.title).toBe('Other');
   await installation.sandbox.setFaults([]);
-  await installation.writeFeed(feedXml(others));
-  expect(await installation.sync()).toMatchObject({ deleted: 0, grace: 1 });
+  expect(await installation.syncOf(others)).toMatchObject({ deleted: 0, grace: 1 });
   await installation.writeFeed(feedXml(postings(8)));
   await heal(installation);
   await checkLaws(installation, postings(8));
@@ -98,8 +94,7 @@ describe('a request that lands late', { concurrent: true }, () => {
     const landed = installation.sandbox.requests.next(({ faults }) => faults.length > 0);
     expect(await installation.sync()).toMatchObject({ status: 'mirrored', updated: 1 });
     const latest = [...others, posting('p3', { title: 'Newer' })];
-    await installation.writeFeed(feedXml(latest));
-    expect(await installation.sync()).toMatchObject({ status: 'mirrored', updated: 1 });
+    expect(await installation.syncOf(latest)).toMatchObject({ status: 'mirrored', updated: 1 });
     await landed;
     await checkLaws(installation, latest);
   });
@@ -111,8 +106,7 @@ describe('a request that lands late', { concurrent: true }, () => {
     await installation.writeFeed(feedXml(others));
     const landed = installation.sandbox.requests.next(({ faults }) => faults.length > 0);
     expect(await installation.sync()).toMatchObject({ status: 'pending', pending_deletes: 1 });
-    await installation.writeFeed(feedXml(postings(8)));
-    expect(await installation.sync()).toMatchObject({ status: 'mirrored', deleted: 0 });
+    expect(await installation.syncOf(postings(8))).toMatchObject({ status: 'mirrored', deleted: 0 });
     await landed;
     await checkLaws(installation, postings(8));
   });
@@ -126,8 +120,7 @@ describe('a site that reports a live job as gone', { concurrent: true }, () => {
       { name: '404', on: ['delete'], count: 1 },
     ]);
     const latest = [...othersThan('p3', 'p5'), posting('p3', { title: 'Other' })];
-    await installation.writeFeed(feedXml(latest));
-    await installation.sync();
+    await installation.syncOf(latest);
     await heal(installation);
     await checkLaws(installation, latest);
   });
@@ -139,8 +132,7 @@ describe('a site that reports a live job as gone', { concurrent: true }, () => {
     );
     await installation.sandbox.inspect.removeJob(job?.id ?? '');
     const latest = [...others, posting('p3', { title: 'Other' })];
-    await installation.writeFeed(feedXml(latest));
-    await installation.sync();
+    await installation.syncOf(latest);
     await checkLaws(installation, latest);
   });
 });

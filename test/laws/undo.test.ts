@@ -32,14 +32,12 @@ const OPTIONS = {
 /** Opens an installation that has mirrored the wrong feed after the right one. Returns the number of that pull. */
 async function openWrong(open: Open): Promise<{ installation: Installation; pull: number }> {
   const installation = await open(OPTIONS);
-  await installation.writeFeed(feedXml(RIGHT));
-  await installation.sync();
+  await installation.syncOf(RIGHT);
   return { installation, pull: await mirrorWrong(installation) };
 }
 
 async function mirrorWrong(installation: Installation): Promise<number> {
-  await installation.writeFeed(feedXml(WRONG));
-  const { pull } = await installation.sync();
+  const { pull } = await installation.syncOf(WRONG);
   await installation.stopEngine();
   return pull as number;
 }
@@ -113,8 +111,7 @@ describe('a process that undoes a pull', { concurrent: true }, () => {
   it('while another process sends the pull', { timeout: 900_000 }, async ({ open }) => {
     const right = postings(24);
     const installation = await open(OPTIONS);
-    await installation.writeFeed(feedXml(right));
-    const { pull } = await installation.sync();
+    const { pull } = await installation.syncOf(right);
     await installation.stopEngine();
     const many = right.map(({ key }) => posting(key, { title: 'Wrong' }));
     const { begun } = await inTheMiddle(installation, many, () => installation.spawn(['sync', 'acme', '--json']));
@@ -134,11 +131,9 @@ describe('a process that undoes a pull', { concurrent: true }, () => {
 
   it('with creates, updates and deletes of unknown outcome', { timeout: 900_000 }, async ({ open }) => {
     const installation = await open(OPTIONS);
-    await installation.writeFeed(feedXml(RIGHT));
-    await installation.sync();
+    await installation.syncOf(RIGHT);
     await installation.sandbox.setFaults([{ name: '500', made: true }]);
-    await installation.writeFeed(feedXml(WRONG));
-    const { pull } = await installation.sync();
+    const { pull } = await installation.syncOf(WRONG);
     await installation.stopEngine();
     await installation.sandbox.setFaults([]);
     await runProgram(installation, ...undoOf(pull as number));

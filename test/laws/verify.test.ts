@@ -18,8 +18,7 @@ const FEW = 60;
 async function openWithDrift(open: Open, list: readonly TestPosting[]): Promise<Installation> {
   const sandbox = { pageSize: Math.ceil(list.length / 3) };
   const installation = await open({ queue: 'database', sandbox, site: patientSite(20) });
-  await installation.writeFeed(feedXml(list));
-  expect(await installation.sync()).toMatchObject({ created: list.length });
+  expect(await installation.syncOf(list)).toMatchObject({ created: list.length });
   const { db } = await installation.app();
   const theirs = '(select id from sandbox.account where email = $1)';
   await db.query(`delete from sandbox.job where owner_id = ${theirs} and fields->>'number' like '%0'`, [

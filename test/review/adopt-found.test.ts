@@ -14,7 +14,7 @@ import { findBulk, openUnattended, skippedOfBulk } from '../../src/store/review/
 import { pauseSite, resumeSite } from '../../src/store/site/site-state.ts';
 import { openFoundJobs } from '../support/found-jobs.ts';
 import { changeJob, removeJob } from '../support/hand-made-jobs.ts';
-import { feedXml, postings } from '../support/indeed-feed.ts';
+import { postings } from '../support/indeed-feed.ts';
 import type { Mirror } from '../support/mirror.ts';
 import { acme } from './stage.ts';
 
@@ -240,8 +240,7 @@ it('none is certain that may be the job of another user of the site', async () =
 
 it('none is certain whose posting is to be removed, or that is of another site than the configured one', async () => {
   const id = await start();
-  await mirror.writeFeed(feedXml(postings(5).filter(({ key }) => key !== 'p1')));
-  expect(await mirror.sync()).toMatchObject({ in_doubt: 4, deleted: 0 });
+  expect(await mirror.syncOf(postings(5).filter(({ key }) => key !== 'p1'))).toMatchObject({ in_doubt: 4, deleted: 0 });
   await mirror.stopEngine();
   app = await mirror.app();
   const { sure, left: others } = await readFoundJobs(app.db, OF);

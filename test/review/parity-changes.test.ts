@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { momentOf } from '../../src/operations/scalars.ts';
 import { runProgram } from '../cli/run-program.ts';
-import { feedXml, posting, postings } from '../support/indeed-feed.ts';
+import { type feedXml, posting, postings } from '../support/indeed-feed.ts';
 import { type Mirror, openMirror } from '../support/mirror.ts';
 import { visitorOf } from '../web/form-visitor.ts';
 import { type Served, serve } from '../web/served.ts';
@@ -19,8 +19,7 @@ let served: Served;
 beforeAll(async () => {
   mirror = await openMirror({ feed: { delete_guard: '{ count: 1, percent: 1 }' } });
   const pull = async (list: Parameters<typeof feedXml>[0]) => {
-    await mirror.writeFeed(feedXml(list));
-    await mirror.sync();
+    await mirror.syncOf(list);
     await mirror.stopEngine();
   };
   const odd = posting('odd', { state: 'Jalisco', title: '=Cook "b"' });

@@ -1,7 +1,7 @@
 // A job that the site has accepted is edited in a page, through the API and in a terminal, with the same refusals; a real site gets it.
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { runProgram } from '../cli/run-program.ts';
-import { feedXml, posting } from '../support/indeed-feed.ts';
+import { posting } from '../support/indeed-feed.ts';
 import { type FormVisitor, visitorOf } from '../web/form-visitor.ts';
 import { type Answer, type Served, serve } from '../web/served.ts';
 import { openStage, type Stage } from './stage.ts';
@@ -14,8 +14,7 @@ let anna: FormVisitor;
 beforeEach(async () => {
   stage = await openStage({ feed: { create_only_fields: '[category-name]' } });
   served = await serve(stage.mirror, { sends: true });
-  await stage.mirror.writeFeed(feedXml([posting(KEY, { title: 'Nurse' }), posting('p2')]));
-  await stage.mirror.sync();
+  await stage.mirror.syncOf([posting(KEY, { title: 'Nurse' }), posting('p2')]);
   anna = await visitorOf(served, 'anna');
 });
 afterEach(async () => {

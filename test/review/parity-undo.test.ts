@@ -1,7 +1,7 @@
 // The undo of a pull is planned and done alike in the API and on its page, and only as it was shown.
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { runProgram } from '../cli/run-program.ts';
-import { feedXml, posting, postings } from '../support/indeed-feed.ts';
+import { posting, postings } from '../support/indeed-feed.ts';
 import { type Mirror, openMirror } from '../support/mirror.ts';
 import { visitorOf } from '../web/form-visitor.ts';
 import { type Served, serve } from '../web/served.ts';
@@ -14,8 +14,7 @@ let served: Served;
 beforeAll(async () => {
   mirror = await openMirror();
   for (const list of [RIGHT, WRONG]) {
-    await mirror.writeFeed(feedXml(list));
-    await mirror.sync();
+    await mirror.syncOf(list);
   }
   served = await serve(mirror, { sends: true });
 });

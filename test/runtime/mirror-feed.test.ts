@@ -11,8 +11,7 @@ import { type Mirror, openMirror } from '../support/mirror.ts';
 let mirror: Mirror;
 beforeEach(async () => {
   mirror = await openMirror();
-  await mirror.writeFeed(feedXml(postings(2)));
-  expect(await mirror.sync()).toMatchObject({ created: 2 });
+  expect(await mirror.syncOf(postings(2))).toMatchObject({ created: 2 });
   // The worker of this sync would take up what a test leaves.
   await mirror.stopEngine();
 });

@@ -4,7 +4,7 @@ import { afterEach, describe, expect, it } from 'vitest';
 import { feedName, postingKey } from '../../src/posting/identifiers.ts';
 import { type Doubt, findDoubt, refuteDoubt } from '../../src/store/change/doubt.ts';
 import { firstOf } from '../support/extent.ts';
-import { feedXml, posting, postings, type TestPosting } from '../support/indeed-feed.ts';
+import { posting, postings } from '../support/indeed-feed.ts';
 import { type Mirror, openMirror } from '../support/mirror.ts';
 import { patientSite } from '../support/patient-site.ts';
 
@@ -19,8 +19,7 @@ const SHORT = {
 /** An installation that has mirrored `p1` to `p4`, but no longer knows the last two. */
 async function openBehind(site: Readonly<Record<string, string | undefined>> = {}): Promise<void> {
   mirror = await openMirror({ searched: true, site: { ...SHORT, ...site } });
-  await mirror.writeFeed(feedXml(postings(4)));
-  expect(await mirror.sync()).toMatchObject({ created: 4 });
+  expect(await mirror.syncOf(postings(4))).toMatchObject({ created: 4 });
   await forget('p3', 'p4');
 }
 
@@ -28,11 +27,6 @@ async function forget(...keys: readonly string[]): Promise<void> {
   const { db } = await mirror.app();
   await db.query('delete from mapping where key = any($1::text[])', [keys]);
   await db.query('delete from document where key = any($1::text[])', [keys]);
-}
-
-async function sync(list: readonly TestPosting[]) {
-  await mirror.writeFeed(feedXml(list));
-  return mirror.sync();
 }
 
 /** Sends a request to the site, as if from another database. */
@@ -59,22 +53,22 @@ describe('after a sign the site is searched once, and none of its jobs is create
   it('a job shows the reference of another posting', { tags: 'slow' }, async () => {
     await openBehind(patientSite(30, 1));
     await send('PUT', `/jobs/${await idOf('p1')}.xml`, '<number>of-another</number>');
-    expect(await sync([posting('p1', { title: 'Other' }), posting('p2')])).toMatchObject({ in_doubt: 1 });
+    expect(await mirror.syncOf([posting('p1', { title: 'Other' }), posting('p2')])).toMatchObject({ in_doubt: 1 });
     mirror.sandbox.requests.clear();
     const four = [posting('p1', { title: 'Other' }), ...postings(5).slice(1)];
-    expect(await sync(four)).toMatchObject({ created: 1, in_doubt: 3 });
+    expect(await mirror.syncOf(four)).toMatchObject({ created: 1, in_doubt: 3 });
     expect(await mirror.sandbox.inspect.count()).toBe(5);
     const searched = lists();
     expect(searched).toBeGreaterThan(0);
-    expect(await sync([...four, posting('p6')])).toMatchObject({ created: 1, in_doubt: 3 });
+    expect(await mirror.syncOf([...four, posting('p6')])).toMatchObject({ created: 1, in_doubt: 3 });
     expect(lists()).toBe(searched);
   });
 
   it('the list that is read for a doubt shows jobs of no known posting', { tags: 'slow' }, async () => {
     await openBehind();
     await mirror.sandbox.setFaults([{ name: '500', made: true, on: ['create'], count: 1 }]);
-    expect(await sync([...postings(2), posting('p5')])).toMatchObject({ in_doubt: 0 });
-    expect(await sync(postings(5))).toMatchObject({ created: 0, in_doubt: 2 });
+    expect(await mirror.syncOf([...postings(2), posting('p5')])).toMatchObject({ in_doubt: 0 });
+    expect(await mirror.syncOf(postings(5))).toMatchObject({ created: 0, in_doubt: 2 });
     expect(await mirror.sandbox.inspect.count()).toBe(5);
   });
 
@@ -84,8 +78,8 @@ describe('after a sign the site is searched once, and none of its jobs is create
     // The next ID that the site will assign.
     const last = Math.max(...(await mirror.sandbox.inspect.jobs()).map(({ id }) => Number(id)));
     await db.query(`update mapping set site_job_id = $1 where key = 'p2'`, [String(last + 1)]);
-    await sync([...postings(2), posting('p5')]);
-    expect(await sync(postings(5))).toMatchObject({ in_doubt: 3 });
+    await mirror.syncOf([...postings(2), posting('p5')]);
+    expect(await mirror.syncOf(postings(5))).toMatchObject({ in_doubt: 3 });
     expect(await mirror.sandbox.inspect.count()).toBe(5);
   });
 
@@ -97,7 +91,7 @@ describe('after a sign the site is searched once, and none of its jobs is create
     // As if the site had reused the ID: the database maps p1 to the job of p3.
     await db.query(`update mapping set site_job_id = $1 where key = 'p1'`, [await idOf('p3')]);
     await db.query('update feed_state set site_checked_at = null');
-    expect(await sync(postings(4))).toMatchObject({ created: 0, in_doubt: 2 });
+    expect(await mirror.syncOf(postings(4))).toMatchObject({ created: 0, in_doubt: 2 });
     expect(await mirror.sandbox.inspect.count()).toBe(4);
   });
 });
@@ -107,9 +101,9 @@ it('without a list a sign is reported once, and creates continue', async () => {
   await send('PUT', `/jobs/${await idOf('p1')}.xml`, '<number>of-another</number>');
   const changed = [posting('p1', { title: 'Other' }), posting('p2')];
   const reports = [
-    await sync(changed),
-    await sync([...changed, posting('p7')]),
-    await sync([...changed, posting('p7'), posting('p8')]),
+    await mirror.syncOf(changed),
+    await mirror.syncOf([...changed, posting('p7')]),
+    await mirror.syncOf([...changed, posting('p7'), posting('p8')]),
   ];
   expect(reports.map(({ created }) => created)).toEqual([0, 1, 1]);
   // Maintenance may notice the sign before or after the first report.
@@ -121,13 +115,13 @@ it('without a list a sign is reported once, and creates continue', async () => {
 it('many signs cause a single search of the site', { tags: 'slow' }, async () => {
   await openBehind(patientSite(30, 1));
   await send('PUT', `/jobs/${await idOf('p1')}.xml`, '<number>of-another</number>');
-  await sync([posting('p1', { title: 'Other' }), posting('p2')]);
-  await sync([posting('p1', { title: 'Other' }), posting('p2'), posting('p5')]);
+  await mirror.syncOf([posting('p1', { title: 'Other' }), posting('p2')]);
+  await mirror.syncOf([posting('p1', { title: 'Other' }), posting('p2'), posting('p5')]);
   await send('PUT', `/jobs/${await idOf('p2')}.xml`, '<number>of-a-third</number>');
   mirror.sandbox.requests.clear();
   const changed = [posting('p1', { title: 'Other' }), posting('p2', { title: 'Other' }), posting('p5'), posting('p6')];
-  expect(await sync(changed)).toMatchObject({ created: 1, in_doubt: 2 });
-  expect(await sync([...changed, posting('p7')])).toMatchObject({ created: 1 });
+  expect(await mirror.syncOf(changed)).toMatchObject({ created: 1, in_doubt: 2 });
+  expect(await mirror.syncOf([...changed, posting('p7')])).toMatchObject({ created: 1 });
   expect(lists()).toBe(0);
 });
 
@@ -137,7 +131,7 @@ it('nobody is asked again about a found job that a person declared to be another
   await openBehind();
   const { db } = await mirror.app();
   await db.query('update feed_state set site_checked_at = null');
-  expect(await sync(postings(4))).toMatchObject({ in_doubt: 2 });
+  expect(await mirror.syncOf(postings(4))).toMatchObject({ in_doubt: 2 });
   const doubt = await findDoubt(db, feedName('acme'), postingKey('p3'));
   await refuteDoubt(db, doubt as Doubt, Number.POSITIVE_INFINITY);
   await db.query('update feed_state set site_checked_at = null');
@@ -184,16 +178,16 @@ describe('the data of an older dump in the same tables', () => {
   ] as const;
   it.each(firstOf(RESTORED, 1))('causes a search of the site, also %s', async (_name, stops) => {
     mirror = await openMirror({ searched: true });
-    expect(await sync(postings(2))).toMatchObject({ created: 2 });
+    expect(await mirror.syncOf(postings(2))).toMatchObject({ created: 2 });
     await dump();
-    expect(await sync(postings(4))).toMatchObject({ created: 2 });
+    expect(await mirror.syncOf(postings(4))).toMatchObject({ created: 2 });
     await restore();
     if (stops) await mirror.stopEngine();
-    expect(await sync(postings(5))).toMatchObject({ created: 1, in_doubt: 2 });
+    expect(await mirror.syncOf(postings(5))).toMatchObject({ created: 1, in_doubt: 2 });
     expect(await mirror.sandbox.inspect.count()).toBe(5);
     mirror.sandbox.requests.clear();
     await mirror.stopEngine();
-    expect(await sync(postings(6))).toMatchObject({ created: 1, in_doubt: 2 });
+    expect(await mirror.syncOf(postings(6))).toMatchObject({ created: 1, in_doubt: 2 });
     expect(lists()).toBe(0);
   });
 });

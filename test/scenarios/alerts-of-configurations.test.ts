@@ -13,7 +13,7 @@ import {
   pauseSite,
   resumeSite,
 } from '../support/alerting.ts';
-import { feedXml, posting, postings } from '../support/indeed-feed.ts';
+import { posting, postings } from '../support/indeed-feed.ts';
 
 let alerting: Alerting;
 afterEach(() => alerting.close());
@@ -129,15 +129,13 @@ it('a process that does not ask for events leaves those that another one asks fo
   await first.start(IDLE_ALERTS);
   const second = await alerting.process((text) => on('held')(globex(text)));
   await second.start(IDLE_ALERTS);
-  await alerting.mirror.writeFeed(feedXml([posting('a')]));
-  await alerting.mirror.sync();
+  await alerting.mirror.syncOf([posting('a')]);
   expect(await eventsOf(second)).toEqual([{ key: 'a' }]);
   // While the first restarts, others begin: nothing is missed.
   await first.stop();
   const third = await alerting.process((text) => globex(text).replace(/^alerts:.*\n/m, ''));
   await third.start(IDLE_ALERTS);
-  await alerting.mirror.writeFeed(feedXml([posting('a'), posting('b')]));
-  await alerting.mirror.sync();
+  await alerting.mirror.syncOf([posting('a'), posting('b')]);
   expect(await eventsOf(second)).toEqual([{ key: 'b' }]);
 });
 
@@ -149,8 +147,7 @@ it('events that several configurations ask for are written once', async () => {
     await alerting.process(on('posting.mirrored, posting.rejected')),
   ];
   for (const process of all) await process.start(IDLE_ALERTS);
-  await alerting.mirror.writeFeed(feedXml([...postings(2), posting('x', { state: 'Jalisco' })]));
-  await alerting.mirror.sync();
+  await alerting.mirror.syncOf([...postings(2), posting('x', { state: 'Jalisco' })]);
   const [first] = all;
   expect(first && (await eventsOf(first)).map(({ key }) => key).sort()).toEqual(['p1', 'p2', 'x']);
 });

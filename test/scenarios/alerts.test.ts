@@ -74,8 +74,7 @@ it('tells that the keys of a feed seem to have changed, also if no delete of it 
   const app = await open('', { policy: 'upsert_only' });
   const sync = async (prefix: string) => {
     const list = [1, 2, 3].map((n) => posting(`${prefix}${n}`, { title: `Nurse ${n}`, description: `Ward ${n}` }));
-    await mirror.writeFeed(feedXml(list));
-    return mirror.sync();
+    return mirror.syncOf(list);
   };
   expect(await sync('a')).toMatchObject({ created: 3 });
   expect(await sync('b')).toMatchObject({ created: 0, held: 0, pending: 3 });
@@ -252,13 +251,10 @@ it('an endpoint that is gone gets nothing more by itself', async () => {
 
 it('tells held deletes and their end', async () => {
   const app = await open();
-  await mirror.writeFeed(feedXml(postings(3)));
-  await mirror.sync();
-  await mirror.writeFeed(feedXml([]));
-  await mirror.sync();
+  await mirror.syncOf(postings(3));
+  await mirror.syncOf([]);
   await evaluate(app);
-  await mirror.writeFeed(feedXml(postings(3)));
-  await mirror.sync();
+  await mirror.syncOf(postings(3));
   await evaluate(app);
   await send(app);
   expect(told()).toEqual(['alert.opened held acme', 'alert.recovered held acme']);
@@ -313,8 +309,7 @@ it('tells that a group of review entries has appeared, and that it is decided', 
   const abroad = (n: number) => Array.from({ length: n }, (_, at) => posting(`x${at}`, { state: 'Jalisco' }));
   const pull = async (rejected: number, untitled: number) => {
     const rest = postings(4).map((each, at) => (at < untitled ? { ...each, title: '' } : each));
-    await mirror.writeFeed(feedXml([...rest, ...abroad(rejected)]));
-    await mirror.sync();
+    await mirror.syncOf([...rest, ...abroad(rejected)]);
   };
   await pull(2, 0);
   expect([await evaluate(app), await evaluate(app)]).toEqual([1, 0]);
@@ -351,11 +346,9 @@ it('tells that a group of review entries has appeared, and that it is decided', 
 it('tells a rejected share above its own limit', { tags: 'slow' }, async () => {
   const app = await open(', on: [rejected_share], rejected_percent: 40');
   const abroad = (n: number) => Array.from({ length: n }, (_, at) => posting(`x${at}`, { state: 'Jalisco' }));
-  await mirror.writeFeed(feedXml([...postings(10), ...abroad(6)]));
-  await mirror.sync();
+  await mirror.syncOf([...postings(10), ...abroad(6)]);
   expect(await evaluate(app)).toBe(0);
-  await mirror.writeFeed(feedXml([...postings(10), ...abroad(8)]));
-  await mirror.sync();
+  await mirror.syncOf([...postings(10), ...abroad(8)]);
   expect(await evaluate(app)).toBe(1);
   await send(app);
   expect(told()).toEqual(['alert.opened rejected_share acme']);
@@ -397,8 +390,7 @@ it('tells a feed that fails and is overdue; a restart is no recovery', async () 
   expect(told().sort()).toEqual(['alert.opened feed_failed acme', 'alert.opened overdue acme']);
   // A process that has just started gives the feed time.
   expect(await evaluate(app, new Date())).toBe(0);
-  await mirror.writeFeed(feedXml(postings(3)));
-  await mirror.sync();
+  await mirror.syncOf(postings(3));
   expect(await evaluate(app, new Date())).toBe(2);
 });
 

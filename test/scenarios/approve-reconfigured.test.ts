@@ -1,10 +1,7 @@
-// A held delete is approved after the configuration of its feed has changed, and before a pull has applied that: jobs that the present
-// configuration keeps are not deleted.
-import { readFile, writeFile } from 'node:fs/promises';
 import { afterEach, describe, expect, it } from 'vitest';
 import { actOnEntries } from '../../src/review/act-on-entries.ts';
 import { runProgram } from '../cli/run-program.ts';
-import { feedXml, posting, postings } from '../support/indeed-feed.ts';
+import { posting, postings } from '../support/indeed-feed.ts';
 import { type Mirror, openMirror } from '../support/mirror.ts';
 
 let mirror: Mirror;
@@ -14,17 +11,10 @@ const run = (...args: readonly string[]) => runProgram(mirror, ...args);
 /** Eight jobs whose records are drafts by now, or are gone. */
 async function held(feed: Readonly<Record<string, string>>, gone = false): Promise<void> {
   mirror = await openMirror({ feed });
-  await mirror.writeFeed(feedXml(postings(10)));
-  await mirror.sync();
+  await mirror.syncOf(postings(10));
   const list = postings(10).map((one, at) => (at < 8 ? posting(one.key, { city: 'draft' }) : one));
-  await mirror.writeFeed(feedXml(gone ? list.slice(8) : list));
-  expect(await mirror.sync()).toMatchObject({ held: 8 });
+  expect(await mirror.syncOf(gone ? list.slice(8) : list)).toMatchObject({ held: 8 });
   await mirror.stopEngine();
-}
-async function configure(from: string, to: string): Promise<void> {
-  const text = await readFile(mirror.configPath, 'utf8');
-  expect(text).toContain(from);
-  await writeFile(mirror.configPath, text.replace(from, to));
 }
 const live = async () => (await mirror.siteJobs()).size;
 
@@ -34,7 +24,7 @@ it.each([
   ['the policy deletes nothing', 'policy: mirror', 'policy: upsert_only', 'delete nothing now'],
 ])('%s: refused, by every command', async (_, from, to, why) => {
   await held({ skip: '{ city: Draft }', policy: 'mirror' });
-  await configure(from, to === 'warnings_unused: 1' ? '' : to);
+  await mirror.configure(from, to === 'warnings_unused: 1' ? '' : to);
   const [{ id } = { id: 0 }] = (await run('review', 'list', 'acme', '--kind', 'held', '--json')).json<{ id: number }>();
   const { group } = (await run('review', 'groups', '--json')).json<{ group: string }>()[0] ?? { group: '' };
   for (const args of [['acme', '--count', '8'], ['acme'], [String(id)], ['--group', group, '--count', '8']]) {
@@ -50,14 +40,14 @@ it.each([
 
 it('what decides nothing about it does not matter, nor does a configuration without the feed', async () => {
   await held({ skip: '{ city: Draft }', schedule: '"0 3 * * *"' });
-  await configure('0 3 * * *', '0 4 * * *');
+  await mirror.configure('0 3 * * *', '0 4 * * *');
   expect((await run('review', 'approve', 'acme', '--count', '8')).status).toBe(0);
   expect(await live()).toBe(2);
 });
 
 it('a rule that a pull has applied is no other one', { tags: 'slow' }, async () => {
   await held({ skip: '{ city: Nowhere }' }, true);
-  await configure('Nowhere', 'Elsewhere');
+  await mirror.configure('Nowhere', 'Elsewhere');
   const { db, config } = await mirror.app();
   const approve = () => actOnEntries(db, config, 'approve', [{ feed: 'acme' as never }], { actor: 'anna' });
   expect((await approve()).kind).toBe('refused');
@@ -69,8 +59,7 @@ describe('a delete that failed, before a pull has applied another configuration'
   /** The delete of one of three jobs has failed. */
   async function failed(): Promise<void> {
     mirror = await openMirror({ feed: { policy: 'mirror', skip: '{ city: Draft }' } });
-    await mirror.writeFeed(feedXml(postings(3)));
-    await mirror.sync();
+    await mirror.syncOf(postings(3));
     const { db } = await mirror.app();
     await db.query(
       `insert into change (feed, key, site, desired, operation, invalid, state, target_state)
@@ -84,7 +73,7 @@ describe('a delete that failed, before a pull has applied another configuration'
     ['another skip', 'skip: { city: Draft }', 'skip: { city: Other }'],
   ])('%s: retrying the whole feed leaves it', async (_, from, to) => {
     await failed();
-    await configure(from, to);
+    await mirror.configure(from, to);
     const retried = await run('review', 'retry', 'acme');
     expect(retried.out).toContain('1 not retried: deletes that the feed, as it is configured now, keeps');
     const { group } = (await run('review', 'groups', '--json')).json<{ group: string }>()[0] ?? { group: '' };

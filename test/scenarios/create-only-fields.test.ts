@@ -1,11 +1,9 @@
-// Fields that are set only on create: the site keeps what it has in them, whatever becomes of the posting, the job, or a request.
-import { readFile, writeFile } from 'node:fs/promises';
 import { request } from 'undici';
 import { afterEach, describe, expect, it } from 'vitest';
 import { runProgram } from '../cli/run-program.ts';
 import { openStage } from '../review/stage.ts';
 import { leavesOut } from '../support/extent.ts';
-import { feedXml, posting, postings, type TestPosting } from '../support/indeed-feed.ts';
+import { feedXml, posting, postings } from '../support/indeed-feed.ts';
 import { type Mirror, type MirrorOptions, openMirror } from '../support/mirror.ts';
 
 let mirror: Mirror;
@@ -17,11 +15,6 @@ const READINGS = [
   ['keep', { feed: LEFT }],
   ['clear', { feed: LEFT, site: { omitted_fields: 'clear' }, sandbox: { omittedFields: 'clear' } }],
 ] as const satisfies readonly (readonly [string, MirrorOptions])[];
-
-async function pull(list: readonly TestPosting[]) {
-  await mirror.writeFeed(feedXml(list));
-  return mirror.sync();
-}
 
 const jobs = async () => Object.fromEntries([...(await mirror.siteJobs())].sort());
 const requests = () => mirror.sandbox.requests.recent();
@@ -81,14 +74,14 @@ describe.each(READINGS)('on a site that would %s omitted fields', (reading, opti
   if (isHere(0))
     it('a change of such a field makes no update, and an update of another field leaves it', async () => {
       mirror = await openMirror(options);
-      expect(await pull([titled('p1', 'Nurse', 'First'), titled('p2', 'Cook', 'First')])).toMatchObject({
+      expect(await mirror.syncOf([titled('p1', 'Nurse', 'First'), titled('p2', 'Cook', 'First')])).toMatchObject({
         created: 2,
       });
       mirror.sandbox.requests.clear();
       const later = [titled('p1', 'Nurse', 'Second'), titled('p2', 'Cook', 'First')];
       await mirror.writeFeed(feedXml(later));
       expect((await run('plan', 'acme', '--json')).json()).toEqual([]);
-      expect(await pull(later)).toMatchObject({ unchanged: 2, updated: 0, pending: 0 });
+      expect(await mirror.syncOf(later)).toMatchObject({ unchanged: 2, updated: 0, pending: 0 });
       expect(requests()).toEqual([]);
       // A person rewrites it, and the feed changes another field.
       await change('p1', { description: 'By hand' });
@@ -96,7 +89,7 @@ describe.each(READINGS)('on a site that would %s omitted fields', (reading, opti
       await mirror.writeFeed(feedXml(renamed));
       const planned = (await run('plan', 'acme', '--json')).json();
       expect(planned.map(({ fields }) => Object.keys(fields as object))).toEqual([['title'], ['title']]);
-      expect(await pull(renamed)).toMatchObject({ updated: 2 });
+      expect(await mirror.syncOf(renamed)).toMatchObject({ updated: 2 });
       expect(await jobs()).toMatchObject({
         p1: { title: 'Head nurse', description: 'By hand', 'location-city': 'Boston', number: 'p1' },
         p2: { title: 'Chef', description: 'First', 'location-city': 'Boston', number: 'p2' },
@@ -107,7 +100,7 @@ describe.each(READINGS)('on a site that would %s omitted fields', (reading, opti
         { key: 'p1', sent: 'First' },
         { key: 'p2', sent: 'First' },
       ]);
-      expect(await pull(renamed)).toMatchObject({ unchanged: 2 });
+      expect(await mirror.syncOf(renamed)).toMatchObject({ unchanged: 2 });
       // verify is content with it; a job that is gone is made again with what the feed has.
       expect((await run('verify', 'acme', '--json')).json()).toMatchObject([{ same: 2, changed: 0 }]);
       const [{ id }] = (await rows(`select site_job_id as id from mapping where key = 'p1'`)) as [{ id: string }];
@@ -116,23 +109,23 @@ describe.each(READINGS)('on a site that would %s omitted fields', (reading, opti
         { finding: 'gone' },
         { marked: 1 },
       ]);
-      expect(await pull(renamed)).toMatchObject({ unchanged: 1 });
+      expect(await mirror.syncOf(renamed)).toMatchObject({ unchanged: 1 });
       expect((await jobs()).p1).toMatchObject({ title: 'Head nurse', description: 'Third' });
     });
 
   if (isHere(1))
     it('an update whose outcome is unknown, or whose process died, is repeated without it', async () => {
       mirror = await openMirror(options);
-      expect(await pull([titled('p1', 'Nurse', 'First')])).toMatchObject({ created: 1 });
+      expect(await mirror.syncOf([titled('p1', 'Nurse', 'First')])).toMatchObject({ created: 1 });
       await change('p1', { description: 'By hand' });
       await mirror.sandbox.setFaults([{ name: '500', made: true, on: ['update'], count: 1 }]);
-      expect(await pull([titled('p1', 'Cook', 'Second')])).toMatchObject({ updated: 1 });
+      expect(await mirror.syncOf([titled('p1', 'Cook', 'Second')])).toMatchObject({ updated: 1 });
       expect((await jobs()).p1).toMatchObject({ title: 'Cook', description: 'By hand' });
       // As after the death of a process: every field that the job had or was to get is uncertain.
       await rows(`insert into uncertain_write (feed, key, revision, fields, until)
       select feed, key, 0, array(select json_object_keys(fields)), now() from document
       on conflict (feed, key) do update set fields = excluded.fields, until = excluded.until, revision = 0`);
-      expect(await pull([titled('p1', 'Chef', 'Third')])).toMatchObject({ updated: 1 });
+      expect(await mirror.syncOf([titled('p1', 'Chef', 'Third')])).toMatchObject({ updated: 1 });
       expect((await jobs()).p1).toMatchObject({ title: 'Chef', description: 'By hand' });
       expect(await rows('select from uncertain_write where fields is not null')).toEqual([]);
     });
@@ -140,13 +133,13 @@ describe.each(READINGS)('on a site that would %s omitted fields', (reading, opti
   if (isHere(1))
     it('an imported job keeps its own value, which is not known', { tags: 'slow' }, async () => {
       mirror = await openMirror(options);
-      expect(await pull([titled('p1', 'Nurse', 'First')])).toMatchObject({ created: 1 });
+      expect(await mirror.syncOf([titled('p1', 'Nurse', 'First')])).toMatchObject({ created: 1 });
       await change('p1', { description: 'By hand' });
       await rows('delete from document');
       await rows(
         `update mapping set content_hash = decode(repeat('00', 16), 'hex'), record_hash = decode(repeat('00', 16), 'hex')`,
       );
-      expect(await pull([titled('p1', 'Nurse', 'Second')])).toMatchObject({ updated: 1 });
+      expect(await mirror.syncOf([titled('p1', 'Nurse', 'Second')])).toMatchObject({ updated: 1 });
       expect((await jobs()).p1).toMatchObject({ title: 'Nurse', description: 'By hand' });
       expect((await rows(`select fields->>'description' as sent from document`))[0]).toEqual({ sent: null });
     });
@@ -154,8 +147,8 @@ describe.each(READINGS)('on a site that would %s omitted fields', (reading, opti
   if (isHere(0))
     it('undoing a pull leaves it', { tags: 'slow' }, async () => {
       mirror = await openMirror(options);
-      expect(await pull([titled('p1', 'Nurse', 'First')])).toMatchObject({ created: 1 });
-      const updated = await pull([titled('p1', 'Cook', 'Second')]);
+      expect(await mirror.syncOf([titled('p1', 'Nurse', 'First')])).toMatchObject({ created: 1 });
+      const updated = await mirror.syncOf([titled('p1', 'Cook', 'Second')]);
       expect(updated).toMatchObject({ updated: 1 });
       await change('p1', { description: 'By hand' });
       expect((await run('undo', String(updated.pull), '--yes')).status).toBe(0);
@@ -165,19 +158,19 @@ describe.each(READINGS)('on a site that would %s omitted fields', (reading, opti
 
 it('an update waits until the site shows what it must not clear', { tags: 'slow' }, async () => {
   mirror = await openMirror(READINGS[1][1]);
-  expect(await pull([titled('p1', 'Nurse', 'First')])).toMatchObject({ created: 1 });
+  expect(await mirror.syncOf([titled('p1', 'Nurse', 'First')])).toMatchObject({ created: 1 });
   await change('p1', { description: 'By hand' });
   await mirror.sandbox.setFaults([{ name: '500', on: ['show'], count: 2 }]);
-  expect(await pull([titled('p1', 'Cook', 'Second')])).toMatchObject({ updated: 1 });
+  expect(await mirror.syncOf([titled('p1', 'Cook', 'Second')])).toMatchObject({ updated: 1 });
   expect(writes()).toHaveLength(1);
   expect((await jobs()).p1).toMatchObject({ title: 'Cook', description: 'By hand' });
 });
 
 it('updates send all fields to a site that clears the others, also without such fields', { tags: 'slow' }, async () => {
   mirror = await openMirror({ site: { omitted_fields: 'clear' }, sandbox: { omittedFields: 'clear' } });
-  expect(await pull([titled('p1', 'Nurse', 'First')])).toMatchObject({ created: 1 });
+  expect(await mirror.syncOf([titled('p1', 'Nurse', 'First')])).toMatchObject({ created: 1 });
   mirror.sandbox.requests.clear();
-  expect(await pull([titled('p1', 'Cook', 'First')])).toMatchObject({ updated: 1 });
+  expect(await mirror.syncOf([titled('p1', 'Cook', 'First')])).toMatchObject({ updated: 1 });
   expect(requests()).toHaveLength(1);
   expect((await jobs()).p1).toMatchObject({ title: 'Cook', description: 'First', 'location-city': 'Boston' });
   expect((await run('verify', 'acme', '--json')).json()).toMatchObject([{ same: 1 }]);
@@ -186,17 +179,17 @@ it('updates send all fields to a site that clears the others, also without such 
 it('a create is sent with the latest value, also after it was rejected; a wrong one does not stop updates', async () => {
   mirror = await openMirror({ feed: LEFT, site: { max_lengths: '{ description: 20 }' } });
   const long = 'x'.repeat(21);
-  expect(await pull([titled('p1', 'Nurse', long)])).toMatchObject({ rejected: 1 });
-  expect(await pull([titled('p1', 'Nurse', 'Short')])).toMatchObject({ created: 1 });
+  expect(await mirror.syncOf([titled('p1', 'Nurse', long)])).toMatchObject({ rejected: 1 });
+  expect(await mirror.syncOf([titled('p1', 'Nurse', 'Short')])).toMatchObject({ created: 1 });
   expect((await jobs()).p1).toMatchObject({ description: 'Short' });
-  expect(await pull([titled('p1', 'Cook', long)])).toMatchObject({ updated: 1, rejected: 0 });
+  expect(await mirror.syncOf([titled('p1', 'Cook', long)])).toMatchObject({ updated: 1, rejected: 0 });
   expect((await jobs()).p1).toMatchObject({ title: 'Cook', description: 'Short' });
-  expect(await pull([titled('p1', 'Cook', `${long}y`)])).toMatchObject({ unchanged: 1, rejected: 0 });
+  expect(await mirror.syncOf([titled('p1', 'Cook', `${long}y`)])).toMatchObject({ unchanged: 1, rejected: 0 });
 });
 
 it('an edit of it is refused once there is a job, and done before', { tags: 'slow' }, async () => {
   mirror = await openMirror({ feed: LEFT });
-  expect(await pull([posting('p1', { state: 'Jalisco' })])).toMatchObject({ rejected: 1 });
+  expect(await mirror.syncOf([posting('p1', { state: 'Jalisco' })])).toMatchObject({ rejected: 1 });
   const edit = async (...values: readonly string[]) => {
     const [entry] = (await run('review', 'list', '--json')).json();
     return run('review', 'edit', String(entry?.id), ...values.flatMap((value) => ['--set', value]));
@@ -204,7 +197,7 @@ it('an edit of it is refused once there is a job, and done before', { tags: 'slo
   expect((await edit('description=Edited', 'location-state=Ohio')).status).toBe(0);
   await mirror.sync();
   expect((await jobs()).p1).toMatchObject({ description: 'Edited', 'location-state': 'Ohio' });
-  expect(await pull([posting('p1', { state: 'Sonora', title: 'Cook' })])).toMatchObject({ rejected: 1 });
+  expect(await mirror.syncOf([posting('p1', { state: 'Sonora', title: 'Cook' })])).toMatchObject({ rejected: 1 });
   const refused = await edit('description=Again', 'location-state=Ohio');
   expect(refused.out + refused.errors).toContain('description is set only on create');
   expect((await edit('location-state=Maine')).status).toBe(0);
@@ -216,20 +209,18 @@ it('switching it on sends nothing; switching it off sets what differs from what 
   tags: 'slow',
 }, async () => {
   mirror = await openMirror({ feed: { create_only_fields: '[]' } });
-  expect(await pull(postings(3))).toMatchObject({ created: 3 });
+  expect(await mirror.syncOf(postings(3))).toMatchObject({ created: 3 });
   const set = async (names: string) => {
-    await mirror.stopEngine();
-    const text = await readFile(mirror.configPath, 'utf8');
-    await writeFile(mirror.configPath, text.replace(/create_only_fields: .*/, `create_only_fields: ${names}`));
+    await mirror.configure(/create_only_fields: .*/, `create_only_fields: ${names}`);
   };
   await set('[description]');
   mirror.sandbox.requests.clear();
-  expect(await pull(postings(3))).toMatchObject({ unchanged: 3, updated: 0 });
+  expect(await mirror.syncOf(postings(3))).toMatchObject({ unchanged: 3, updated: 0 });
   const other = [posting('p1', { description: 'Other' }), ...postings(3).slice(1)];
-  expect(await pull(other)).toMatchObject({ unchanged: 3, updated: 0 });
+  expect(await mirror.syncOf(other)).toMatchObject({ unchanged: 3, updated: 0 });
   expect(requests()).toEqual([]);
   await set('[]');
-  await pull(other);
+  await mirror.syncOf(other);
   expect(writes()).toHaveLength(1);
   expect((await jobs()).p1).toMatchObject({ description: 'Other' });
 });

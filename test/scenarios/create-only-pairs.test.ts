@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
 import { runProgram } from '../cli/run-program.ts';
 import { jobOf, makeJob } from '../support/hand-made-jobs.ts';
-import { feedXml, posting, postings, type TestPosting } from '../support/indeed-feed.ts';
+import { posting, postings, type TestPosting } from '../support/indeed-feed.ts';
 import { type Mirror, type MirrorOptions, openMirror } from '../support/mirror.ts';
 
 let mirror: Mirror;
@@ -17,10 +17,6 @@ const READINGS = [
   ['clear', { feed: LEFT, site: { omitted_fields: 'clear' }, sandbox: { omittedFields: 'clear' } }],
 ] as const satisfies readonly (readonly [string, MirrorOptions])[];
 
-const syncOf = async (list: readonly TestPosting[]) => {
-  await mirror.writeFeed(feedXml(list));
-  return mirror.sync();
-};
 const run = async (...args: readonly string[]) => {
   await mirror.stopEngine();
   return runProgram(mirror, ...args);
@@ -30,9 +26,9 @@ const jobs = async () => Object.fromEntries([...(await mirror.siteJobs())].sort(
 describe.each(READINGS)('on a site that would %s omitted fields', (_, options) => {
   it('the job of a posting that is gone is deleted, beside creates and updates; an undo creates it again', async () => {
     mirror = await openMirror(options);
-    await syncOf(postings(10));
+    await mirror.syncOf(postings(10));
     const next = [posting('p1', { title: 'Cook' }), ...postings(9).slice(1), posting('n1')];
-    const second = await syncOf(next);
+    const second = await mirror.syncOf(next);
     expect(second).toMatchObject({ status: 'mirrored', created: 1, updated: 1, deleted: 1, failed: 0 });
     expect(Object.keys(await jobs())).toEqual(['n1', 'p1', 'p2', 'p3', 'p4', 'p5', 'p6', 'p7', 'p8', 'p9']);
     expect((await run('undo', String(second.pull), '--yes')).status).toBe(0);
@@ -53,23 +49,23 @@ const wards = (prefix: string, count: number, title = 'Nurse'): TestPosting[] =>
 
 it('changed keys are recognised although the feed has other titles than were sent', async () => {
   mirror = await openMirror({ feed: { create_only_fields: '[title]' } });
-  await syncOf(wards('a', 12));
-  expect(await syncOf(wards('a', 12, 'Head nurse'))).toMatchObject({ unchanged: 12 });
-  expect(await syncOf(wards('b', 12, 'Head nurse'))).toMatchObject({ created: 0, deleted: 0, pending: 12 });
+  await mirror.syncOf(wards('a', 12));
+  expect(await mirror.syncOf(wards('a', 12, 'Head nurse'))).toMatchObject({ unchanged: 12 });
+  expect(await mirror.syncOf(wards('b', 12, 'Head nurse'))).toMatchObject({ created: 0, deleted: 0, pending: 12 });
   expect((await run('feeds', 'rekey', 'acme')).out).toContain('b1');
 });
 
 it('changed keys of a few postings are recognised although nothing else tells them apart', async () => {
   mirror = await openMirror({ feed: { create_only_fields: '[title, description]' } });
-  await syncOf(wards('a', 4));
-  expect(await syncOf(wards('a', 4, 'Head nurse'))).toMatchObject({ unchanged: 4 });
-  expect(await syncOf(wards('b', 4, 'Head nurse'))).toMatchObject({ created: 0, deleted: 0, pending: 4 });
+  await mirror.syncOf(wards('a', 4));
+  expect(await mirror.syncOf(wards('a', 4, 'Head nurse'))).toMatchObject({ unchanged: 4 });
+  expect(await mirror.syncOf(wards('b', 4, 'Head nurse'))).toMatchObject({ created: 0, deleted: 0, pending: 4 });
   expect((await run('feeds', 'rekey', 'acme')).out).toContain('0 sure, 4 unsure');
 });
 
 it('verify, and the undo of an edit, say what is left to the site', async () => {
   mirror = await openMirror({ feed: LEFT });
-  await syncOf([posting('p1', { state: 'Jalisco' })]);
+  await mirror.syncOf([posting('p1', { state: 'Jalisco' })]);
   const [entry] = (await run('review', 'list', '--json')).json();
   const values = ['description=Edited', 'location-state=Ohio'].flatMap((value) => ['--set', value]);
   expect((await run('review', 'edit', String(entry?.id), ...values)).status).toBe(0);
@@ -85,8 +81,8 @@ it('verify, and the undo of an edit, say what is left to the site', async () => 
 
 it('new keys of a feed that only creates jobs leave them as they are', async () => {
   mirror = await openMirror({ feed: { policy: 'create_only' } });
-  await syncOf(wards('a', 12));
-  expect(await syncOf(wards('b', 12))).toMatchObject({ created: 0, pending: 12 });
+  await mirror.syncOf(wards('a', 12));
+  expect(await mirror.syncOf(wards('b', 12))).toMatchObject({ created: 0, pending: 12 });
   expect((await run('feeds', 'rekey', 'acme', '--sure')).out).toContain(
     '12 jobs kept for their new keys. Policy create_only leaves what differs as it is.',
   );
@@ -96,8 +92,8 @@ it('new keys of a feed that only creates jobs leave them as they are', async () 
 
 it('new keys are not bound where the feed is not configured: nobody knows there that it only creates jobs', async () => {
   mirror = await openMirror({ feed: { policy: 'create_only' } });
-  await syncOf(wards('a', 12));
-  await syncOf(wards('b', 12));
+  await mirror.syncOf(wards('a', 12));
+  await mirror.syncOf(wards('b', 12));
   const elsewhere = join(mirror.folder, 'elsewhere.yaml');
   await writeFile(elsewhere, (await readFile(mirror.configPath, 'utf8')).replace(/^ {2}acme:$/m, '  other:'));
   await mirror.stopEngine();
@@ -122,7 +118,7 @@ describe('the jobs that a person made for a feed that only creates jobs stay as 
   ] satisfies readonly (readonly [string, WordsFor])[])('when they are %s after a pull', async (_how, wordsFor) => {
     mirror = await openMirror({ feed: { policy: 'create_only' }, searched: true });
     const id = await makeJob(mirror, { ...jobOf(posting('p1')), description: 'By hand' });
-    expect(await syncOf([posting('p1'), posting('p2')])).toMatchObject({ created: 1, in_doubt: 1 });
+    expect(await mirror.syncOf([posting('p1'), posting('p2')])).toMatchObject({ created: 1, in_doubt: 1 });
     const [entry] = (await run('review', 'list', '--json')).json();
     const file = join(mirror.folder, 'jobs.csv');
     await writeFile(file, `feed,key,site_job_id\nacme,p1,${id}\n`);
@@ -137,7 +133,7 @@ describe('the jobs that a person made for a feed that only creates jobs stay as 
     const elsewhere = join(mirror.folder, 'elsewhere.yaml');
     const config = await readFile(mirror.configPath, 'utf8');
     await mirror.sandbox.setFaults([{ name: '500', made: false, on: ['create'], count: 1 }]);
-    expect(await syncOf([posting('p1')])).toMatchObject({ in_doubt: 1 });
+    expect(await mirror.syncOf([posting('p1')])).toMatchObject({ in_doubt: 1 });
     const id = await makeJob(mirror, { ...jobOf(posting('p1')), description: 'By hand' });
     const [entry] = (await run('review', 'list', '--json')).json();
     await writeFile(elsewhere, config.replace(/^ {2}acme:$/m, '  other:'));
@@ -151,10 +147,10 @@ describe('the jobs that a person made for a feed that only creates jobs stay as 
   it('when they are named for a create that was sent, although the feed has a newer version', async () => {
     mirror = await openMirror({ feed: { policy: 'create_only' }, site: { list_path: undefined } });
     await mirror.sandbox.setFaults([{ name: '500', made: false, on: ['create'], count: 1 }]);
-    expect(await syncOf([posting('p1')])).toMatchObject({ in_doubt: 1 });
+    expect(await mirror.syncOf([posting('p1')])).toMatchObject({ in_doubt: 1 });
     const id = await makeJob(mirror, { ...jobOf(posting('p1')), description: 'By hand' });
     const newer = [posting('p1', { title: 'Cook' })];
-    expect(await syncOf(newer)).toMatchObject({ in_doubt: 1 });
+    expect(await mirror.syncOf(newer)).toMatchObject({ in_doubt: 1 });
     const [entry] = (await run('review', 'list', '--json')).json();
     expect((await run('review', 'settle', String(entry?.id), '--exists', id)).status).toBe(0);
     expect(await mirror.sync()).toMatchObject({ status: 'mirrored', unchanged: 1, updated: 0, requests: 0 });

@@ -1,7 +1,7 @@
 // Conditions on dates: their outcome changes although the feed does not, by the clock of the database, and what follows is planned,
 // guarded and stored like any other change.
 import { once } from 'node:events';
-import { readFile, writeFile } from 'node:fs/promises';
+import { writeFile } from 'node:fs/promises';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterEach, describe, expect, it, vi } from 'vitest';
@@ -73,12 +73,6 @@ async function serve(list: () => readonly TestPosting[]) {
   await once(server, 'listening');
   const { port } = server.address() as AddressInfo;
   return { source: `http://127.0.0.1:${port}/feed.xml`, sent: () => sent };
-}
-
-async function configure(from: string, to: string): Promise<void> {
-  const text = await readFile(mirror.configPath, 'utf8');
-  await mirror.stopEngine();
-  await writeFile(mirror.configPath, text.replace(from, to));
 }
 
 const FRESH = postings(4).map((one) => ({ ...one, postedAt: day(0) }));
@@ -239,7 +233,7 @@ it('reads a due record of a list with its stored detail, and requests a detail o
 it('holds for a feed of several sources, of which one has nothing new', { tags: 'slow' }, async () => {
   const { source } = await serve(() => FRESH);
   await open();
-  await configure('source: feed.xml', `sources: ["${source}", old.xml]`);
+  await mirror.configure('source: feed.xml', `sources: ["${source}", old.xml]`);
   await writeFile(`${mirror.folder}/old.xml`, feedXml([posting('old', { postedAt: day(-10) })]));
   expect(await sync(0)).toMatchObject({ created: 5 });
   expect(await sync(21)).toMatchObject({ unchanged: 4, skipped: 1, deleted: 1 });
@@ -354,11 +348,11 @@ describe('what is stored', () => {
     expect(await sync(1)).toMatchObject({ deleted: 1 });
     expect(await rows()).toHaveLength(4);
     expect(await sync(25)).toMatchObject({ status: 'not_modified' });
-    await configure('older_than: 30d', 'older_than: 60d');
+    await mirror.configure('older_than: 30d', 'older_than: 60d');
     expect(await sync(25)).toMatchObject({ unchanged: 4, requests: 0 });
     expect((await rows()).map(({ due }) => due)).toEqual(FRESH.map(() => new Date(NOW + 60 * DAY_MS)));
     expect(await sync(35)).toMatchObject({ status: 'not_modified' });
-    await configure('{ postedAt: { older_than: 60d } }', '{ city: Nowhere }');
+    await mirror.configure('{ postedAt: { older_than: 60d } }', '{ city: Nowhere }');
     expect(await sync(36)).toMatchObject({ unchanged: 4, requests: 0 });
     expect(await rows()).toEqual([]);
     expect(await sync(90)).toMatchObject({ status: 'not_modified' });

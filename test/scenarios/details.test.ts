@@ -1,7 +1,6 @@
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: the configuration itself contains ${NAME}.
 // A list without descriptions: they are requested for each posting whose record in the list is new or has changed.
 
-import { readFile, writeFile } from 'node:fs/promises';
 import type { ServerResponse } from 'node:http';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { postingKey } from '../../src/posting/identifiers.ts';
@@ -101,13 +100,6 @@ async function syncAsking() {
   return { ...report, asked: detailsAsked(before), requested: source.requests.length - before };
 }
 
-async function configure(from: string, to: string): Promise<void> {
-  const written = await readFile(mirror.configPath, 'utf8');
-  expect(written).toContain(from);
-  await mirror.stopEngine();
-  await writeFile(mirror.configPath, written.replace(from, to));
-}
-
 const ids = (...list: string[]) => list.sort();
 const all = (count: number) => ids(...jobs(count).map(({ id }) => id));
 
@@ -136,11 +128,11 @@ describe('details', () => {
   it('are kept when fields or the key change, and requested again when their address does', async () => {
     list = jobs(3);
     await sync();
-    await configure('title: text', 'title: { template: "{text}!" }');
+    await mirror.configure('title: text', 'title: { template: "{text}!" }');
     expect(await syncAsking()).toMatchObject({ updated: 3, asked: [] });
-    await configure('key: id', 'key: text');
+    await mirror.configure('key: id', 'key: text');
     expect(await syncAsking()).toMatchObject({ created: 3, deleted: 3, asked: [] });
-    await configure('jobs/{id}', 'jobs/{+id}');
+    await mirror.configure('jobs/{id}', 'jobs/{+id}');
     text = (id) => `More about ${id}`;
     expect(await syncAsking()).toMatchObject({ updated: 3, asked: all(3) });
   });
@@ -150,7 +142,7 @@ describe('details', () => {
     ['the address of the list', '/list?lang=en', /^\/jobs\/j\d\?lang=en$/],
   ])('are requested again when %s changes', async (_name, address, path) => {
     await sync();
-    await configure('/jobs?lang=en', address);
+    await mirror.configure('/jobs?lang=en', address);
     text = (id) => `More about ${id}`;
     const before = source.requests.length;
     expect(await sync()).toMatchObject({ updated: 6 });
@@ -170,7 +162,7 @@ describe('details', () => {
     const [entry] = await db.query<{ id: number }>(`select id from change where key = 'j4'`);
     await editEntry(db, config, entry?.id ?? 0, { 'location-state': 'Texas' }, { actor: 'a person' });
     expect(await syncAsking()).toMatchObject({ created: 1, rejected: 0, asked: [] });
-    await configure('title: text', 'title: { template: "{text}!" }');
+    await mirror.configure('title: text', 'title: { template: "{text}!" }');
     expect(await syncAsking()).toMatchObject({ updated: 6, asked: [] });
     const edited = { title: 'Nurse j4!', 'location-state': 'Texas', description: 'About j4' };
     expect((await mirror.siteJobs()).get('j4')).toMatchObject(edited);
@@ -198,9 +190,9 @@ describe('details', () => {
     list = [...list, { ...job('j1'), text: 'Another nurse' }];
     expect(await syncAsking()).toMatchObject({ created: 6, duplicates: 1 });
     expect(await syncAsking()).toMatchObject({ unchanged: 6, duplicates: 1, asked: [] });
-    await configure('title: text', 'title: { template: "{text}!" }');
+    await mirror.configure('title: text', 'title: { template: "{text}!" }');
     expect(await syncAsking()).toMatchObject({ updated: 6, duplicates: 1, asked: [] });
-    await configure('{text}!', '{text}?');
+    await mirror.configure('{text}!', '{text}?');
     expect(await syncAsking()).toMatchObject({ updated: 6, duplicates: 1, asked: [] });
     list.pop();
     change('j1', { text: 'Cook' });
@@ -280,7 +272,7 @@ describe('details', () => {
     expect(await syncAsking()).toMatchObject({ ...failing, asked: ids('j2', 'j3') });
     change('j2', { text: 'Cook' });
     expect(await syncAsking()).toMatchObject({ ...failing, asked: ['j2'] });
-    await configure('title: text', 'title: { template: "{text}!" }');
+    await mirror.configure('title: text', 'title: { template: "{text}!" }');
     answer = detail;
     expect(await syncAsking()).toMatchObject({ complete: true, created: 2, updated: 4, asked: ids('j2', 'j3') });
   });
@@ -448,7 +440,7 @@ describe('with ignore', () => {
     expect(await syncAsking()).toMatchObject({ unchanged: 3, asked: ids('j1', 'j3') });
     expect(await syncAsking()).toMatchObject({ unchanged: 3, asked: [] });
     // The former detail of a posting with another key is not due for ever.
-    await configure('key: id', 'key: text');
+    await mirror.configure('key: id', 'key: text');
     await sync();
     expect(await (await mirror.app()).db.query('select from detail')).toHaveLength(3);
   });
@@ -529,7 +521,7 @@ describe('with refresh_days', () => {
   it('a detail that a new rule no longer needs is not due', { tags: 'slow' }, async () => {
     await open({ details: DETAILS.replace(/ }$/, ', refresh_days: 7 }'), skip: '[{ state: TX }]' });
     await sync();
-    await configure('state: TX', 'id: j3');
+    await mirror.configure('state: TX', 'id: j3');
     expect(await syncAsking()).toMatchObject({ deleted: 1, skipped: 1, complete: true, asked: [] });
     await age(30);
     expect(await syncAsking()).toMatchObject({ unchanged: 5, skipped: 1 });
@@ -568,8 +560,8 @@ it('of a list that is a single document are requested with its credentials and h
     headers: '{ X-Client: us }',
     credentials: '{ query: { name: key, value: "${BOARD_TOKEN}" } }',
   });
-  await configure(`    pages: { by: page, size: ${PAGE}, end: short_page }\n`, '');
-  await configure('?lang={source:lang}', '?lang={source:lang}&more=1');
+  await mirror.configure(`    pages: { by: page, size: ${PAGE}, end: short_page }\n`, '');
+  await mirror.configure('?lang={source:lang}', '?lang={source:lang}&more=1');
   expect(await sync()).toMatchObject({ created: 3, complete: true });
   const { BOARD_TOKEN: token } = mirror.env;
   expect(source.requests).toHaveLength(1 + 3);

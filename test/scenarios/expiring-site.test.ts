@@ -17,8 +17,7 @@ const isPaused = async () =>
 async function openExpired(count: number, expired: number, site: Record<string, string | undefined> = {}) {
   mirror = await openMirror({ site });
   const feed = postings(count);
-  await mirror.writeFeed(feedXml(feed));
-  await mirror.sync();
+  await mirror.syncOf(feed);
   const { db } = await mirror.app();
   await db.query(`update mapping set mapped_at = now() - interval '90 days' + site_job_id::int * interval '1 second'`);
   await db.query(`update request set at = now() - interval '40 days'`);

@@ -1,7 +1,7 @@
 // Postings that expire, in every state that other commands leave behind: no job that a person keeps is deleted, and none is lost.
 // @module-tag slow
 import { once } from 'node:events';
-import { readFile, writeFile } from 'node:fs/promises';
+import { writeFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterEach, expect, it } from 'vitest';
@@ -26,10 +26,6 @@ const open = async (feed: MirrorOptions['feed'] = {}, options: MirrorOptions = {
 };
 const rows = async <Row extends object = object>(sql: string) => (await mirror.app()).db.query<Row>(sql);
 const live = async () => [...(await mirror.siteJobs()).keys()].sort();
-const syncOf = async (list: readonly TestPosting[]) => {
-  await mirror.writeFeed(feedXml(list));
-  return mirror.sync();
-};
 const run = async (...args: readonly string[]) => {
   await mirror.stopEngine();
   return runProgram(mirror, ...args);
@@ -55,12 +51,12 @@ const wards = (prefix: string, count: number): TestPosting[] =>
 
 it('new keys: the age follows, and a job that a person keeps is not deleted under its new key', async () => {
   await open();
-  await syncOf(wards('a', 12));
+  await mirror.syncOf(wards('a', 12));
   await age(40, ...numbered('a', 1, 8));
   expect(await mirror.sync()).toMatchObject({ held: 8, expired: 8 });
   expect((await run('review', 'discard', 'acme', '--kind', 'held', '--yes')).status).toBe(0);
   await age(29, 'a9', 'a10');
-  expect(await syncOf(wards('b', 12))).toMatchObject({ created: 0, deleted: 0, pending: 12 });
+  expect(await mirror.syncOf(wards('b', 12))).toMatchObject({ created: 0, deleted: 0, pending: 12 });
   expect((await run('feeds', 'rekey', 'acme', '--sure')).out).toContain('12 jobs kept');
   expect(await mirror.sync()).toMatchObject({ updated: 12, held: 0, deleted: 0, expired: 0 });
   expect(await daysOf('b1')).toBe(40);
@@ -75,11 +71,11 @@ it('new keys: the age follows, and a job that a person keeps is not deleted unde
 
 it('new keys after a job has ended: the posting stays ended, until it is renewed, and so it does after an incomplete pull', async () => {
   await open({ expect: '{ min_records: 12 }' });
-  await syncOf(wards('a', 12));
+  await mirror.syncOf(wards('a', 12));
   await age(40, 'a1', 'a2');
   expect(await mirror.sync()).toMatchObject({ deleted: 2, expired: 2 });
-  expect(await syncOf(wards('b', 11))).toMatchObject({ complete: false, created: 0, pending: 11 });
-  expect(await syncOf(wards('b', 12))).toMatchObject({ created: 0, deleted: 0, pending: 12 });
+  expect(await mirror.syncOf(wards('b', 11))).toMatchObject({ complete: false, created: 0, pending: 11 });
+  expect(await mirror.syncOf(wards('b', 12))).toMatchObject({ created: 0, deleted: 0, pending: 12 });
   const rekeyed = await run('feeds', 'rekey', 'acme', '--sure');
   expect(rekeyed.out).toContain('a1 -> b1 "Nurse 1": same content, its job has ended, so it gets none');
   expect(rekeyed.out).toContain('10 jobs kept for their new keys');
@@ -92,7 +88,7 @@ it('new keys after a job has ended: the posting stays ended, until it is renewed
   // If the postings are other ones, as a person says, they get jobs.
   await age(40, ...numbered('b', 3, 4));
   expect(await mirror.sync()).toMatchObject({ expired: 3 });
-  expect(await syncOf(wards('c', 12))).toMatchObject({ created: 0, pending: 12 });
+  expect(await mirror.syncOf(wards('c', 12))).toMatchObject({ created: 0, pending: 12 });
   expect((await run('feeds', 'rekey', 'acme', '--not-rekey')).status).toBe(0);
   expect(await mirror.sync()).toMatchObject({ created: 12, expired: 0 });
   expect(await rows('select key from posting_expiry where expired_at is not null')).toEqual([]);
@@ -112,9 +108,7 @@ it('more days: jobs whose deletes are held stay, although the source says that n
   expect(held).toMatchObject({ held: 12, expired: 12 });
   expect(held.message).toContain('nothing was mirrored: all 12 postings expired');
   expect(await mirror.sync()).toMatchObject({ status: 'review', held: 12 });
-  await mirror.stopEngine();
-  const config = await readFile(mirror.configPath, 'utf8');
-  await writeFile(mirror.configPath, config.replace('expire_after_days: 30', 'expire_after_days: 60'));
+  await mirror.configure('expire_after_days: 30', 'expire_after_days: 60');
   expect(await mirror.sync()).toMatchObject({ status: 'mirrored', held: 0, expired: 0, unchanged: 12, requests: 0 });
   expect(await rows('select key from posting_expiry')).toEqual([]);
   expect(await mirror.sync()).toMatchObject({ status: 'not_modified', unchanged: 12 });
@@ -123,7 +117,7 @@ it('more days: jobs whose deletes are held stay, although the source says that n
 
 it('mappings of another installation: renewed days are exported, expired postings are not', async () => {
   await open();
-  await syncOf(postings(8));
+  await mirror.syncOf(postings(8));
   await age(40, 'p1', 'p2');
   expect((await run('feeds', 'renew', 'acme', 'p1')).status).toBe(0);
   expect(await mirror.sync()).toMatchObject({ deleted: 1, expired: 1 });
@@ -139,7 +133,7 @@ it('mappings of another installation: renewed days are exported, expired posting
 
 it('lists show postings whose job has ended, with that state', async () => {
   await open();
-  await syncOf(postings(5));
+  await mirror.syncOf(postings(5));
   await age(40, 'p3');
   expect(await mirror.sync()).toMatchObject({ deleted: 1, expired: 1 });
   const { db } = await mirror.app();
@@ -170,7 +164,7 @@ it('lists show postings whose job has ended, with that state', async () => {
 it('an older backup: recover finds the jobs of renewed postings, and days begin at the recovery', async () => {
   separate = await createTestDatabase();
   await open({}, { databaseUrl: separate.url });
-  await syncOf(postings(10));
+  await mirror.syncOf(postings(10));
   await age(40, 'p1', 'p2');
   await age(29, 'p3');
   expect(await mirror.sync()).toMatchObject({ deleted: 2, expired: 2 });

@@ -2,7 +2,7 @@
 // and durably.
 // @module-tag slow
 import { once } from 'node:events';
-import { readFile, writeFile } from 'node:fs/promises';
+import { writeFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterEach, describe, expect, it } from 'vitest';
@@ -206,9 +206,7 @@ describe('coming back', () => {
     await has(postings(3));
     expect(await mirror.sync()).toMatchObject({ complete: true, created: 0, expired: 2, deleted: 1 });
     expect(await live()).toEqual(['p3']);
-    await mirror.stopEngine();
-    const config = await readFile(mirror.configPath, 'utf8');
-    await writeFile(mirror.configPath, config.replace(/ *expire_after_days.*\n/, ''));
+    await mirror.configure(/ *expire_after_days.*\n/, '');
     expect(await mirror.sync()).toMatchObject({ created: 2, skipped: 0, expired: 0 });
     expect(await rows()).toEqual([]);
     expect(await live()).toEqual(['p1', 'p2', 'p3']);
@@ -290,8 +288,7 @@ it('each place of a posting expires by itself', async () => {
 it('is refused with a policy that deletes nothing', async () => {
   await open({ policy: 'upsert_only' });
   for (const policy of ['upsert_only', 'create_only']) {
-    const config = await readFile(mirror.configPath, 'utf8');
-    await writeFile(mirror.configPath, config.replace(/policy: \w+/, `policy: ${policy}`));
+    await mirror.configure(/policy: \w+/, `policy: ${policy}`);
     const check = await runProgram(mirror, 'check');
     expect(check.status).toBe(1);
     expect(check.out + check.errors).toMatch(

@@ -11,12 +11,10 @@ describe('postings whose creates are in doubt, gone from a complete feed', () =>
   it('that is empty: their jobs are held until a person approves', async () => {
     ({ mirror } = await openDoubtful(8, true));
     await letAnswer(mirror);
-    await mirror.writeFeed(feedXml([]));
-    expect(await mirror.sync()).toMatchObject({ status: 'review', gone: 8, held: 8, deleted: 0 });
+    expect(await mirror.syncOf([])).toMatchObject({ status: 'review', gone: 8, held: 8, deleted: 0 });
     expect((await mirror.siteJobs()).size).toBe(8);
     expect(await mirror.sync()).toMatchObject({ gone: 8, held: 8, requests: 0 });
-    await mirror.writeFeed(feedXml(postings(8)));
-    expect(await mirror.sync()).toMatchObject({ status: 'mirrored', seen: 8, held: 0, in_doubt: 0 });
+    expect(await mirror.syncOf(postings(8))).toMatchObject({ status: 'mirrored', seen: 8, held: 0, in_doubt: 0 });
     expect((await mirror.siteJobs()).size).toBe(8);
   });
 
@@ -38,8 +36,7 @@ describe('postings whose creates are in doubt, gone from a complete feed', () =>
 
   it('little by little: together they are more than the guard allows', { tags: 'slow' }, async () => {
     ({ mirror } = await openDoubtful(8, true));
-    await mirror.writeFeed(feedXml(postings(8).slice(0, 5)));
-    expect(await mirror.sync()).toMatchObject({ gone: 3, held: 0, pending_deletes: 3 });
+    expect(await mirror.syncOf(postings(8).slice(0, 5))).toMatchObject({ gone: 3, held: 0, pending_deletes: 3 });
     await mirror.writeFeed(feedXml(postings(8).slice(0, 2)));
     await letAnswer(mirror);
     expect(await mirror.sync()).toMatchObject({ gone: 6, held: 3, deleted: 3 });
@@ -49,8 +46,7 @@ describe('postings whose creates are in doubt, gone from a complete feed', () =>
   it('that is empty, and their jobs were never made: nothing is left to hold', { tags: 'slow' }, async () => {
     ({ mirror } = await openDoubtful(8, false));
     await letAnswer(mirror);
-    await mirror.writeFeed(feedXml([]));
-    await mirror.sync();
+    await mirror.syncOf([]);
     expect((await mirror.siteJobs()).size).toBe(0);
     expect(await (await mirror.app()).db.query('select key, state from change')).toEqual([]);
     expect(await mirror.sync()).toMatchObject({ status: 'mirrored', gone: 0, held: 0 });

@@ -1,5 +1,3 @@
-// A site that does not keep reference_field: it is found out at the first create, said, and forgotten when a job shows a reference.
-import { readFile, writeFile } from 'node:fs/promises';
 import { afterEach, expect, it } from 'vitest';
 import { readStatus } from '../../src/operations/status.ts';
 import { runProgram } from '../cli/run-program.ts';
@@ -80,12 +78,10 @@ it('ends when a job shows a reference, and begins anew with another field', asyn
   await open();
   await mirror.sync();
   site.drops = () => false;
-  await mirror.writeFeed(feedXml(postings(4)));
-  await mirror.sync();
+  await mirror.syncOf(postings(4));
   expect(await state()).toBe('some');
   expect((await run('status')).out).toContain('for some of its jobs only');
-  const text = await readFile(mirror.configPath, 'utf8');
-  await writeFile(mirror.configPath, text.replace('reference_field: number', 'reference_field: category-name'));
+  await mirror.configure('reference_field: number', 'reference_field: category-name');
   expect(await state()).toBe('unknown');
 });
 
@@ -96,7 +92,6 @@ it('a list that shows references ends it as well', async () => {
   );
   await mirror.sync();
   await (await mirror.app()).db.query(`update feed_state set site_checked_at = null`);
-  await mirror.writeFeed(feedXml(postings(5)));
-  await mirror.sync();
+  await mirror.syncOf(postings(5));
   expect(['shown', 'some']).toContain(await state());
 });

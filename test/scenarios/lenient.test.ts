@@ -1,6 +1,3 @@
-// A lenient feed: repaired records are mirrored and reported; switching `lenient` on or off parses every record again.
-// @module-tag slow
-import { readFile, writeFile } from 'node:fs/promises';
 import { afterEach, expect, it } from 'vitest';
 import { postingKey } from '../../src/posting/identifiers.ts';
 import { readStory } from '../../src/store/review/posting-history.ts';
@@ -14,12 +11,6 @@ afterEach(() => mirror.close());
 const list = postings(8);
 const withTitle = (title: string, key = 'p1') =>
   feedXml(list).replace(`<title><![CDATA[Nurse ${key}]]></title>`, `<title>${title}</title>`);
-
-async function configure(from: string, to: string): Promise<void> {
-  const text = await readFile(mirror.configPath, 'utf8');
-  await mirror.stopEngine();
-  await writeFile(mirror.configPath, text.replace(from, to));
-}
 
 it('mirrors repaired records, and reports them', async () => {
   mirror = await openMirror({ feed: { lenient: 'true' } });
@@ -46,8 +37,7 @@ it('counts removed characters and repairs separately', async () => {
 
 it('leaves records unreadable that it cannot repair', async () => {
   mirror = await openMirror({ feed: { lenient: 'true' } });
-  await mirror.writeFeed(feedXml(list));
-  await mirror.sync();
+  await mirror.syncOf(list);
   await mirror.writeFeed(withTitle('R & D <b>'));
   expect(await mirror.sync()).toMatchObject({ complete: false, unreadable: 1, repaired: 0, updated: 0 });
   expect((await mirror.siteJobs()).get('p1')?.title).toBe('Nurse p1');
@@ -55,13 +45,12 @@ it('leaves records unreadable that it cannot repair', async () => {
 
 it('parses every record again when it is switched on or off', async () => {
   mirror = await openMirror({ feed: { lenient: 'false' } });
-  await mirror.writeFeed(feedXml(list));
-  await mirror.sync();
+  await mirror.syncOf(list);
   await mirror.writeFeed(withTitle('R & D'));
   expect(await mirror.sync()).toMatchObject({ complete: false, unreadable: 1 });
-  await configure('lenient: false', 'lenient: true');
+  await mirror.configure('lenient: false', 'lenient: true');
   expect(await mirror.sync()).toMatchObject({ complete: true, unreadable: 0, updated: 1, repaired: 1, review: 0 });
-  await configure('lenient: true', 'lenient: false');
+  await mirror.configure('lenient: true', 'lenient: false');
   expect(await mirror.sync()).toMatchObject({ complete: false, unreadable: 1, repaired: 0, unchanged: 7, requests: 0 });
   expect((await mirror.siteJobs()).get('p1')?.title).toBe('R & D');
 });
@@ -73,7 +62,7 @@ it('stops counting repairs when none is made, even if the key cannot be recovere
     .replace('Nurse p2', 'BELL\u0007');
   await mirror.writeFeed(broken);
   expect(await mirror.sync()).toMatchObject({ created: 8, repaired: 1, cleaned: 1 });
-  await configure('lenient: true', 'lenient: false');
+  await mirror.configure('lenient: true', 'lenient: false');
   expect(await mirror.sync()).toMatchObject({ complete: false, unreadable: 1, repaired: 0, cleaned: 1 });
 });
 

@@ -29,8 +29,7 @@ it('a path that no record has is reported by check, plan, the first pull and sta
   expect(first.out).toContain(`\n  warning: ${TYPO}`);
   expect(first.status).toBe(0);
   // One more posting: the others are known, so nothing is sampled.
-  await mirror.writeFeed(feedXml(postings(6)));
-  expect(await mirror.sync()).toMatchObject({ created: 1, unchanged: 5, warnings: [] });
+  expect(await mirror.syncOf(postings(6))).toMatchObject({ created: 1, unchanged: 5, warnings: [] });
   expect(await mirror.sync()).toMatchObject({ unchanged: 6, warnings: [] });
   expect((await runProgram(mirror, 'status')).out).toContain(`acme: warning: ${TYPO}`);
   const feed = (await runProgram(mirror, 'status', '--json')).json().find(({ kind }) => kind === 'feed');
@@ -56,8 +55,7 @@ it('a path of the records that matches nothing is reported, until it is right', 
   expect(await mirror.sync()).toMatchObject({ seen: 0, warnings: [warning] });
   expect((await runProgram(mirror, 'status')).out).toContain(`acme: warning: ${warning}`);
 
-  await mirror.stopEngine();
-  await writeFile(mirror.configPath, (await readFile(mirror.configPath, 'utf8')).replace('source/jobb', 'source/job'));
+  await mirror.configure('source/jobb', 'source/job');
   expect(await mirror.sync()).toMatchObject({ seen: 5, created: 5, warnings: [] });
   expect((await runProgram(mirror, 'status')).out).not.toContain('warning:');
 });
@@ -79,8 +77,7 @@ it('a warning about a feed without records goes once it has records again', asyn
 
 it('a changed mapping is checked again, and a large feed by a part of its records', async () => {
   mirror = await openMirror({ feed: { format: format('source/job', 'description') } });
-  await mirror.writeFeed(feedXml(postings(5)));
-  expect(await mirror.sync()).toMatchObject({ created: 5, warnings: [] });
+  expect(await mirror.syncOf(postings(5))).toMatchObject({ created: 5, warnings: [] });
   await mirror.stopEngine();
   await writeFile(
     mirror.configPath,
@@ -88,8 +85,7 @@ it('a changed mapping is checked again, and a large feed by a part of its record
   );
   // Those that are new break a rule, so that they need not be sent.
   const many = postings(400).map((one, at) => ({ ...one, description: 'x'.repeat(10_000) + at }));
-  await mirror.writeFeed(feedXml(many.map((one, at) => (at < 5 ? one : { ...one, state: 'Jalisco' }))));
-  const { warnings } = await mirror.sync();
+  const { warnings } = await mirror.syncOf(many.map((one, at) => (at < 5 ? one : { ...one, state: 'Jalisco' })));
   const [, records] = /always empty in the (\d+) records/.exec(warnings[0] ?? '') ?? [];
   expect(Number(records)).toBeGreaterThanOrEqual(100);
   expect(Number(records)).toBeLessThan(200);

@@ -2,7 +2,7 @@
 // @module-tag slow
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { MISSING_LIMITS } from '../../src/store/change/merge/mark-missing.ts';
-import { feedXml, postings } from '../support/indeed-feed.ts';
+import { postings } from '../support/indeed-feed.ts';
 import { type Mirror, openMirror } from '../support/mirror.ts';
 
 const MANY = 210;
@@ -28,8 +28,7 @@ it.each(CASES)(
   { timeout: 180_000 },
   async ({ desired, missingPulls }) => {
     mirror = await openMirror({ feed: { delete_guard: `{ missing_pulls: ${missingPulls} }` } });
-    await mirror.writeFeed(feedXml(postings(3)));
-    await mirror.sync();
+    await mirror.syncOf(postings(3));
     const { db } = await mirror.app();
     await db.query(
       `insert into mapping (feed, key, site, site_job_id, record_hash, content_hash)

@@ -3,7 +3,7 @@
 import { appendFile } from 'node:fs/promises';
 import { afterEach, expect, it } from 'vitest';
 import { startHttp } from '../../src/runtime/http/serve.ts';
-import { feedXml, posting, postings } from '../support/indeed-feed.ts';
+import { posting, postings } from '../support/indeed-feed.ts';
 import { type Mirror, openMirror } from '../support/mirror.ts';
 import { promtoolForTests } from '../support/promtool.ts';
 
@@ -40,8 +40,7 @@ it('shows the installation as the database has it, and what the process did', as
   expect(await before.value(changes('rejected'))).toBe(0);
   expect(await before.value('jobmirror_site_paused{site="board"}')).toBe(0);
 
-  await mirror.writeFeed(feedXml([...postings(3), posting('abroad', { state: 'Jalisco' })]));
-  await mirror.sync();
+  await mirror.syncOf([...postings(3), posting('abroad', { state: 'Jalisco' })]);
   // The first server has counted since before the pull, the second one started after it.
   const created = 'jobmirror_postings_total{feed="acme",operation="create",outcome="created"}';
   await expect.poll(() => before.value(created)).toBe(3);
@@ -71,10 +70,8 @@ it('shows the installation as the database has it, and what the process did', as
 it('shows a pause, what waits and what is held', async () => {
   mirror = await openMirror();
   await appendFile(mirror.configPath, 'listen: { port: 0 }\n');
-  await mirror.writeFeed(feedXml(postings(4)));
-  await mirror.sync();
-  await mirror.writeFeed(feedXml([]));
-  await mirror.sync();
+  await mirror.syncOf(postings(4));
+  await mirror.syncOf([]);
   const { db } = await mirror.app();
   // In the order of the backlog, the oldest first.
   await db.query(
@@ -103,8 +100,7 @@ it.runIf(promtool.available)(`Prometheus accepts all of it${promtool.note}`, asy
   mirror = await openMirror({ feed: { schedule: '"*/15 * * * *"' } });
   await appendFile(mirror.configPath, 'listen: { port: 0 }\n');
   const before = await serve();
-  await mirror.writeFeed(feedXml([...postings(3), posting('abroad', { state: 'Jalisco' })]));
-  await mirror.sync();
+  await mirror.syncOf([...postings(3), posting('abroad', { state: 'Jalisco' })]);
   // nodejs_… metrics of the library break two of its rules of style, which is why only ours are checked.
   const own = (await before.text()).split('\n').filter((line) => /^(# \w+ )?jobmirror_/.test(line));
   expect(own.length).toBeGreaterThan(50);

@@ -59,8 +59,7 @@ describe('deletes', () => {
     await mirror.writeFeed(feedXml([]));
     const emptied = { status: 'review', complete: true, seen: 0, gone: 8, held: 8, deleted: 0 };
     expect(await mirror.sync()).toMatchObject(emptied);
-    await mirror.writeFeed(feedXml(postings(2)));
-    expect(await mirror.sync()).toMatchObject({ gone: 6, held: 6, deleted: 0 });
+    expect(await mirror.syncOf(postings(2))).toMatchObject({ gone: 6, held: 6, deleted: 0 });
     expect((await mirror.siteJobs()).size).toBe(8);
     await mirror.writeFeed(whole);
     expect(await mirror.sync()).toMatchObject({ status: 'mirrored', unchanged: 8, held: 0, requests: 0 });
@@ -68,14 +67,10 @@ describe('deletes', () => {
 
   it('wait for as many missing pulls as configured', async () => {
     mirror = await openMirror({ feed: { delete_guard: '{ missing_pulls: 2 }' } });
-    await mirror.writeFeed(feedXml(postings(5)));
-    await mirror.sync();
-    await mirror.writeFeed(feedXml(postings(4)));
-    expect(await mirror.sync()).toMatchObject({ gone: 1, grace: 1, deleted: 0 });
-    await mirror.writeFeed(feedXml(postings(5)));
-    expect(await mirror.sync()).toMatchObject({ gone: 0, unchanged: 5 });
-    await mirror.writeFeed(feedXml(postings(4)));
-    expect(await mirror.sync()).toMatchObject({ grace: 1 });
+    await mirror.syncOf(postings(5));
+    expect(await mirror.syncOf(postings(4))).toMatchObject({ gone: 1, grace: 1, deleted: 0 });
+    expect(await mirror.syncOf(postings(5))).toMatchObject({ gone: 0, unchanged: 5 });
+    expect(await mirror.syncOf(postings(4))).toMatchObject({ grace: 1 });
     expect(await mirror.sync()).toMatchObject({ grace: 0, deleted: 1, gone: 1 });
   });
 });
@@ -115,8 +110,7 @@ describe('keys', () => {
   it('count once: identical records collapse, and of conflicting records the job keeps its version', async () => {
     mirror = await openMirror();
     const list = [posting('a'), posting('a'), posting('b'), posting('b', { title: 'Other' })];
-    await mirror.writeFeed(feedXml(list));
-    expect(await mirror.sync()).toMatchObject({ seen: 4, created: 2, duplicates: 2, review: 1 });
+    expect(await mirror.syncOf(list)).toMatchObject({ seen: 4, created: 2, duplicates: 2, review: 1 });
     expect(await mirror.sync()).toMatchObject({ seen: 4, unchanged: 2, duplicates: 2, review: 1, requests: 0 });
     expect((await mirror.siteJobs()).get('b')).toMatchObject({ title: 'Nurse b' });
     // The records have changed places, and nothing else.
@@ -130,8 +124,7 @@ describe('keys', () => {
 
   it('missing in a record cause one review entry, and no delete', async () => {
     mirror = await openMirror();
-    await mirror.writeFeed(feedXml(postings(3)));
-    await mirror.sync();
+    await mirror.syncOf(postings(3));
     await mirror.writeFeed(feedXml([posting('p1'), posting(' '), posting('p4')]));
     expect(await mirror.sync()).toMatchObject({ complete: false, unreadable: 1, created: 1, deleted: 0, review: 1 });
     expect((await mirror.siteJobs()).size).toBe(4);

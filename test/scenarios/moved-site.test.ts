@@ -1,5 +1,3 @@
-// A base_url that leads to another address under the same site name: nothing is sent there until a person confirms it.
-import { readFile, writeFile } from 'node:fs/promises';
 import { request } from 'undici';
 import { afterEach, describe, expect, it } from 'vitest';
 import { maintainBacklog } from '../../src/apply/maintain-backlog.ts';
@@ -31,15 +29,12 @@ const changed = postings(4).map((one) => ({ ...one, title: 'Changed' }));
 
 /** The same sandbox under another host name: another address. */
 async function moveTo(host: string): Promise<void> {
-  await mirror.stopEngine();
-  const text = await readFile(mirror.configPath, 'utf8');
-  await writeFile(mirror.configPath, text.replace(/(base_url: http:\/\/)[^:]+/, `$1${host}`));
+  await mirror.configure(/(base_url: http:\/\/)[^:]+/, `$1${host}`);
 }
 
 async function openMirrored(): Promise<void> {
   mirror = await openMirror();
-  await mirror.writeFeed(feedXml(postings(4)));
-  expect(await mirror.sync()).toMatchObject({ status: 'mirrored', created: 4 });
+  expect(await mirror.syncOf(postings(4))).toMatchObject({ status: 'mirrored', created: 4 });
   await mirror.writeFeed(feedXml([...changed, posting('new')]));
 }
 
@@ -124,8 +119,7 @@ describe('a site that has jobs', () => {
 
   it('that was paused until a person decides stays paused for that reason if base_url is set back', async () => {
     mirror = await openMirror({ site: { canary: '{ requests: 10, percent: 50 }' } });
-    await mirror.writeFeed(feedXml(postings(1)));
-    await mirror.sync();
+    await mirror.syncOf(postings(1));
     await mirror.writeFeed(feedXml(postings(40)));
     await mirror.sandbox.setFaults([{ name: '403' }]);
     await mirror.sync();
@@ -277,9 +271,7 @@ describe('another port of this machine', () => {
   }
 
   async function leadTo(other: Sandbox): Promise<void> {
-    await mirror.stopEngine();
-    const text = await readFile(mirror.configPath, 'utf8');
-    await writeFile(mirror.configPath, text.replace(mirror.sandbox.url, other.url));
+    await mirror.configure(mirror.sandbox.url, other.url);
   }
 
   it('is another site: its jobs are neither changed nor deleted', async () => {
@@ -287,8 +279,7 @@ describe('another port of this machine', () => {
     const other = await openOther();
     const before = await other.inspect.jobs();
     await leadTo(other);
-    await mirror.writeFeed(feedXml(changed.slice(0, 2)));
-    const report = await mirror.sync();
+    const report = await mirror.syncOf(changed.slice(0, 2));
     expect(report).toMatchObject({ status: 'pending', updated: 0, deleted: 0 });
     expect(report.message).toContain(`base_url leads to 127.0.0.1:${other.port},`);
     expect(await other.inspect.jobs()).toEqual(before);

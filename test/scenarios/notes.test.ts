@@ -38,8 +38,7 @@ it('characters that XML cannot carry are reported until the feed no longer has t
   expect(await readNotes('odd')).toMatchObject(notes);
   expect(await countNoted((await mirror.app()).db, acme)).toEqual({ count: 1, example: 'odd' });
 
-  await mirror.writeFeed(feedXml([...postings(2), posting('odd', { title: 'Nurse' })]));
-  await mirror.sync();
+  await mirror.syncOf([...postings(2), posting('odd', { title: 'Nurse' })]);
   expect(await countNoted((await mirror.app()).db, acme)).toEqual({ count: 0, example: undefined });
 });
 
@@ -47,10 +46,8 @@ it('the notes of a posting that is gone are gone too', async () => {
   mirror = await openMirror({ feed: { delete_guard: '{ percent: 100, count: 100 }' } });
   await mirror.writeFeed(feedXml([...postings(2), posting('odd', { title: 'BELL' })]).replace('BELL', 'a\u0007'));
   await mirror.sync();
-  await mirror.writeFeed(feedXml(postings(2)));
-  expect(await mirror.sync()).toMatchObject({ status: 'mirrored', deleted: 1, cleaned: 0 });
-  await mirror.writeFeed(feedXml(postings(3)));
-  await mirror.sync();
+  expect(await mirror.syncOf(postings(2))).toMatchObject({ status: 'mirrored', deleted: 1, cleaned: 0 });
+  await mirror.syncOf(postings(3));
   expect(await readNotes('odd')).toEqual([]);
 });
 
@@ -67,10 +64,8 @@ it('problems beyond the limit are reported, and those with an entry keep it', as
   expect(before.at(-1)?.problems[0]?.message).toMatch(/more than 50 records can't be used/);
 
   // In another order other problems exceed the limit, and the recorded ones do not count as fixed.
-  await mirror.writeFeed(feedXml([...postings(1), ...twice.reverse()]));
-  await mirror.sync();
+  await mirror.syncOf([...postings(1), ...twice.reverse()]);
   expect((await entries()).map(({ id }) => id)).toEqual(expect.arrayContaining(before.map(({ id }) => id)));
 
-  await mirror.writeFeed(feedXml(postings(1)));
-  expect(await mirror.sync()).toMatchObject({ status: 'mirrored', review: 0 });
+  expect(await mirror.syncOf(postings(1))).toMatchObject({ status: 'mirrored', review: 0 });
 });

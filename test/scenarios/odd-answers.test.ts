@@ -138,13 +138,10 @@ describe('an update', () => {
   it('refused only by a word in the response may have been done: a feed that reverts it is sent', async () => {
     let words = '<answer>Saved, but the mail failed</answer>';
     const open = await openOdd(({ method }) => (method === 'PUT' ? [200, {}, words] : undefined));
-    await open.writeFeed(feedXml([posting('a'), posting('b')]));
-    await open.sync();
-    await open.writeFeed(feedXml([posting('a', { title: 'Other' }), posting('b')]));
-    expect(await open.sync()).toMatchObject({ rejected: 1 });
+    await open.syncOf([posting('a'), posting('b')]);
+    expect(await open.syncOf([posting('a', { title: 'Other' }), posting('b')])).toMatchObject({ rejected: 1 });
     words = '<ok/>';
-    await open.writeFeed(feedXml([posting('a'), posting('b')]));
-    expect(await open.sync()).toMatchObject({ status: 'mirrored', rejected: 0 });
+    expect(await open.syncOf([posting('a'), posting('b')])).toMatchObject({ status: 'mirrored', rejected: 0 });
     const puts = (site?.got ?? []).filter(({ method }) => method === 'PUT').map(({ body }) => body.includes('Other'));
     expect(puts).toEqual([true, false]);
   });
@@ -154,9 +151,7 @@ it('a delete answered with 200 and a word of failure does not count as done', as
   const open = await openOdd(({ method }) =>
     method === 'DELETE' ? [200, {}, '<r>You must not delete it</r>'] : undefined,
   );
-  await open.writeFeed(feedXml([posting('a'), posting('b')]));
-  await open.sync();
-  await open.writeFeed(feedXml([posting('b')]));
-  expect(await open.sync()).toMatchObject({ status: 'review', deleted: 0 });
+  await open.syncOf([posting('a'), posting('b')]);
+  expect(await open.syncOf([posting('b')])).toMatchObject({ status: 'review', deleted: 0 });
   expect(await review(open)).toEqual([{ key: 'a', state: 'rejected', message: 'You must not delete it' }]);
 });

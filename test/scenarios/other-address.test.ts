@@ -6,7 +6,7 @@ import { loadConfig } from '../../src/config/load-config.ts';
 import { openAppFor } from '../../src/runtime/app.ts';
 import { startEngine } from '../../src/runtime/engine.ts';
 import { FAST_TIMING } from '../support/fast-timing.ts';
-import { feedXml, postings } from '../support/indeed-feed.ts';
+import { postings } from '../support/indeed-feed.ts';
 import { type Mirror, openMirror } from '../support/mirror.ts';
 
 let mirror: Mirror | undefined;
@@ -37,24 +37,20 @@ it('leaves the creates in doubt to be resolved by the other one', async () => {
       doubts: '{ resolve_after_seconds: 3.5, list_checks: 1 }',
     },
   });
-  await mirror.writeFeed(feedXml(postings(1)));
-  expect(await mirror.sync()).toMatchObject({ created: 1 });
+  expect(await mirror.syncOf(postings(1))).toMatchObject({ created: 1 });
   await mirror.stopEngine();
   stopOther = await startAtOtherAddress(mirror);
   await mirror.sandbox.setFaults([{ name: 'reset-after', on: ['create'], count: 1 }]);
-  await mirror.writeFeed(feedXml(postings(2)));
-  expect(await mirror.sync()).toMatchObject({ created: 1, in_doubt: 0 });
+  expect(await mirror.syncOf(postings(2))).toMatchObject({ created: 1, in_doubt: 0 });
   expect((await mirror.siteJobs()).size).toBe(2);
 });
 
 it('does not keep the other one paused that runs already', async () => {
   mirror = await openMirror();
-  await mirror.writeFeed(feedXml(postings(1)));
-  expect(await mirror.sync()).toMatchObject({ created: 1 });
+  expect(await mirror.syncOf(postings(1))).toMatchObject({ created: 1 });
   stopOther = await startAtOtherAddress(mirror);
   const { db } = await mirror.app();
   const paused = () => db.query('select from site_state where paused_since is not null');
   await expect.poll(paused).toEqual([]);
-  await mirror.writeFeed(feedXml(postings(2)));
-  expect(await mirror.sync()).toMatchObject({ status: 'mirrored', created: 1 });
+  expect(await mirror.syncOf(postings(2))).toMatchObject({ status: 'mirrored', created: 1 });
 });

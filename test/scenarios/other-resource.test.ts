@@ -44,8 +44,7 @@ it.each([false, true])('mirrors, and finds a job whose answer was lost; answers 
   await open({}, {}, true);
   board.habits.terse = terse;
   board.habits.loses = 1;
-  await mirror.writeFeed(feedXml(postings(3)));
-  expect(await mirror.sync()).toMatchObject({ status: 'mirrored', created: 3, in_doubt: 0 });
+  expect(await mirror.syncOf(postings(3))).toMatchObject({ status: 'mirrored', created: 3, in_doubt: 0 });
   expect(numbers()).toEqual(['p1', 'p2', 'p3']);
   expect(board.bodies[0]).toMatch(/<job_posting>[\s\S]*<\/job_posting>/);
   await mirror.writeFeed(feedXml([posting('p1', { title: 'Head nurse' }), posting('p2')]));
@@ -56,8 +55,7 @@ it.each([false, true])('mirrors, and finds a job whose answer was lost; answers 
   // Somebody deletes a job by hand: it is gone by that answer, and made again.
   const [first] = board.jobs.keys();
   board.jobs.delete(first ?? '');
-  await mirror.writeFeed(feedXml([posting('p1', { title: 'Nurse 2' }), posting('p2', { title: 'Nurse 3' })]));
-  await mirror.sync();
+  await mirror.syncOf([posting('p1', { title: 'Nurse 2' }), posting('p2', { title: 'Nurse 3' })]);
   expect(numbers()).toEqual(['p1', 'p2']);
   const program = { folder: mirror.folder, configPath: mirror.configPath, env: mirror.env };
   await mirror.stopEngine();
@@ -72,16 +70,14 @@ it('sends constants with creates only, those of the feed before those of the sit
     { constants: '{ project_id: 3, tracker-id: "007", "active.flag": true }' },
     { constants: '{ project_id: 4 }' },
   );
-  await mirror.writeFeed(feedXml([posting('a')]));
-  await mirror.sync();
+  await mirror.syncOf([posting('a')]);
   const [job] = board.jobs.values();
   expect(board.bodies[0]).toContain('<project_id>4</project_id>');
   expect(board.bodies[0]).toContain('<tracker-id>007</tracker-id>');
   expect(board.bodies[0]).toContain('<active.flag>true</active.flag>');
   // Somebody moves the job on the site: neither an update nor verify touches that.
   Object.assign(job?.fields ?? {}, { project_id: '5' });
-  await mirror.writeFeed(feedXml([posting('a', { title: 'Head nurse' })]));
-  await mirror.sync();
+  await mirror.syncOf([posting('a', { title: 'Head nurse' })]);
   expect(board.bodies[1]).not.toContain('project_id');
   await mirror.stopEngine();
   const program = { folder: mirror.folder, configPath: mirror.configPath, env: mirror.env };
@@ -91,10 +87,8 @@ it('sends constants with creates only, those of the feed before those of the sit
 
 it('sends constants with every update of a site that clears what an update omits', async () => {
   await open({ constants: '{ project_id: 3 }', omitted_fields: 'clear' });
-  await mirror.writeFeed(feedXml([posting('a')]));
-  await mirror.sync();
-  await mirror.writeFeed(feedXml([posting('a', { title: 'Head nurse' })]));
-  await mirror.sync();
+  await mirror.syncOf([posting('a')]);
+  await mirror.syncOf([posting('a', { title: 'Head nurse' })]);
   expect(board.bodies[1]).toContain('<project_id>3</project_id>');
 });
 
@@ -114,15 +108,13 @@ it.each([
 
 it('another path is another site until a person says otherwise: nothing is sent to its records', async () => {
   await open();
-  await mirror.writeFeed(feedXml(postings(2)));
-  expect(await mirror.sync()).toMatchObject({ status: 'mirrored', created: 2 });
+  expect(await mirror.syncOf(postings(2))).toMatchObject({ status: 'mirrored', created: 2 });
   await mirror.stopEngine();
   const before = board.requests.length;
   const configure = async (from: string, to: string) =>
     writeFile(mirror.configPath, (await readFile(mirror.configPath, 'utf8')).replaceAll(from, to));
   await configure('/board/postings', '/board/issues');
-  await mirror.writeFeed(feedXml([posting('p1', { title: 'Changed' })]));
-  const report = await mirror.sync();
+  const report = await mirror.syncOf([posting('p1', { title: 'Changed' })]);
   expect(report).toMatchObject({ status: 'pending', requests: 0, updated: 0, deleted: 0 });
   expect(report.message).toContain('base_url and resource.path lead to 127.0.0.1');
   expect(report.message).toContain('resume board --moved');

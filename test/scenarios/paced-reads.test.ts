@@ -3,7 +3,7 @@
 import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { openSite, type ScriptedSite } from '../site/scripted-site.ts';
-import { feedXml, posting } from '../support/indeed-feed.ts';
+import { posting } from '../support/indeed-feed.ts';
 import { type Mirror, openMirror } from '../support/mirror.ts';
 
 let mirror: Mirror;
@@ -55,8 +55,7 @@ it('the pages of a list', async () => {
   mirror = await openMirror({
     site: { base_url: site.url.href, limits: limits(1.5), doubts: '{ resolve_after_seconds: 1.6, list_checks: 1 }' },
   });
-  await mirror.writeFeed(feedXml([posting('a')]));
-  await mirror.sync();
+  await mirror.syncOf([posting('a')]);
   await expect.poll(() => timesOf('GET').length).toBeGreaterThanOrEqual(12);
   expect(marginOfTwelve('GET')).toBeGreaterThan(EARLY_MS);
 });

@@ -1,6 +1,6 @@
 // A posting in several places, as each setting of `places` mirrors it.
 // @module-tag slow
-import { readFile, writeFile } from 'node:fs/promises';
+import { writeFile } from 'node:fs/promises';
 import { afterEach, describe, expect, it } from 'vitest';
 import { runProgram } from '../cli/run-program.ts';
 import { checkCounts } from '../laws/laws.ts';
@@ -42,13 +42,6 @@ async function sync(...records: readonly ReturnType<typeof record>[]) {
 
 const citiesOnSite = async () =>
   (await mirror.sandbox.inspect.jobs()).map(({ fields }) => `${fields.number} ${fields['location-city']}`).sort();
-
-async function configure(from: string, to: string): Promise<void> {
-  const text = await readFile(mirror.configPath, 'utf8');
-  expect(text).toContain(from);
-  await mirror.stopEngine();
-  await writeFile(mirror.configPath, text.replace(from, to));
-}
 
 describe('first', () => {
   it('mirrors the first place that the site accepts, and follows it', async () => {
@@ -93,7 +86,7 @@ describe('review', () => {
   it('changed to first, sends what waited', async () => {
     await open('{ path: places, use: review }');
     expect(await sync(record('1', BOSTON, CHICAGO))).toMatchObject({ rejected: 1 });
-    await configure('use: review', 'use: first');
+    await mirror.configure('use: review', 'use: first');
     expect(await sync(record('1', BOSTON, CHICAGO))).toMatchObject({ created: 1, rejected: 0 });
     expect(await citiesOnSite()).toEqual(['1 Boston']);
   });

@@ -8,7 +8,7 @@ import { startAlerts } from '../../src/runtime/run-alerts.ts';
 import { setSubscriptions } from '../../src/store/status/outbox.ts';
 import { runProgram } from '../cli/run-program.ts';
 import { type HttpReceiver, startReceiver } from '../support/http-receiver.ts';
-import { feedXml, posting } from '../support/indeed-feed.ts';
+import { type feedXml, posting } from '../support/indeed-feed.ts';
 import { type Mirror, openMirror } from '../support/mirror.ts';
 import { withEnv } from '../support/with-env.ts';
 
@@ -67,8 +67,7 @@ const short = (events: readonly Told[]): string[] =>
     .sort();
 
 async function pull(...list: Parameters<typeof feedXml>[0]): Promise<void> {
-  await mirror.writeFeed(feedXml(list));
-  await mirror.sync();
+  await mirror.syncOf(list);
 }
 
 it('tells what becomes of each posting, once', async () => {

@@ -57,8 +57,7 @@ async function bindAll(before: Map<string, string[]>, count: number) {
 /** Two files as sources, of which one may be missing. */
 async function openTwo(options: MirrorOptions = {}): Promise<void> {
   mirror = await openMirror(options);
-  const written = await readFile(mirror.configPath, 'utf8');
-  await writeFile(mirror.configPath, written.replace('source: feed.xml', 'sources: [one.xml, two.xml]'));
+  await mirror.configure('source: feed.xml', 'sources: [one.xml, two.xml]');
 }
 const put = async (one: readonly TestPosting[] | undefined, two: readonly TestPosting[] | undefined) => {
   for (const [name, list] of [

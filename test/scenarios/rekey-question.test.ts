@@ -19,12 +19,8 @@ const wards = (prefix: string, count: number): TestPosting[] =>
   );
 const open = async (options: MirrorOptions = {}) => {
   mirror = await openMirror(options);
-  await syncOf(wards('a', 8));
+  await mirror.syncOf(wards('a', 8));
 };
-async function syncOf(list: readonly TestPosting[]) {
-  await mirror.writeFeed(feedXml(list));
-  return mirror.sync();
-}
 const run = (...args: readonly string[]) => runProgram(mirror, ...args);
 const db = async () => (await mirror.app()).db;
 const heldIds = async () =>
@@ -38,14 +34,14 @@ const COMPARE = 'feeds rekey acme';
 /** How the question arises, with the deletes of the old postings held for it, or for something else before. */
 const ways: Readonly<Record<string, () => Promise<void>>> = {
   'all keys change at once': async () => {
-    await syncOf(wards('b', 8));
+    await mirror.syncOf(wards('b', 8));
   },
   'the feed was empty before': async () => {
-    await syncOf([]);
-    await syncOf(wards('b', 8));
+    await mirror.syncOf([]);
+    await mirror.syncOf(wards('b', 8));
   },
   'the feed was cut before, and its new keys arrive in an incomplete pull': async () => {
-    await syncOf([]);
+    await mirror.syncOf([]);
     const xml = feedXml(wards('b', 8));
     await mirror.writeFeed(xml.slice(0, xml.lastIndexOf('<job>')));
     await mirror.sync();
@@ -123,18 +119,18 @@ describe.each(Object.keys(ways))('%s', (way) => {
 
 it('once it is answered, what is left is decided as always', async () => {
   await open();
-  await syncOf(wards('b', 8));
+  await mirror.syncOf(wards('b', 8));
   await mirror.stopEngine();
   expect((await run('feeds', 'rekey', 'acme', '--not-rekey')).status).toBe(0);
   expect((await run('status')).out).toContain('review approve acme --count 8');
   expect((await run('review', 'approve', 'acme', '--count', '8')).status).toBe(0);
-  await syncOf(wards('b', 8));
+  await mirror.syncOf(wards('b', 8));
   expect(await keysOnSite()).toEqual(wards('b', 8).map(({ key }) => key));
 });
 
 it('a question that opens between showing and acting refuses as well, for single entries, feeds and many', async () => {
   await open();
-  await syncOf([]);
+  await mirror.syncOf([]);
   const ids = await heldIds();
   const database = await db();
   const { config } = await mirror.app();
@@ -146,7 +142,7 @@ it('a question that opens between showing and acting refuses as well, for single
   if (started.kind !== 'started') throw new Error('not started');
   const [version] = (await run('review', 'show', String(ids[0]), '--json')).json<{ version: string }>();
   await mirror.stopEngine();
-  await syncOf(wards('b', 8));
+  await mirror.syncOf(wards('b', 8));
   await mirror.stopEngine();
   const again = await db();
   const ended = await runBulk(again, config, started.bulk.id, { signal: new AbortController().signal });
@@ -163,8 +159,8 @@ it('a question that opens between showing and acting refuses as well, for single
 
 it('a policy that deletes nothing, and back, ends no job of it', async () => {
   await open({ feed: { policy: 'mirror' } });
-  await syncOf(wards('b', 8));
+  await mirror.syncOf(wards('b', 8));
   expect(await heldIds()).toHaveLength(8);
-  expect(await syncOf(wards('b', 8))).toMatchObject({ deleted: 0, held: 8, created: 0 });
+  expect(await mirror.syncOf(wards('b', 8))).toMatchObject({ deleted: 0, held: 8, created: 0 });
   expect(await keysOnSite()).toEqual(OLD);
 });

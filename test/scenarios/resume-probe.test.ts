@@ -44,8 +44,7 @@ it('a site with nothing to read is resumed, even if it answers 404 with an HTML 
   });
   site = opened;
   mirror = await openMirror({ site: { base_url: opened.url.href, list_path: undefined } });
-  await mirror.writeFeed(feedXml(postings(3)));
-  expect(await mirror.sync()).toMatchObject({ created: 0, pending: 3 });
+  expect(await mirror.syncOf(postings(3))).toMatchObject({ created: 0, pending: 3 });
   expect(await isPaused()).toBe(true);
   await mirror.stopEngine();
   refuses = false;

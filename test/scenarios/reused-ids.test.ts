@@ -60,8 +60,7 @@ describe.each([
       mirror: open,
       site: reusing,
     } = await openReusing((key) => (key === 'new' ? 'id-old' : `id-${key}`), bodies);
-    await open.writeFeed(feedXml([posting('old'), posting('stays')]));
-    await open.sync();
+    await open.syncOf([posting('old'), posting('stays')]);
     jobs.delete('id-old');
     await open.writeFeed(feedXml([posting('old'), posting('stays'), posting('new')]));
     expect(await open.sync()).toMatchObject({ seen: 3, created: 1, unchanged: 2, in_doubt: 0 });
@@ -86,13 +85,10 @@ it('a job that only a lost response would have named is not deleted or changed f
   const { jobs, mirror: open, site: reusing } = await openReusing((key) => key.replace(/^(lost )?/, 'id-'), true);
   const before = [posting('gone'), posting('changed')];
   const lost = [posting('lost gone'), posting('lost changed')];
-  await open.writeFeed(feedXml(before));
-  await open.sync();
+  await open.syncOf(before);
   jobs.clear();
-  await open.writeFeed(feedXml([...before, ...lost]));
-  expect(await open.sync()).toMatchObject({ in_doubt: 2 });
-  await open.writeFeed(feedXml([posting('changed', { title: 'Changed' }), ...lost]));
-  await open.sync();
+  expect(await open.syncOf([...before, ...lost])).toMatchObject({ in_doubt: 2 });
+  await open.syncOf([posting('changed', { title: 'Changed' }), ...lost]);
   expect(reusing.got.filter(({ method }) => method === 'DELETE' || method === 'PUT')).toEqual([]);
   for (const key of ['gone', 'changed']) expect(jobs.get(`id-${key}`)).toContain(`<number>lost ${key}</number>`);
 });
@@ -109,11 +105,9 @@ describe('while a create is in doubt, at a site that does not show the job', () 
     );
     const lost = keys.map((key) => posting(`lost ${key}`));
     const before = [...keys.map((key) => posting(key)), posting('stays')];
-    await open.mirror.writeFeed(feedXml(before));
-    await open.mirror.sync();
+    await open.mirror.syncOf(before);
     for (const key of keys) if (lostId(key) === `id-${key}`) open.jobs.delete(`id-${key}`);
-    await open.mirror.writeFeed(feedXml([...before, ...lost]));
-    expect(await open.mirror.sync()).toMatchObject({ in_doubt: keys.length });
+    expect(await open.mirror.syncOf([...before, ...lost])).toMatchObject({ in_doubt: keys.length });
     await open.mirror.writeFeed(feedXml([posting('stays', { title: 'Changed' }), ...lost]));
     return open;
   }
@@ -221,8 +215,7 @@ describe('the site gives a create the ID of an expired job, and a request for th
       site: { base_url: opened.url.href, list_path: undefined },
       feed: { delete_guard: '{ percent: 100, count: 100 }' },
     });
-    await mirror.writeFeed(feedXml([posting('old'), posting('stays')]));
-    await mirror.sync();
+    await mirror.syncOf([posting('old'), posting('stays')]);
     free = [...jobs.keys()].find((id) => jobs.get(id)?.includes('<number>old<')) ?? '';
     jobs.delete(free);
     return { jobs, mirror };
@@ -232,8 +225,7 @@ describe('the site gives a create the ID of an expired job, and a request for th
 
   it('a delete: the new posting gets another job', async () => {
     const { jobs, mirror: open } = await openRacing();
-    await open.writeFeed(feedXml([posting('stays'), posting('new')]));
-    expect(await open.sync()).toMatchObject({ seen: 2, deleted: 1 });
+    expect(await open.syncOf([posting('stays'), posting('new')])).toMatchObject({ seen: 2, deleted: 1 });
     expect(jobsOfNew(jobs)).toHaveLength(1);
   });
 
@@ -250,10 +242,8 @@ describe('the site gives a create the ID of an expired job, and a request for th
 
 it('a job that a site uses for two postings does not alternate between them', async () => {
   const { mirror: open, site: merging } = await openReusing(() => 'id-one', true);
-  await open.writeFeed(feedXml([posting('a')]));
-  await open.sync();
-  await open.writeFeed(feedXml([posting('a'), posting('b')]));
-  await open.sync();
+  await open.syncOf([posting('a')]);
+  await open.syncOf([posting('a'), posting('b')]);
   expect(await mapped(open)).toEqual([{ key: 'b', id: 'id-one' }]);
   expect(await open.sync()).toMatchObject({ status: 'review', failed: 1, unchanged: 1 });
   const sent = merging.got.length;
@@ -265,8 +255,7 @@ it('an orphan site job whose ID a create was answered with is not deleted', asyn
   const { mirror: open } = await openReusing((key) => `id-${key}`, true);
   const { db } = await open.app();
   await db.query(`insert into orphan_site_job (site, site_job_id, feed, key) values ('board', 'id-a', 'acme', 'gone')`);
-  await open.writeFeed(feedXml([posting('a')]));
-  await open.sync();
+  await open.syncOf([posting('a')]);
   expect(await db.query('select site_job_id from orphan_site_job')).toEqual([]);
 });
 
@@ -281,11 +270,9 @@ it('an orphan site job that may have been deleted is left alone while a later cr
     `insert into orphan_site_job (site, site_job_id, feed, key, attempts, not_before)
      values ('board', 'id-orphan', 'acme', 'gone', 1, now() + interval '1 day')`,
   );
-  await open.writeFeed(feedXml([posting('lost')]));
-  expect(await open.sync()).toMatchObject({ in_doubt: 1 });
+  expect(await open.syncOf([posting('lost')])).toMatchObject({ in_doubt: 1 });
   await db.query('update orphan_site_job set not_before = now()');
-  await open.writeFeed(feedXml([posting('lost'), posting('more')]));
-  expect(await open.sync()).toMatchObject({ created: 1, in_doubt: 1 });
+  expect(await open.syncOf([posting('lost'), posting('more')])).toMatchObject({ created: 1, in_doubt: 1 });
   expect(reusing.got.filter(({ method }) => method === 'DELETE')).toEqual([]);
   expect(jobs.has('id-orphan')).toBe(true);
 });
@@ -298,14 +285,12 @@ it('an update whose response shows the reference of another posting ends in revi
   });
   site = opened;
   mirror = await openMirror({ site: { base_url: opened.url.href, list_path: undefined } });
-  await mirror.writeFeed(feedXml([posting('a'), posting('b')]));
-  await mirror.sync();
+  await mirror.syncOf([posting('a'), posting('b')]);
   await mirror.writeFeed(feedXml([posting('a', { title: 'Other' }), posting('b')]));
   expect(await mirror.sync()).toMatchObject({ status: 'review', seen: 2, in_doubt: 1, unchanged: 1 });
   expect(await mapped(mirror)).toEqual([{ key: 'b', id: 'id-b' }]);
   const sent = opened.got.length;
-  await mirror.writeFeed(feedXml([posting('b')]));
-  await mirror.sync();
+  await mirror.syncOf([posting('b')]);
   expect(opened.got.slice(sent)).toEqual([]);
 });
 
@@ -324,8 +309,7 @@ it('a job that is another posting’s by now is not changed when it is read for 
     feed: { create_only_fields: '[description]' },
     site: { base_url: opened.url.href, list_path: undefined, omitted_fields: 'clear' },
   });
-  await mirror.writeFeed(feedXml([posting('a'), posting('b')]));
-  await mirror.sync();
+  await mirror.syncOf([posting('a'), posting('b')]);
   const others = '<title>Pilot</title><number>of-another</number><description>Flies</description>';
   jobs.set('id-a', others);
   await mirror.writeFeed(feedXml([posting('a', { title: 'Other' }), posting('b')]));
@@ -337,8 +321,7 @@ describe('a posting whose job shows the reference of another one', () => {
   /** Mirrors `a` and `b`, gives the job of `a` another reference, and changes the record of `a`. */
   async function openForeign() {
     mirror = await openMirror();
-    await mirror.writeFeed(feedXml([posting('a'), posting('b')]));
-    await mirror.sync();
+    await mirror.syncOf([posting('a'), posting('b')]);
     const { db } = await mirror.app();
     const [own] = await db.query<{ id: string }>(`select site_job_id as id from mapping where key = 'a'`);
     await changeJob(mirror, own?.id ?? '', { number: 'of-another' });
@@ -358,8 +341,7 @@ describe('a posting whose job shows the reference of another one', () => {
 
   it('waits for nobody once it is gone: nothing is left to delete', async () => {
     const { db, mirror: open } = await openForeign();
-    await open.writeFeed(feedXml([posting('b')]));
-    expect(await open.sync()).toMatchObject({ status: 'mirrored', gone: 0, in_doubt: 0, review: 0 });
+    expect(await open.syncOf([posting('b')])).toMatchObject({ status: 'mirrored', gone: 0, in_doubt: 0, review: 0 });
     expect(await db.query('select from change')).toHaveLength(0);
     expect(await open.sandbox.inspect.count()).toBe(2);
   });
@@ -391,8 +373,7 @@ async function openListing(stored: (text: string) => string) {
     site: { base_url: opened.url.href, list_path: '/jobs.xml' },
     feed: { delete_guard: '{ percent: 100, count: 100 }' },
   });
-  await mirror.writeFeed(feedXml([posting('old'), posting('stays')]));
-  await mirror.sync();
+  await mirror.syncOf([posting('old'), posting('stays')]);
   jobs.delete('old');
   await mirror.writeFeed(feedXml([posting('old'), posting('stays'), posting('new', { title: 'Cook' })]));
   return { jobs, opened, mirror };
@@ -415,8 +396,7 @@ it.each([
     expect(
       await db.query(`select from audit where key = 'old' and action like 'end the claim to job old%'`),
     ).toHaveLength(1);
-    await mirror.writeFeed(feedXml([posting('stays'), posting('new', { title: 'Cook' })]));
-    await mirror.sync();
+    await mirror.syncOf([posting('stays'), posting('new', { title: 'Cook' })]);
     expect(opened.got.filter(({ method }) => method === 'DELETE')).toEqual([]);
     expect(jobs.get('old')).toContain(stored('<number>new</number>'));
     expect([...jobs.values()].filter((job) => /<number>new</i.test(job))).toHaveLength(1);
@@ -438,8 +418,7 @@ it('a person decides about such a job if what the older posting had is not known
 
 it('a job that was left alone for a posting that is gone is still recognised as that of another one', async () => {
   mirror = await openMirror();
-  await mirror.writeFeed(feedXml([posting('a'), posting('stays')]));
-  await mirror.sync();
+  await mirror.syncOf([posting('a'), posting('stays')]);
   const { db } = await mirror.app();
   const [own] = await db.query<{ id: string }>(`select site_job_id as id from mapping where key = 'a'`);
   // Since the backup that is restored now, the job of `a` has expired, and the site has given its ID to that of `b`.

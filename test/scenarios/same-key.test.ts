@@ -25,8 +25,7 @@ const shown = async () => (await mirror.siteJobs()).get('k')?.description;
 
 async function openTwo(options: MirrorOptions = {}): Promise<void> {
   mirror = await openMirror(options);
-  const written = await readFile(mirror.configPath, 'utf8');
-  await writeFile(mirror.configPath, written.replace('source: feed.xml', 'sources: [one.xml, two.xml]'));
+  await mirror.configure('source: feed.xml', 'sources: [one.xml, two.xml]');
 }
 const put = async (name: string, list: readonly TestPosting[] | undefined) =>
   writeFile(join(mirror.folder, name), list === undefined ? '<source><job>' : feedXml(list));
@@ -51,8 +50,7 @@ it('in two sources: while one fails, nothing is sent, and nothing afterwards', a
 
 it('in a feed that stays incomplete: once both versions were read and neither is the one of the job, the first one counts', async () => {
   await openTwo();
-  const written = await readFile(mirror.configPath, 'utf8');
-  await writeFile(mirror.configPath, written.replace('[one.xml, two.xml]', '[one.xml, two.xml, three.xml]'));
+  await mirror.configure('[one.xml, two.xml]', '[one.xml, two.xml, three.xml]');
   await put('one.xml', [first]);
   await put('two.xml', [second]);
   await put('three.xml', postings(3));

@@ -8,7 +8,7 @@ import { startScheduledVerify, type VerifyRuns } from '../../src/runtime/schedul
 import { takeVerifyRuns } from '../../src/store/feed/feed-verify.ts';
 import { runProgram } from '../cli/run-program.ts';
 import { jobOf, makeJob } from '../support/hand-made-jobs.ts';
-import { feedXml, posting, postings } from '../support/indeed-feed.ts';
+import { posting, postings } from '../support/indeed-feed.ts';
 import { type Mirror, type MirrorOptions, openMirror } from '../support/mirror.ts';
 
 let mirror: Mirror;
@@ -28,8 +28,7 @@ const writes = () => mirror.sandbox.requests.recent().filter(({ method }) => met
 
 async function openMirrored(count: number, options: MirrorOptions): Promise<void> {
   mirror = await openMirror(options);
-  await mirror.writeFeed(feedXml(postings(count)));
-  expect(await mirror.sync()).toMatchObject({ created: count });
+  expect(await mirror.syncOf(postings(count))).toMatchObject({ created: count });
   mirror.sandbox.requests.clear();
 }
 

@@ -103,8 +103,7 @@ describe('a site that refuses every posting alike', () => {
 
   it.each(cases)('for %s is paused, and nothing is lost or doubled', async (_name, answer, says) => {
     const set = await openSet(() => answer);
-    await set.mirror.writeFeed(feedXml(postings(5)));
-    const report = await set.mirror.sync();
+    const report = await set.mirror.syncOf(postings(5));
     expect(report).toMatchObject({ status: 'pending', pending: 5, rejected: 0, failed: 0, in_doubt: 0, created: 0 });
     expect(report.message).toContain(says);
     expect(report.message).toContain('jobmirror resume board');
@@ -126,16 +125,14 @@ describe('a site that refuses every posting alike', () => {
 
   it('is paused within ten postings and the requests in flight', async () => {
     const set = await openSet(() => errors('The company profile is not complete'));
-    await set.mirror.writeFeed(feedXml(postings(60)));
-    const report = await set.mirror.sync();
+    const report = await set.mirror.syncOf(postings(60));
     expect(report).toMatchObject({ status: 'pending', pending: 60, rejected: 0 });
     expect(set.requests()).toBeLessThanOrEqual(10 + 3 * 8);
   });
 
   it('is paused although it has accepted postings before', async () => {
     const set = await openSet(() => undefined);
-    await set.mirror.writeFeed(feedXml(postings(12)));
-    expect(await set.mirror.sync()).toMatchObject({ created: 12 });
+    expect(await set.mirror.syncOf(postings(12))).toMatchObject({ created: 12 });
     set.refuse = () => hash(422, 'Unprocessable Entity');
     await set.mirror.writeFeed(feedXml(postings(12).map((one) => ({ ...one, title: `Changed ${one.key}` }))));
     expect(await set.mirror.sync()).toMatchObject({ status: 'pending', pending: 12, rejected: 0 });
@@ -147,8 +144,7 @@ describe('a site that refuses every posting alike', () => {
 
   it('with one posting only is paused for words that are never about a posting', async () => {
     const set = await openSet(() => errors("Can't verify CSRF token authenticity."));
-    await set.mirror.writeFeed(feedXml(postings(1)));
-    const report = await set.mirror.sync();
+    const report = await set.mirror.syncOf(postings(1));
     expect(report).toMatchObject({ status: 'pending', pending: 1, rejected: 0 });
     expect(report.message).toContain('the only posting');
     expect(set.requests()).toBe(1);
@@ -156,8 +152,7 @@ describe('a site that refuses every posting alike', () => {
 
   it('is paused again after a resume that came too early', async () => {
     const set = await openSet(() => errors("Can't verify CSRF token authenticity."));
-    await set.mirror.writeFeed(feedXml(postings(4)));
-    await set.mirror.sync();
+    await set.mirror.syncOf(postings(4));
     await set.resume();
     expect(await set.mirror.sync()).toMatchObject({ status: 'pending', pending: 4, rejected: 0 });
     set.refuse = () => undefined;
@@ -167,8 +162,7 @@ describe('a site that refuses every posting alike', () => {
 
   it('after a person resumed it, says of each posting what the site says', async () => {
     const set = await openSet(() => errors('The company profile is not complete'));
-    await set.mirror.writeFeed(feedXml(postings(15)));
-    expect(await set.mirror.sync()).toMatchObject({ status: 'pending', pending: 15 });
+    expect(await set.mirror.syncOf(postings(15))).toMatchObject({ status: 'pending', pending: 15 });
     await set.resume();
     expect(await set.mirror.sync()).toMatchObject({ status: 'review', rejected: 15, pending: 0 });
     // The source changes one of them: nothing is stuck.
@@ -179,8 +173,7 @@ describe('a site that refuses every posting alike', () => {
 
   it('with a page to sign in under 200 leaves a few creates in doubt, not twenty', async () => {
     const set = await openSet(() => [200, { 'content-type': 'text/html' }, SIGN_IN]);
-    await set.mirror.writeFeed(feedXml(postings(40)));
-    const report = await set.mirror.sync();
+    const report = await set.mirror.syncOf(postings(40));
     expect(report.message).toContain('a page to sign in');
     expect(report.in_doubt).toBeLessThanOrEqual(3 + 8);
     expect(report).toMatchObject({ status: 'pending', rejected: 0, created: 0 });
@@ -190,8 +183,7 @@ describe('a site that refuses every posting alike', () => {
 describe('a refusal that is about postings', () => {
   it('of all of them is told for each, with its field', async () => {
     const set = await openSet(() => errors('Location state is not included in the list'));
-    await set.mirror.writeFeed(feedXml(postings(6)));
-    const report = await set.mirror.sync();
+    const report = await set.mirror.syncOf(postings(6));
     expect(report).toMatchObject({ status: 'review', rejected: 6, pending: 0 });
     expect(report.message).toContain('nothing was mirrored');
     expect(set.requests()).toBe(6);
@@ -221,21 +213,18 @@ describe('a refusal that is about postings', () => {
 
   it('in different words for each is told for each', async () => {
     const set = await openSet((got) => errors(`${keyOf(got) === 'p1' ? 'Too short' : 'Seems to be spam'}`));
-    await set.mirror.writeFeed(feedXml(postings(5)));
-    expect(await set.mirror.sync()).toMatchObject({ status: 'review', rejected: 5, pending: 0 });
+    expect(await set.mirror.syncOf(postings(5))).toMatchObject({ status: 'review', rejected: 5, pending: 0 });
   });
 
   it('of the only posting is told at once', async () => {
     const set = await openSet(() => errors('This board is full'));
-    await set.mirror.writeFeed(feedXml(postings(1)));
-    expect(await set.mirror.sync()).toMatchObject({ status: 'review', rejected: 1 });
+    expect(await set.mirror.syncOf(postings(1))).toMatchObject({ status: 'review', rejected: 1 });
     expect(set.requests()).toBe(1);
   });
 
   it('for one parameter that others do not have is told with its field', async () => {
     const set = await openSet(() => undefined);
-    await set.mirror.writeFeed(feedXml(postings(3)));
-    await set.mirror.sync();
+    await set.mirror.syncOf(postings(3));
     set.refuse = () => hash(400, 'found unpermitted parameter: :category_name');
     await set.mirror.writeFeed(feedXml([...postings(3), { key: 'p4' }]));
     expect(await set.mirror.sync()).toMatchObject({ status: 'review', rejected: 1, pending: 0 });
@@ -245,8 +234,7 @@ describe('a refusal that is about postings', () => {
 
   it('is told at once if the check is off', async () => {
     const set = await openSet(() => hash(422, 'Unprocessable Entity'), { canary: '{ requests: 0 }' });
-    await set.mirror.writeFeed(feedXml(postings(5)));
-    expect(await set.mirror.sync()).toMatchObject({ status: 'review', rejected: 5 });
+    expect(await set.mirror.syncOf(postings(5))).toMatchObject({ status: 'review', rejected: 5 });
     expect(set.requests()).toBe(5);
   });
 });

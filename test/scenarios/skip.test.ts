@@ -1,6 +1,3 @@
-// Records that a rule skips: counted in every pull, recognised without parsing, and a live job whose record is skipped is gone
-// like any other, behind the same guard.
-import { readFile, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterEach, describe, expect, it } from 'vitest';
@@ -33,12 +30,6 @@ async function sync(list?: readonly TestPosting[]) {
 async function stored(): Promise<number> {
   const [row] = await (await mirror.app()).db.query<{ n: number }>('select count(*) as n from skipped_record');
   return row?.n ?? -1;
-}
-
-async function configure(from: string, to: string): Promise<void> {
-  const text = await readFile(mirror.configPath, 'utf8');
-  await mirror.stopEngine();
-  await writeFile(mirror.configPath, text.replace(from, to));
 }
 
 describe('drafts', () => {
@@ -138,14 +129,14 @@ describe('the rule', () => {
     const few = live.slice(0, 3);
     mirror = await openMirror({ feed: { skip: '{ city: Draft }' } });
     await sync(few);
-    await configure('city: Draft', 'city: [Draft, Boston]');
+    await mirror.configure('city: Draft', 'city: [Draft, Boston]');
     const report = await sync();
     expect(report).toMatchObject({ complete: true, seen: 3, skipped: 3, gone: 3, held: 3, deleted: 0 });
     expect(report.message).toContain(
       "the feed's rule skips all of its records: all 3 of its live jobs would be deleted",
     );
     expect(report.message).toContain("nothing was mirrored: all 3 postings were skipped by the feed's rule");
-    await configure('city: [Draft, Boston]', 'city: Draft');
+    await mirror.configure('city: [Draft, Boston]', 'city: Draft');
     expect(await sync()).toMatchObject({ unchanged: 3, skipped: 0, gone: 0, held: 0, requests: 0 });
     expect((await mirror.siteJobs()).size).toBe(3);
   });
@@ -167,10 +158,10 @@ describe('the rule', () => {
     mirror = await openMirror({ feed: { ...DRAFTS, delete_guard: '{ percent: 100, count: 100 }' } });
     const list = [...live.slice(0, 2), ...['p6', 'p7'].map((key) => posting(key, { city: 'Salem' })), draft('d1')];
     expect(await sync(list)).toMatchObject({ created: 4, skipped: 1 });
-    await configure('{ city: Draft }', '[{ city: Draft }, { city: Salem }]');
+    await mirror.configure('{ city: Draft }', '[{ city: Draft }, { city: Salem }]');
     expect(await sync()).toMatchObject({ unchanged: 2, skipped: 3, deleted: 2 });
     expect(await stored()).toBe(3);
-    await configure(`    skip: [{ city: Draft }, { city: Salem }]\n`, '');
+    await mirror.configure(`    skip: [{ city: Draft }, { city: Salem }]\n`, '');
     expect(await sync()).toMatchObject({ unchanged: 2, skipped: 0, created: 3 });
     expect(await stored()).toBe(0);
     expect(await sync()).toMatchObject({ unchanged: 5, requests: 0 });

@@ -2,7 +2,7 @@
 import { afterEach, expect, it } from 'vitest';
 import { siteName } from '../../src/posting/identifiers.ts';
 import { recoverAbandoned } from '../../src/store/change/restored-database.ts';
-import { feedXml, posting } from '../support/indeed-feed.ts';
+import { posting } from '../support/indeed-feed.ts';
 import { type Mirror, openMirror } from '../support/mirror.ts';
 
 let mirror: Mirror;
@@ -22,13 +22,11 @@ async function beginUpdate(prepare: (open: Mirror) => Promise<unknown> = async (
     },
     sandbox: { omittedFields: 'clear' },
   });
-  await mirror.writeFeed(feedXml([posting('a')]));
-  expect(await mirror.sync()).toMatchObject({ created: 1 });
+  expect(await mirror.syncOf([posting('a')])).toMatchObject({ created: 1 });
   await mirror.sandbox.setFaults([{ name: 'latency', ms: SHOWN_AFTER_MS, on: ['show'] }]);
   mirror.sandbox.requests.clear();
   await prepare(mirror);
-  await mirror.writeFeed(feedXml([posting('a', { title: 'Changed' })]));
-  return mirror.sync();
+  return mirror.syncOf([posting('a', { title: 'Changed' })]);
 }
 const methods = () => mirror.sandbox.requests.recent().map(({ method }) => method);
 

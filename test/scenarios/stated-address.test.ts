@@ -1,5 +1,3 @@
-// Pages whose postings have no address of their own: what a page states about itself changes no key.
-import { readFile, writeFile } from 'node:fs/promises';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { serveWeb, type WebServer } from '../feed/web-server.ts';
 import { checkCounts } from '../laws/laws.ts';
@@ -33,8 +31,7 @@ beforeEach(async () => {
     },
   });
   Object.assign(mirror.env, { STATED_TOKEN: 'zq-secret' });
-  const written = await readFile(mirror.configPath, 'utf8');
-  await writeFile(mirror.configPath, written.replace('source: none', `sources: [${addresses.join(', ')}]`));
+  await mirror.configure('source: none', `sources: [${addresses.join(', ')}]`);
 });
 afterEach(async () => {
   await mirror.close();

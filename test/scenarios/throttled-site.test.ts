@@ -98,8 +98,7 @@ describe('a site that asks to wait', () => {
 
   it('is reported if it has done nothing else for an hour', async () => {
     await openThrottling(Number.POSITIVE_INFINITY, () => [429, { 'retry-after': '3600' }]);
-    await mirror.writeFeed(feedXml(postings(3)));
-    expect(await mirror.sync()).toMatchObject({ pending: 2 });
+    expect(await mirror.syncOf(postings(3))).toMatchObject({ pending: 2 });
     const { db } = await mirror.app();
     expect(await failing()).toEqual([[], []]);
     /** Instead of waiting. */

@@ -55,18 +55,15 @@ async function openTitled(answer: (nth: number) => 'lost' | 'failed' | undefined
 
 it('a create without an answer is found in the list, and the jobs of other postings are not taken for unknown ones', async () => {
   const jobs = await openTitled((nth) => (nth === 2 ? 'lost' : undefined));
-  await mirror.writeFeed(feedXml([posting('a')]));
-  await mirror.sync();
-  await mirror.writeFeed(feedXml([posting('a'), posting('b')]));
-  expect(await mirror.sync()).toMatchObject({ status: 'mirrored', in_doubt: 0 });
+  await mirror.syncOf([posting('a')]);
+  expect(await mirror.syncOf([posting('a'), posting('b')])).toMatchObject({ status: 'mirrored', in_doubt: 0 });
   expect(jobs.size).toBe(2);
   const { db } = await mirror.app();
   expect(await db.query('select key, site_job_id as id from mapping order by key')).toEqual([
     { key: 'a', id: '1-nurse' },
     { key: 'b', id: '2' },
   ]);
-  await mirror.writeFeed(feedXml([posting('b')]));
-  expect(await mirror.sync()).toMatchObject({ deleted: 1 });
+  expect(await mirror.syncOf([posting('b')])).toMatchObject({ deleted: 1 });
   await mirror.writeFeed(feedXml([posting('a'), posting('b')]));
   expect(await mirror.sync()).toMatchObject({ status: 'mirrored', created: 1, in_doubt: 0 });
 });
@@ -76,10 +73,8 @@ it('the job of an equal posting is not adopted for a create that was not done', 
     site: { reference_field: undefined },
     feed: { fields: '{ number: null, contact-web-address: null, description: null, title: category }' },
   });
-  await mirror.writeFeed(feedXml([posting('a')]));
-  await mirror.sync();
-  await mirror.writeFeed(feedXml([posting('a'), posting('b')]));
-  await mirror.sync();
+  await mirror.syncOf([posting('a')]);
+  await mirror.syncOf([posting('a'), posting('b')]);
   expect(jobs.size).toBe(2);
 });
 
@@ -101,15 +96,12 @@ it('a job under the number of an expired one is not changed or deleted for the p
     feed: { delete_guard: '{ percent: 100, count: 100 }' },
   });
   const stays = posting('stays');
-  await mirror.writeFeed(feedXml([stays]));
-  await mirror.sync();
-  await mirror.writeFeed(feedXml([stays, posting('old'), posting('older')]));
-  await mirror.sync();
+  await mirror.syncOf([stays]);
+  await mirror.syncOf([stays, posting('old'), posting('older')]);
   jobs.delete('2');
   jobs.delete('3');
   const added = [posting('new', { title: 'Cook' }), posting('newer', { title: 'Pilot' })];
-  await mirror.writeFeed(feedXml([stays, posting('old'), posting('older'), ...added]));
-  expect(await mirror.sync()).toMatchObject({ created: 2 });
+  expect(await mirror.syncOf([stays, posting('old'), posting('older'), ...added])).toMatchObject({ created: 2 });
   const before = new Map(jobs);
   await mirror.writeFeed(feedXml([stays, posting('old', { title: 'Changed' }), ...added]));
   // A person says which job the changed posting has; of the one that is gone, nothing is left to delete.

@@ -61,8 +61,7 @@ it('a site that refuses the token for one job only is not paused again and again
   });
   const limits = '{ requests_per_second: 5000, concurrency: 2, timeout_seconds: 5 }';
   mirror = await openMirror({ site: { base_url: site.url.href, limits } });
-  await mirror.writeFeed(feedXml(postings(12)));
-  await mirror.sync();
+  await mirror.syncOf(postings(12));
   await mirror.writeFeed(feedXml(changedTitles(12)));
   let report = await mirror.sync();
   for (let more = 0; more < 4 && report.status === 'pending'; more++) {
@@ -102,8 +101,7 @@ describe('a site that refuses everything, with many requests in flight', () => {
 
   it('to delete a job that no posting has is reported', async () => {
     mirror = await openMirror();
-    await mirror.writeFeed(feedXml(postings(3)));
-    await mirror.sync();
+    await mirror.syncOf(postings(3));
     await mirror.sandbox.setFaults([{ name: '429', on: ['delete'] }]);
     const app = await mirror.app();
     await app.db.query(
@@ -131,19 +129,16 @@ describe('a site that refuses everything, with many requests in flight', () => {
 describe('a site that says "no such job"', () => {
   it('for one job gets it created again', async () => {
     mirror = await openMirror();
-    await mirror.writeFeed(feedXml(postings(5)));
-    await mirror.sync();
+    await mirror.syncOf(postings(5));
     const [first] = await mirror.sandbox.inspect.jobs();
     await mirror.sandbox.inspect.removeJob(first?.id ?? '');
-    await mirror.writeFeed(feedXml(changedTitles(5)));
-    expect(await mirror.sync()).toMatchObject({ status: 'mirrored', created: 1, updated: 4 });
+    expect(await mirror.syncOf(changedTitles(5))).toMatchObject({ status: 'mirrored', created: 1, updated: 4 });
     expect((await mirror.siteJobs()).size).toBe(5);
   });
 
   it('for every job is not believed: its address may be wrong', async () => {
     mirror = await openMirror();
-    await mirror.writeFeed(feedXml(postings(8)));
-    await mirror.sync();
+    await mirror.syncOf(postings(8));
     const all = await mirror.sandbox.inspect.jobs();
     await mirror.writeFeed(feedXml(changedTitles(8)));
     await mirror.sandbox.setFaults([{ name: '404' }]);
@@ -158,8 +153,7 @@ describe('a site that says "no such job"', () => {
 
   it('for every job is not believed about a job without a posting either: it is deleted once the address is right', async () => {
     mirror = await openMirror();
-    await mirror.writeFeed(feedXml(postings(3)));
-    await mirror.sync();
+    await mirror.syncOf(postings(3));
     const { db } = await mirror.app();
     await mirror.sandbox.setFaults([{ name: '404' }]);
     const before = mirror.sandbox.requests.total();
@@ -180,8 +174,7 @@ describe('a site that says "no such job"', () => {
 
   it('for every job is believed once a person says that the site was emptied', { tags: 'slow' }, async () => {
     mirror = await openMirror();
-    await mirror.writeFeed(feedXml(postings(3)));
-    await mirror.sync();
+    await mirror.syncOf(postings(3));
     for (const { id } of await mirror.sandbox.inspect.jobs()) await mirror.sandbox.inspect.removeJob(id);
     await mirror.writeFeed(feedXml([...changedTitles(3), posting('new')]));
     const app = await mirror.app();

@@ -1,10 +1,6 @@
-// A pull is undone before or after the keys of its feed have changed, and after the feed was renamed: no posting gets a second job,
-// and none loses its job.
-// @module-tag slow
-import { readFile, writeFile } from 'node:fs/promises';
 import { afterEach, describe, expect, it } from 'vitest';
 import { runProgram } from '../cli/run-program.ts';
-import { feedXml, posting, type TestPosting } from '../support/indeed-feed.ts';
+import { posting, type TestPosting } from '../support/indeed-feed.ts';
 import { type Mirror, type MirrorOptions, openMirror } from '../support/mirror.ts';
 
 let mirror: Mirror;
@@ -29,8 +25,7 @@ async function open(list: readonly TestPosting[], options: MirrorOptions = {}): 
 }
 
 async function syncOf(list: readonly TestPosting[]) {
-  await mirror.writeFeed(feedXml(list));
-  const report = await mirror.sync();
+  const report = await mirror.syncOf(list);
   await mirror.stopEngine();
   return report;
 }
@@ -151,8 +146,7 @@ it('a posting within its grace that an undo sets back keeps its job under its ne
 
 describe('a renamed feed', () => {
   const rename = async (from: string, to: string) => {
-    const text = await readFile(mirror.configPath, 'utf8');
-    await writeFile(mirror.configPath, text.replace(`\n  ${from}:\n`, `\n  ${to}:\n`));
+    await mirror.configure(`\n  ${from}:\n`, `\n  ${to}:\n`);
     expect(await run('feeds', 'rename', from, to)).toMatchObject({ status: 0 });
   };
 

@@ -3,16 +3,12 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import { runProgram } from '../cli/run-program.ts';
 import { jobOf, makeJob } from '../support/hand-made-jobs.ts';
-import { feedXml, posting, postings, type TestPosting } from '../support/indeed-feed.ts';
+import { posting, postings } from '../support/indeed-feed.ts';
 import { type Mirror, openMirror } from '../support/mirror.ts';
 
 let mirror: Mirror;
 afterEach(() => mirror?.close());
 
-const syncOf = async (list: readonly TestPosting[]) => {
-  await mirror.writeFeed(feedXml(list));
-  return mirror.sync();
-};
 const run = async (...args: readonly string[]) => {
   await mirror.stopEngine();
   return runProgram(mirror, ...args);
@@ -22,7 +18,7 @@ const titles = async () => (await mirror.sandbox.inspect.jobs()).map(({ id, fiel
 it('an undo sets back a found job that a person adopted, and does not delete it', async () => {
   mirror = await openMirror({ searched: true });
   const id = await makeJob(mirror, { ...jobOf(posting('p1')), title: 'By hand' });
-  const first = await syncOf(postings(3));
+  const first = await mirror.syncOf(postings(3));
   expect(first).toMatchObject({ created: 2, in_doubt: 1 });
   const [entry] = (await run('review', 'list', '--json')).json();
   expect((await run('review', 'settle', String(entry?.id), '--exists', id)).status).toBe(0);
@@ -33,7 +29,7 @@ it('an undo sets back a found job that a person adopted, and does not delete it'
 
 it('verify does not promise to set again what the policy leaves as it is', async () => {
   mirror = await openMirror({ feed: { policy: 'create_only' } });
-  await syncOf(postings(3));
+  await mirror.syncOf(postings(3));
   const [job] = await mirror.sandbox.inspect.jobs();
   await mirror.sandbox.inspect.removeJob(job?.id ?? '');
   const verified = await run('verify', 'acme', '--repair');
@@ -49,7 +45,7 @@ describe('a job that a person made, and named for a create in doubt', () => {
   async function openDoubtful() {
     mirror = await openMirror({ site: { list_path: undefined } });
     await mirror.sandbox.setFaults([{ name: '500', made: false, on: ['create'], count: 1 }]);
-    const first = await syncOf([posting('p1')]);
+    const first = await mirror.syncOf([posting('p1')]);
     expect(first).toMatchObject({ in_doubt: 1 });
     const id = await makeJob(mirror, { ...jobOf(posting('p1')), 'category-name': 'By hand' });
     const [entry] = (await run('review', 'list', '--json')).json();
@@ -79,7 +75,7 @@ describe('a job that a person made, and named for a create in doubt', () => {
 it('an undo leaves out a job that was named for a create in doubt, if the pull sent nothing else for it', async () => {
   mirror = await openMirror({ site: { list_path: undefined } });
   await mirror.sandbox.setFaults([{ name: '500', made: true, on: ['create'], count: 1 }]);
-  const { pull } = await syncOf([posting('p1')]);
+  const { pull } = await mirror.syncOf([posting('p1')]);
   const [job] = await mirror.sandbox.inspect.jobs();
   const [entry] = (await run('review', 'list', '--json')).json();
   expect((await run('review', 'settle', String(entry?.id), '--exists', job?.id ?? '')).status).toBe(0);
@@ -89,7 +85,7 @@ it('an undo leaves out a job that was named for a create in doubt, if the pull s
 
 it('recover does not mark jobs that the policy never sets', async () => {
   mirror = await openMirror({ feed: { policy: 'create_only' }, searched: true });
-  await syncOf(postings(3));
+  await mirror.syncOf(postings(3));
   const [job] = await mirror.sandbox.inspect.jobs();
   await mirror.sandbox.inspect.removeJob(job?.id ?? '');
   const recovered = await run('recover', 'acme', '--yes');

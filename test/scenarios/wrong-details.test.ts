@@ -2,7 +2,6 @@
 // Details that may not be those of their postings: errors with status 200, redirects, and rules that leave out too much.
 // @module-tag slow
 
-import { readFile, writeFile } from 'node:fs/promises';
 import type { ServerResponse } from 'node:http';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { postingKey } from '../../src/posting/identifiers.ts';
@@ -73,13 +72,6 @@ async function sync() {
   return { ...report, asked: asked.sort() };
 }
 
-async function configure(from: string, to: string): Promise<void> {
-  const text = await readFile(mirror.configPath, 'utf8');
-  expect(text).toContain(from);
-  await mirror.stopEngine();
-  await writeFile(mirror.configPath, text.replace(from, to));
-}
-
 const descriptions = async () =>
   Object.fromEntries([...(await mirror.siteJobs())].map(([key, { description }]) => [key, description]));
 const messages = async () =>
@@ -124,7 +116,7 @@ describe('an error with status 200', () => {
     await due();
     answer = failing;
     expect(await sync()).toMatchObject({ unchanged: 3, updated: 0, asked: ['j1', 'j2', 'j3'] });
-    await configure('title: text', 'title: { template: "{text}!" }');
+    await mirror.configure('title: text', 'title: { template: "{text}!" }');
     expect(await sync()).toMatchObject({ updated: 3 });
     expect(await descriptions()).toEqual(ABOUT_ALL);
   });
@@ -188,7 +180,7 @@ describe('ignore with a condition', () => {
   it('leaves out what it names alone, and takes no posting for another', async () => {
     await open({ format: FORMAT_OF_FIELDS, details: `{ url: "jobs/{field[name=id]/value}" }` });
     expect(await sync()).toMatchObject({ created: 3 });
-    await configure('/value}" }', '/value}", ignore: "field[name=updated]/value" }');
+    await mirror.configure('/value}" }', '/value}", ignore: "field[name=updated]/value" }');
     expect(await sync()).toMatchObject({ complete: true, unchanged: 3, deleted: 0, duplicates: 0 });
     stamp = '2';
     const again = { complete: true, unchanged: 3, deleted: 0, duplicates: 0 };

@@ -2,7 +2,7 @@
 import { afterEach, expect, it } from 'vitest';
 import { feedName, postingKey, siteName } from '../../src/posting/identifiers.ts';
 import { readSetUpSuspects } from '../../src/store/backlog/set-up-suspects.ts';
-import { feedXml, posting } from '../support/indeed-feed.ts';
+import { posting } from '../support/indeed-feed.ts';
 import { type Mirror, openMirror } from '../support/mirror.ts';
 
 let mirror: Mirror;
@@ -15,8 +15,7 @@ it.each([
   ['an update, whatever its creates wait for', 'null, now(), true', 'update', true],
 ])('%s', async (_, state, operation, isLeft) => {
   mirror = await openMirror();
-  await mirror.writeFeed(feedXml([posting('a')]));
-  await mirror.sync();
+  await mirror.syncOf([posting('a')]);
   const { db } = await mirror.app();
   await db.query(
     `insert into feed_state (feed, site, site_checked_at, rekey_since, rekey_all) values ('other', 'board', ${state})`,
@@ -36,8 +35,7 @@ it.each([
   ['before that was sent', 1.5, false],
 ])('what is wrong with another posting counts if it was said %s', async (_, secondsBefore, isDisproved) => {
   mirror = await openMirror();
-  await mirror.writeFeed(feedXml([posting('a')]));
-  await mirror.sync();
+  await mirror.syncOf([posting('a')]);
   const { db } = await mirror.app();
   await db.query(
     `with refused as (

@@ -1,7 +1,7 @@
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: the configuration itself contains ${NAME}.
 // Sets up a whole installation for one test: database, sandbox site, configuration, and commands.
 import { randomBytes } from 'node:crypto';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
@@ -19,6 +19,7 @@ import type { Database } from '../../src/store/postgres/database.ts';
 import { ACCOUNTS } from './accounts.ts';
 import { createTestDatabase } from './database.ts';
 import { FAST_TIMING } from './fast-timing.ts';
+import { feedXml, type TestPosting } from './indeed-feed.ts';
 
 export interface MirrorOptions {
   /** `database`, or a Redis URL. */
@@ -48,8 +49,12 @@ export interface Program {
   /** Stops both, as a stop of the process would; with 0 ms, cuts off requests in flight. */
   stopEngine(graceMs?: number): Promise<void>;
   writeFeed(content: string | Buffer): Promise<void>;
+  /** Stops both, and replaces a part of the configuration, which must have it. */
+  configure(from: string | RegExp, to: string): Promise<void>;
   /** Mirrors one feed once, `acme` if none is named. */
   sync(feed?: string): Promise<PullReportJson>;
+  /** Writes the feed with these postings, and mirrors it once. */
+  syncOf(postings: readonly TestPosting[]): Promise<PullReportJson>;
   close(): Promise<void>;
 }
 
@@ -133,6 +138,15 @@ export async function openProgram(
     started = undefined;
     opened = undefined;
   }
+  const writeFeed = (content: string | Buffer): Promise<void> => writeFile(join(folder, 'feed.xml'), content);
+  async function sync(feed = 'acme'): Promise<PullReportJson> {
+    const open = await app();
+    const [setup] = feedSetups(open.config, [feed]);
+    if (setup === undefined) throw new Error(`the configuration has no feed ${feed}`);
+    const report = await mirrorFeed(open, engine, setup, { signal: new AbortController().signal });
+    await untilIdle(await started);
+    return pullReportJson(report, open.writeAction);
+  }
   return {
     folder,
     configPath,
@@ -140,14 +154,18 @@ export async function openProgram(
     app,
     engine,
     stopEngine,
-    writeFeed: (content) => writeFile(join(folder, 'feed.xml'), content),
-    async sync(feed = 'acme') {
-      const open = await app();
-      const [setup] = feedSetups(open.config, [feed]);
-      if (setup === undefined) throw new Error(`the configuration has no feed ${feed}`);
-      const report = await mirrorFeed(open, engine, setup, { signal: new AbortController().signal });
-      await untilIdle(await started);
-      return pullReportJson(report, open.writeAction);
+    writeFeed,
+    async configure(from, to) {
+      const text = await readFile(configPath, 'utf8');
+      const isThere = typeof from === 'string' ? text.includes(from) : from.test(text);
+      if (!isThere) throw new Error(`the configuration has no ${from} to replace:\n${text}`);
+      await stopEngine();
+      await writeFile(configPath, text.replace(from, to));
+    },
+    sync,
+    async syncOf(postings) {
+      await writeFeed(feedXml(postings));
+      return sync();
     },
     async close() {
       await stopEngine();

@@ -1,6 +1,3 @@
-// Existing jobs through the API: matched in the background, and adopted only as they were shown and still are.
-// @module-tag slow
-import { readFile, writeFile } from 'node:fs/promises';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { feedName } from '../../src/posting/identifiers.ts';
 import { serveWeb } from '../feed/web-server.ts';
@@ -174,9 +171,7 @@ it.for([
   });
   try {
     await served.close();
-    await mirror.stopEngine();
-    const text = await readFile(mirror.configPath, 'utf8');
-    await writeFile(mirror.configPath, text.replace('source: feed.xml', `source: ${server.origin}/feed.xml`));
+    await mirror.configure('source: feed.xml', `source: ${server.origin}/feed.xml`);
     served = await serve(mirror, { sends: true, requestsPerMinute: 100_000 });
     await match();
     const [unsure] = (await show('?show=unsure')).items;

@@ -3,7 +3,7 @@ import { afterEach, beforeEach, expect, it } from 'vitest';
 import { OPERATIONS } from '../../src/web/http-routes.ts';
 import { openFoundJobs } from '../support/found-jobs.ts';
 import { changeJob } from '../support/hand-made-jobs.ts';
-import { feedXml, postings } from '../support/indeed-feed.ts';
+import { postings } from '../support/indeed-feed.ts';
 import type { Mirror } from '../support/mirror.ts';
 import { visitorOf } from './form-visitor.ts';
 import { type Answer, type Served, serve } from './served.ts';
@@ -134,8 +134,7 @@ it('what was read of a large site is shown again for a while, but nothing is ado
 });
 
 it('a doubt whose posting is gone says that its job would be deleted', { tags: 'slow' }, async () => {
-  await mirror.writeFeed(feedXml(postings(4)));
-  expect(await mirror.sync()).toMatchObject({ in_doubt: 4, deleted: 0 });
+  expect(await mirror.syncOf(postings(4))).toMatchObject({ in_doubt: 4, deleted: 0 });
   const [row] = await served.app.db.query<{ id: number }>(`select id from change where key = 'p5'`);
   const anna = await visitorOf(served, 'anna');
   const posting = 'its posting is to be removed, so a job that is said to be its own is deleted';

@@ -167,8 +167,7 @@ it('tells in the activity that a pause ended by its time, once, also after what 
 });
 
 it('shows a pause of a feed on the pages of its site, pulls, queues, postings and deletes; not on those of others', async () => {
-  await mirror.writeFeed(feedXml(postings(1)));
-  await mirror.sync();
+  await mirror.syncOf(postings(1));
   await runProgram(mirror, 'pause', 'acme', '--reason', 'prices');
   const anna = await visitorOf(served, 'anna');
   const shows = async (path: string) => (await anna.get(path)).text.includes('Feed acme is paused by');
@@ -204,8 +203,7 @@ it('reads nothing while the pulls are paused, and pulls again afterwards', async
 });
 
 it('a decision about an entry of a paused feed waits, and says so', async () => {
-  await mirror.writeFeed(feedXml([posting('bad', { state: 'Jalisco' })]));
-  await mirror.sync();
+  await mirror.syncOf([posting('bad', { state: 'Jalisco' })]);
   await runProgram(mirror, 'pause', '--all');
   const edit = await runProgram(mirror, 'review', 'edit', 'acme', 'bad', '--set', 'location-state=Ohio');
   expect([edit.status, edit.errors]).toEqual([2, expect.stringContaining('What is ready to be sent waits for that')]);

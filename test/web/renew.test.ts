@@ -3,7 +3,7 @@
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { feedName } from '../../src/posting/identifiers.ts';
 import { lockFeed } from '../../src/store/locks/feed-locks.ts';
-import { feedXml, postings } from '../support/indeed-feed.ts';
+import { postings } from '../support/indeed-feed.ts';
 import { type Mirror, openMirror } from '../support/mirror.ts';
 import { visitorOf } from './form-visitor.ts';
 import { type Served, serve } from './served.ts';
@@ -26,8 +26,7 @@ const audited = () => served.app.db.query(`select actor, key from audit where ac
 
 /** p1 expires, p2 is about to. */
 async function expire() {
-  await mirror.writeFeed(feedXml(postings(10)));
-  await mirror.sync();
+  await mirror.syncOf(postings(10));
   await served.app.db.query(`update mapping set mapped_at = now() - interval '31 days' where key = 'p1'`);
   expect(await mirror.sync()).toMatchObject({ expired: 1, deleted: 1 });
   await served.app.db.query(`update mapping set mapped_at = now() - interval '31 days' where key = 'p2'`);
@@ -80,8 +79,7 @@ it('is refused for other postings, while the feed is pulled, and if postings do 
   await served.close();
   await mirror.close();
   await open({});
-  await mirror.writeFeed(feedXml(postings(1)));
-  await mirror.sync();
+  await mirror.syncOf(postings(1));
   expect(await renew('p1')).toMatchObject({ status: 409, body: { detail: expect.stringContaining('do not expire') } });
   const plain = await (await visitorOf(served, 'anna')).get('/posting?feed=acme&key=p1');
   expect(plain.text).not.toContain('Start its days anew');
