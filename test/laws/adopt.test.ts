@@ -7,9 +7,10 @@ import { runProgram } from '../cli/run-program.ts';
 import { FAST_TIMING } from '../support/fast-timing.ts';
 import { jobOf } from '../support/hand-made-jobs.ts';
 import { feedXml, posting, postings, type TestPosting } from '../support/indeed-feed.ts';
+import type { MirrorOptions } from '../support/mirror.ts';
 import { patientSite } from '../support/patient-site.ts';
 import { heal } from './heal.ts';
-import type { Installation, InstallationOptions } from './installation.ts';
+import type { Installation } from './installation.ts';
 import { lawTest as it, type Open } from './law-test.ts';
 import { checkLaws } from './laws.ts';
 import { storeJobs } from './stored-jobs.ts';
@@ -24,7 +25,7 @@ const EDITED = 10;
 const listOf = (count: number): readonly TestPosting[] => [...postings(count), posting('without-job')];
 
 /** The site has a job of each posting but one, some with another description; the database knows nothing. */
-async function openWithJobs(open: Open, count: number, options: InstallationOptions = {}): Promise<Installation> {
+async function openWithJobs(open: Open, count: number, options: MirrorOptions = {}): Promise<Installation> {
   const pageSize = Math.ceil(count / 3);
   const site = patientSite(20);
   const installation = await open({ queue: 'database', searched: true, sandbox: { pageSize }, site, ...options });

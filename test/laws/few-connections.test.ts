@@ -7,11 +7,11 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import pg from 'pg';
+import type pg from 'pg';
 import { afterAll, beforeAll, expect, it, type TestContext } from 'vitest';
 import { packageRoot } from '../../src/config/package-root.ts';
 import { runSql } from '../support/sql.ts';
-import { openPrivateServer, type PrivateServer } from './private-server.ts';
+import { openPrivateServer, type PrivateServer, takeAllConnections } from './private-server.ts';
 
 /** Bundled, as the processes of an installation are. */
 const MAIN = join(packageRoot, 'test/support/entry-with-faults.mjs');
@@ -115,18 +115,7 @@ async function takeAll(url: string): Promise<pg.Client[]> {
   // The server closes those of a process that has ended only after a while.
   const others = `select from pg_stat_activity where application_name like 'jobmirror%'`;
   await expect.poll(() => runSql(url, others)).toEqual([]);
-  const taken: pg.Client[] = [];
-  for (;;) {
-    const client = new pg.Client(url);
-    client.on('error', () => undefined);
-    try {
-      await client.connect();
-      taken.push(client);
-    } catch (error) {
-      expect(error).toMatchObject({ code: '53300' });
-      return taken;
-    }
-  }
+  return takeAllConnections(url);
 }
 
 it('without a free connection a process says so and waits for one', async ({ onTestFinished }) => {

@@ -9,23 +9,9 @@ import { request } from 'undici';
 import { packageRoot } from '../../src/config/package-root.ts';
 import { TIMING, type Timing } from '../../src/runtime/timing.ts';
 import type { InspectedJob } from '../../src/sandbox/sandbox.ts';
-import type { SandboxSettings } from '../../src/sandbox/settings.ts';
 import { ACCOUNTS } from '../support/accounts.ts';
 import { FAST_TIMING } from '../support/fast-timing.ts';
-import { type Mirror, openMirror, type Program } from '../support/mirror.ts';
-
-export interface InstallationOptions {
-  /** `database`, or a Redis URL. */
-  readonly queue?: string;
-  readonly databaseUrl?: string;
-  readonly sandbox?: Partial<SandboxSettings>;
-  /** YAML of the site; each value replaces the line of that name. */
-  readonly site?: Readonly<Record<string, string | undefined>>;
-  readonly feed?: Readonly<Record<string, string>>;
-  readonly searched?: boolean;
-  /** Of this process and of those that the installation starts; by default a fast one. */
-  readonly timing?: Timing;
-}
+import { type Mirror, type MirrorOptions, openMirror, type Program } from '../support/mirror.ts';
 
 export interface Installation extends Mirror {
   /** E-mail address of the user that the mirror acts as. */
@@ -65,7 +51,7 @@ const ENTRY = join(packageRoot, 'test/support/entry-with-faults.mjs');
 const POLL_MS = 20;
 const OWNER = ACCOUNTS[0].email;
 
-export async function openInstallation(options: InstallationOptions = {}): Promise<Installation> {
+export async function openInstallation(options: MirrorOptions = {}): Promise<Installation> {
   const { timing = FAST_TIMING } = options;
   const mirror = await openMirror({ ...options, timing, site: { ...SHORT, ...options.site } });
   const foreign = await makeForeignJobs(mirror);

@@ -1,10 +1,11 @@
 // A test that may open installations, alone or concurrently with other tests; they close when the test ends.
 import { test } from 'vitest';
+import type { MirrorOptions } from '../support/mirror.ts';
 import { type PrivateRedis, redisForTests } from '../support/redis.ts';
-import { type Installation, type InstallationOptions, openInstallation } from './installation.ts';
+import { type Installation, openInstallation } from './installation.ts';
 
 /** Opens an installation; `queue: 'redis'` also starts a Redis server for it. */
-export type Open = (options?: InstallationOptions) => Promise<Installation & { readonly redis?: PrivateRedis }>;
+export type Open = (options?: MirrorOptions) => Promise<Installation & { readonly redis?: PrivateRedis }>;
 
 const redis = redisForTests();
 

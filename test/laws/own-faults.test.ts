@@ -1,6 +1,5 @@
 // Faults of our own environment: two processes at once, restarts of Redis and Postgres, no free connection, poison.
 import { Redis } from 'ioredis';
-import pg from 'pg';
 import { afterAll, beforeAll, describe, expect } from 'vitest';
 import { applyChange } from '../../jobs/apply-change.ts';
 import { pullFeed } from '../../jobs/pull-feed.ts';
@@ -18,7 +17,7 @@ import { inTheMiddle } from './in-the-middle.ts';
 import type { Installation } from './installation.ts';
 import { lawTest as it, QUEUES } from './law-test.ts';
 import { checkLaws } from './laws.ts';
-import { openPrivateServer, type PrivateServer } from './private-server.ts';
+import { openPrivateServer, type PrivateServer, takeAllConnections } from './private-server.ts';
 
 const redis = redisForTests();
 const FEED = postings(30);
@@ -173,22 +172,6 @@ describe('Postgres', () => {
     },
   );
 });
-
-/** Opens connections until the server refuses one. */
-async function takeAllConnections(url: string): Promise<pg.Client[]> {
-  const taken: pg.Client[] = [];
-  for (;;) {
-    const client = new pg.Client(url);
-    client.on('error', () => undefined);
-    try {
-      await client.connect();
-      taken.push(client);
-    } catch (error) {
-      expect(error).toMatchObject({ code: '53300' });
-      return taken;
-    }
-  }
-}
 
 const FILLING = ['change', 'mapping', 'document', 'request', 'failure'];
 

@@ -4,6 +4,7 @@ import { chmod, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import pg from 'pg';
+import { expect } from 'vitest';
 import type { ServerSettings } from '../../src/embedded-postgres/initialise.ts';
 import { openEmbeddedServer } from '../../src/embedded-postgres/server.ts';
 import { openQueueBackend } from '../../src/queue/backend.ts';
@@ -118,4 +119,20 @@ async function postmasterOf(url: string): Promise<number> {
     `select pid from pg_stat_activity where backend_type = 'checkpointer'`,
   );
   return Number(execFileSync('ps', ['-o', 'ppid=', '-p', String(row?.pid)], { encoding: 'utf8' }));
+}
+
+/** Opens connections until the server refuses one. */
+export async function takeAllConnections(url: string): Promise<pg.Client[]> {
+  const taken: pg.Client[] = [];
+  for (;;) {
+    const client = new pg.Client(url);
+    client.on('error', () => undefined);
+    try {
+      await client.connect();
+      taken.push(client);
+    } catch (error) {
+      expect(error).toMatchObject({ code: '53300' });
+      return taken;
+    }
+  }
 }

@@ -6,7 +6,8 @@ import { editEntry } from '../../src/review/edit-posting.ts';
 import { approveChanges, discardEntries, retryChanges } from '../../src/store/change/act-in-review.ts';
 import { selectedIds } from '../../src/store/review/review-totals.ts';
 import { posting, recordXml, type TestPosting } from '../support/indeed-feed.ts';
-import type { Installation, InstallationOptions } from './installation.ts';
+import type { MirrorOptions } from '../support/mirror.ts';
+import type { Installation } from './installation.ts';
 
 const ACME = 'acme' as FeedName;
 const COUNT = 12;
@@ -128,7 +129,7 @@ export const CHANGES: readonly Change[] = [
 /** A state that a posting is in when the feed is reconfigured. */
 export interface State {
   readonly name: string;
-  readonly options?: InstallationOptions;
+  readonly options?: MirrorOptions;
   /** Produces the state under {@link BEFORE}. Returns the postings of the feed from then on. */
   readonly begin: (installation: Installation) => Promise<readonly TestPosting[]>;
   /** A person's edit that makes the target valid. It belongs to the key. */

@@ -3,7 +3,8 @@
 import { expect } from 'vitest';
 import type { FeedPolicy } from '../../src/plan/policy.ts';
 import type { TestPosting } from '../support/indeed-feed.ts';
-import type { Installation, InstallationOptions } from './installation.ts';
+import type { MirrorOptions } from '../support/mirror.ts';
+import type { Installation } from './installation.ts';
 import { checkCounts, desiredFields, duplicatesOf, filled, keyOf, type Stored } from './laws.ts';
 import { habitsOf, type SiteHabits } from './simulated-habits.ts';
 
@@ -25,7 +26,7 @@ export function kindOf(seed: number): LifeKind {
   };
 }
 
-export const optionsOf = ({ expires, policy, isRestored, habits }: LifeKind): InstallationOptions => ({
+export const optionsOf = ({ expires, policy, isRestored, habits }: LifeKind): MirrorOptions => ({
   feed: {
     fields: SIMULATED_FIELDS,
     ...(expires ? { expire_after_days: '30' } : {}),

@@ -1,11 +1,11 @@
 // Every form of the pages, sent by who may not, from elsewhere, or as what it is not: each is refused, and nothing is changed.
 // @module-tag slow
-import { createHash } from 'node:crypto';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { openStage, type Stage } from '../review/stage.ts';
 import { posting, postings } from '../support/indeed-feed.ts';
 import { type Fields, visitorOf } from './form-visitor.ts';
 import { rawRequest, type Served, serve, TOKENS } from './served.ts';
+import { digestOf } from './whole-state.ts';
 
 let stage: Stage;
 let served: Served;
@@ -51,32 +51,9 @@ afterAll(async () => {
   await stage.close();
 });
 
-/** Everything that a form could change. */
-async function everything(): Promise<string> {
-  const rows = [];
-  for (const table of [
-    'change',
-    'mapping',
-    'override',
-    'audit',
-    'bulk_action',
-    'review_rule',
-    'group_note',
-    'pull',
-    'site_state',
-    'rekey_posting',
-    'rekey_line',
-    'adopt_run',
-    'adopt_proposal',
-  ]) {
-    rows.push(await stage.app.db.query(`select * from ${table} order by 1, 2`));
-  }
-  return createHash('sha256').update(JSON.stringify(rows)).digest('hex');
-}
-
 it('without the CSRF token or with a wrong one, by viewers, and with wrong values', { timeout: 180_000 }, async () => {
   const [anna, ben] = [await visitorOf(served, 'anna'), await visitorOf(served, 'ben')];
-  const before = await everything();
+  const before = await digestOf(stage);
   for (const [path, fields] of forms) {
     for (const csrf of ['', 'x', 'A'.repeat(43), ['a', 'b']]) {
       expect([path, (await anna.post(path, { ...fields, csrf })).status]).toEqual([
@@ -96,11 +73,11 @@ it('without the CSRF token or with a wrong one, by viewers, and with wrong value
       }
     }
   }
-  expect(await everything()).toBe(before);
+  expect(await digestOf(stage)).toBe(before);
 });
 
 it('by strangers, with a token, from another origin, and as another type', async () => {
-  const before = await everything();
+  const before = await digestOf(stage);
   const type = { 'Content-Type': 'application/x-www-form-urlencoded' };
   for (const [path] of forms) {
     for (const [headers, statuses] of [
@@ -114,5 +91,5 @@ it('by strangers, with a token, from another origin, and as another type', async
       expect([path, headers, status, statuses.some((each) => each === status)]).toEqual([path, headers, status, true]);
     }
   }
-  expect(await everything()).toBe(before);
+  expect(await digestOf(stage)).toBe(before);
 });

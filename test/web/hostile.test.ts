@@ -1,12 +1,12 @@
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: one of the hostile texts holds ${}.
 // Hostile requests over real HTTP: none succeeds, none is answered with 500, and nothing is changed.
-import { createHash } from 'node:crypto';
 import { connect } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { openStage, type Stage } from '../review/stage.ts';
 import { byExtent, leavesOut } from '../support/extent.ts';
 import { posting, postings } from '../support/indeed-feed.ts';
 import { type Answer, PASSWORD, rawRequest, type Served, serve, TOKENS } from './served.ts';
+import { digestOf } from './whole-state.ts';
 
 let stage: Stage;
 let served: Served;
@@ -22,26 +22,6 @@ afterAll(async () => {
   await served.close();
   await stage.close();
 });
-
-/** Everything that a request could change. */
-async function everything(): Promise<string> {
-  const rows = [];
-  for (const table of [
-    'change',
-    'mapping',
-    'document',
-    'record_problem',
-    'override',
-    'audit',
-    'bulk_action',
-    'pull',
-    'site_state',
-    'web_session',
-  ]) {
-    rows.push(await stage.app.db.query(`select * from ${table} order by 1, 2`));
-  }
-  return createHash('sha256').update(JSON.stringify(rows)).digest('hex');
-}
 
 const bearer = (token: string = TOKENS.reviewer) => ({ Authorization: `Bearer ${token}` });
 const JSON_TYPE = { 'Content-Type': 'application/json' };
@@ -308,7 +288,7 @@ describe('none succeeds', () => {
       })),
     ].filter(({ path }) => path !== '/api/v1/openapi.json');
     expect(hostile.length).toBeGreaterThan(byExtent(350, 230));
-    const before = await everything();
+    const before = await digestOf(stage);
     for (const request of hostile) {
       const answer = await rawRequest(served.url, request).catch((error: Error) => error);
       // Node itself refuses some, and ends the connection.
@@ -318,7 +298,7 @@ describe('none succeeds', () => {
       }
       expectRefused(answer);
     }
-    expect(await everything()).toBe(before);
+    expect(await digestOf(stage)).toBe(before);
   });
 
   it('a host that is none', async () => {
@@ -366,7 +346,7 @@ describe('a browser that another page uses', () => {
         headers: { Cookie: cookie, ...headers },
       });
     const own = { Origin: served.url, 'X-CSRF-Token': csrf };
-    const before = await everything();
+    const before = await digestOf(stage);
     const refused: readonly Readonly<Record<string, string>>[] = [
       {},
       { Origin: served.url },
@@ -391,7 +371,7 @@ describe('a browser that another page uses', () => {
     for (const headers of refused) {
       expect((await act(headers)).status, JSON.stringify(headers)).toBe(403);
     }
-    expect(await everything()).toBe(before);
+    expect(await digestOf(stage)).toBe(before);
     expect((await act({ ...own, 'Sec-Fetch-Site': 'same-origin' })).status).toBe(200);
     expect(await stage.app.db.query(`select actor from audit where action = 'discard'`)).toEqual([{ actor: 'anna' }]);
     await served.api('POST', `review/${entry}/reopen`);
