@@ -1,6 +1,5 @@
-// `review settle FEED --found` adopts all found jobs whose posting is certain, and leaves the others.
-import { request } from 'undici';
 import { afterEach, expect, it } from 'vitest';
+import { changeJob, makeJob, removeJob } from '../support/hand-made-jobs.ts';
 import { posting, postings } from '../support/indeed-feed.ts';
 import { type Mirror, openMirror } from '../support/mirror.ts';
 import { runProgram } from './run-program.ts';
@@ -10,17 +9,7 @@ afterEach(() => mirror?.close());
 
 const run = (...args: readonly string[]) => runProgram(mirror, 'review', ...args);
 
-async function make(number: string): Promise<void> {
-  const answer = await request(`${mirror.sandbox.url}/jobs.xml`, {
-    method: 'POST',
-    headers: {
-      authorization: `Basic ${Buffer.from(`${mirror.env.BOARD_TOKEN}:X`).toString('base64')}`,
-      'content-type': 'application/xml',
-    },
-    body: `<job><title>Made earlier</title><number>${number}</number><location-state>Ohio</location-state></job>`,
-  });
-  await answer.body.dump();
-}
+const make = (number: string) => makeJob(mirror, { title: 'Made earlier', number, 'location-state': 'Ohio' });
 
 /** Six postings with jobs on the site; three of them need a decision. */
 async function openFound(): Promise<void> {
@@ -94,14 +83,8 @@ it('waits for no site in a terminal: what was not reached is continued once the 
 it('leaves a job whose content has changed since, and one that is gone', { tags: 'slow' }, async () => {
   await openFound();
   const [first, second] = await mirror.sandbox.inspect.jobs();
-  const headers = {
-    authorization: `Basic ${Buffer.from(`${mirror.env.BOARD_TOKEN}:X`).toString('base64')}`,
-    'content-type': 'application/xml',
-  };
-  const url = (id: string | undefined) => `${mirror.sandbox.url}/jobs/${id}.xml`;
-  const body = '<job><number>of-another</number></job>';
-  await (await request(url(first?.id), { method: 'PUT', headers, body })).body.dump();
-  await (await request(url(second?.id), { method: 'DELETE', headers })).body.dump();
+  await changeJob(mirror, first?.id ?? '', { number: 'of-another' });
+  await removeJob(mirror, second?.id ?? '');
   const done = await run('settle', 'acme', '--found', '--yes', '--json');
   expect(done.json()).toEqual([
     expect.objectContaining({ feed: 'acme', done: 2 }),

@@ -1,9 +1,9 @@
 // An import first asks the site about its jobs: it refuses missing jobs and those of other postings.
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { request } from 'undici';
 import { afterEach, describe, expect, it } from 'vitest';
 import { firstOf } from '../support/extent.ts';
+import { makeJob } from '../support/hand-made-jobs.ts';
 import { postings } from '../support/indeed-feed.ts';
 import { type Mirror, type MirrorOptions, openMirror } from '../support/mirror.ts';
 import { runProgram } from './run-program.ts';
@@ -18,19 +18,7 @@ const run = (...args: readonly string[]) => runProgram(mirror, ...args);
 const mapped = async () => (await mirror.app()).db.query('select key, site_job_id as id from mapping order by key');
 
 /** Creates a job on the site; returns its ID. */
-async function make(number: string): Promise<string> {
-  const answer = await request(`${mirror.sandbox.url}/jobs.xml`, {
-    method: 'POST',
-    headers: {
-      authorization: `Basic ${Buffer.from(`${mirror.env.BOARD_TOKEN}:X`).toString('base64')}`,
-      'content-type': 'application/xml',
-    },
-    body: `<job><title>Made earlier</title><number>${number}</number><location-state>Ohio</location-state></job>`,
-  });
-  await answer.body.dump();
-  expect(answer.statusCode).toBe(201);
-  return (await mirror.sandbox.inspect.jobs()).at(-1)?.id ?? '';
-}
+const make = (number: string) => makeJob(mirror, { title: 'Made earlier', number, 'location-state': 'Ohio' });
 
 async function imports(lines: readonly (readonly [key: string, id: string])[], ...args: readonly string[]) {
   const file = join(mirror.folder, 'mappings.csv');

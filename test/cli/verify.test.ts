@@ -1,10 +1,10 @@
 // `verify` compares mapped jobs with what the site shows, changes nothing by itself, and never takes a lie of the list for a fact.
 import { once } from 'node:events';
 import { readFile, writeFile } from 'node:fs/promises';
-import { request } from 'undici';
 import { afterEach, describe, expect, it } from 'vitest';
 import { feedName } from '../../src/posting/identifiers.ts';
 import { type EditingProxy, openEditingProxy } from '../support/editing-proxy.ts';
+import { changeJob, makeJob } from '../support/hand-made-jobs.ts';
 import { holdPullLock } from '../support/hold-pull-lock.ts';
 import { feedXml, posting, postings, type TestPosting } from '../support/indeed-feed.ts';
 import { type Mirror, type MirrorOptions, openMirror } from '../support/mirror.ts';
@@ -47,11 +47,6 @@ async function mirrorAll(created: number): Promise<void> {
   mirror.sandbox.requests.clear();
 }
 
-const headers = () => ({
-  authorization: `Basic ${Buffer.from(`${mirror.env.BOARD_TOKEN}:X`).toString('base64')}`,
-  'content-type': 'application/xml',
-});
-
 /** Opening the app for a query takes as long as a command. */
 const query = <Row extends Record<string, unknown> = Record<string, unknown>>(sql: string): Promise<Row[]> =>
   runSql<Row>(mirror.env.DATABASE_URL ?? '', sql);
@@ -62,34 +57,12 @@ async function jobIds(): Promise<Map<string, string>> {
 }
 const jobOf = async (key: string) => (await jobIds()).get(key) ?? '';
 
-const bodyOf = (fields: Readonly<Record<string, string>>) =>
-  `<job>${Object.entries(fields)
-    .map(([name, value]) => `<${name}>${value.replaceAll('&', '&amp;').replaceAll('<', '&lt;')}</${name}>`)
-    .join('')}</job>`;
-
 /** Changes a job by hand. */
-async function change(id: string, fields: Readonly<Record<string, string>>): Promise<void> {
-  const answer = await request(`${mirror.sandbox.url}/jobs/${id}.xml`, {
-    method: 'PUT',
-    headers: headers(),
-    body: bodyOf(fields),
-  });
-  await answer.body.dump();
-  expect(answer.statusCode).toBe(200);
-}
+const change = (id: string, fields: Readonly<Record<string, string>>) => changeJob(mirror, id, fields);
 
 /** Creates a job by hand. */
-async function make(fields: Readonly<Record<string, string>>): Promise<string> {
-  const before = new Set((await mirror.sandbox.inspect.jobs()).map(({ id }) => id));
-  const answer = await request(`${mirror.sandbox.url}/jobs.xml`, {
-    method: 'POST',
-    headers: headers(),
-    body: bodyOf({ title: 'By hand', 'location-state': 'Ohio', ...fields }),
-  });
-  await answer.body.dump();
-  expect(answer.statusCode).toBe(201);
-  return (await mirror.sandbox.inspect.jobs()).find(({ id }) => !before.has(id))?.id ?? '';
-}
+const make = (fields: Readonly<Record<string, string>>) =>
+  makeJob(mirror, { title: 'By hand', 'location-state': 'Ohio', ...fields });
 
 const remove = async (key: string): Promise<void> => {
   expect(await mirror.sandbox.inspect.removeJob(await jobOf(key))).toBe(true);

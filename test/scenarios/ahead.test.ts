@@ -1,9 +1,8 @@
-// Signs at run time that the site has jobs that the database does not know: creates wait until the site was searched.
-import { request } from 'undici';
 import { afterEach, describe, expect, it } from 'vitest';
 import { feedName, postingKey } from '../../src/posting/identifiers.ts';
 import { type Doubt, findDoubt, refuteDoubt } from '../../src/store/change/doubt.ts';
 import { firstOf } from '../support/extent.ts';
+import { changeJob } from '../support/hand-made-jobs.ts';
 import { posting, postings } from '../support/indeed-feed.ts';
 import { type Mirror, openMirror } from '../support/mirror.ts';
 import { patientSite } from '../support/patient-site.ts';
@@ -29,20 +28,6 @@ async function forget(...keys: readonly string[]): Promise<void> {
   await db.query('delete from document where key = any($1::text[])', [keys]);
 }
 
-/** Sends a request to the site, as if from another database. */
-async function send(method: 'PUT' | 'POST' | 'DELETE', path: string, fields = ''): Promise<void> {
-  const answer = await request(`${mirror.sandbox.url}${path}`, {
-    method,
-    headers: {
-      authorization: `Basic ${Buffer.from(`${mirror.env.BOARD_TOKEN}:X`).toString('base64')}`,
-      'content-type': 'application/xml',
-    },
-    ...(method === 'DELETE' ? {} : { body: `<job>${fields}</job>` }),
-  });
-  await answer.body.dump();
-  expect(answer.statusCode).toBeLessThan(300);
-}
-
 const idOf = async (number: string): Promise<string> =>
   (await mirror.sandbox.inspect.jobs()).find((siteJob) => siteJob.fields.number === number)?.id ?? '';
 const lists = (): number =>
@@ -52,7 +37,7 @@ const lists = (): number =>
 describe('after a sign the site is searched once, and none of its jobs is created again', () => {
   it('a job shows the reference of another posting', { tags: 'slow' }, async () => {
     await openBehind(patientSite(30, 1));
-    await send('PUT', `/jobs/${await idOf('p1')}.xml`, '<number>of-another</number>');
+    await changeJob(mirror, await idOf('p1'), { number: 'of-another' });
     expect(await mirror.syncOf([posting('p1', { title: 'Other' }), posting('p2')])).toMatchObject({ in_doubt: 1 });
     mirror.sandbox.requests.clear();
     const four = [posting('p1', { title: 'Other' }), ...postings(5).slice(1)];
@@ -98,7 +83,7 @@ describe('after a sign the site is searched once, and none of its jobs is create
 
 it('without a list a sign is reported once, and creates continue', async () => {
   await openBehind({ list_path: undefined, ...patientSite(30, 1) });
-  await send('PUT', `/jobs/${await idOf('p1')}.xml`, '<number>of-another</number>');
+  await changeJob(mirror, await idOf('p1'), { number: 'of-another' });
   const changed = [posting('p1', { title: 'Other' }), posting('p2')];
   const reports = [
     await mirror.syncOf(changed),
@@ -114,10 +99,10 @@ it('without a list a sign is reported once, and creates continue', async () => {
 
 it('many signs cause a single search of the site', { tags: 'slow' }, async () => {
   await openBehind(patientSite(30, 1));
-  await send('PUT', `/jobs/${await idOf('p1')}.xml`, '<number>of-another</number>');
+  await changeJob(mirror, await idOf('p1'), { number: 'of-another' });
   await mirror.syncOf([posting('p1', { title: 'Other' }), posting('p2')]);
   await mirror.syncOf([posting('p1', { title: 'Other' }), posting('p2'), posting('p5')]);
-  await send('PUT', `/jobs/${await idOf('p2')}.xml`, '<number>of-a-third</number>');
+  await changeJob(mirror, await idOf('p2'), { number: 'of-a-third' });
   mirror.sandbox.requests.clear();
   const changed = [posting('p1', { title: 'Other' }), posting('p2', { title: 'Other' }), posting('p5'), posting('p6')];
   expect(await mirror.syncOf(changed)).toMatchObject({ created: 1, in_doubt: 2 });

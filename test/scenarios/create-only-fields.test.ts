@@ -1,8 +1,8 @@
-import { request } from 'undici';
 import { afterEach, describe, expect, it } from 'vitest';
 import { runProgram } from '../cli/run-program.ts';
 import { openStage } from '../review/stage.ts';
 import { leavesOut } from '../support/extent.ts';
+import { changeJob } from '../support/hand-made-jobs.ts';
 import { feedXml, posting, postings } from '../support/indeed-feed.ts';
 import { type Mirror, type MirrorOptions, openMirror } from '../support/mirror.ts';
 
@@ -35,19 +35,7 @@ async function rows(sql: string): Promise<Record<string, unknown>[]> {
 async function change(key: string, fields: Readonly<Record<string, string>>): Promise<void> {
   const own = (await mirror.siteJobs()).get(key) ?? {};
   const [row] = await rows(`select site_job_id as id from mapping where key = '${key}'`);
-  const body = Object.entries({ ...own, ...fields })
-    .map(([name, value]) => `<${name}>${value.replaceAll('&', '&amp;').replaceAll('<', '&lt;')}</${name}>`)
-    .join('');
-  const answer = await request(`${mirror.sandbox.url}/jobs/${row?.id}.xml`, {
-    method: 'PUT',
-    headers: {
-      authorization: `Basic ${Buffer.from(`${mirror.env.BOARD_TOKEN}:X`).toString('base64')}`,
-      'content-type': 'application/xml',
-    },
-    body: `<job>${body}</job>`,
-  });
-  await answer.body.dump();
-  expect(answer.statusCode).toBe(200);
+  await changeJob(mirror, row?.id as string, { ...own, ...fields });
   mirror.sandbox.requests.clear();
 }
 

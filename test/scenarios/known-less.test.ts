@@ -2,31 +2,20 @@
 // @module-tag slow
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { request } from 'undici';
 import { afterEach, describe, expect, it } from 'vitest';
 import { readStatus } from '../../src/operations/status.ts';
 import { assessRunning } from '../../src/runtime/read-health.ts';
 import { runProgram } from '../cli/run-program.ts';
 import { startCachingProxy } from '../support/caching-proxy.ts';
+import { makeJob } from '../support/hand-made-jobs.ts';
 import { feedXml, posting, postings } from '../support/indeed-feed.ts';
 import { type Mirror, openMirror } from '../support/mirror.ts';
 
 let mirror: Mirror;
 afterEach(() => mirror?.close());
 
-async function make(number: string | undefined, title = 'Made earlier'): Promise<void> {
-  const reference = number === undefined ? '' : `<number>${number}</number>`;
-  const answer = await request(`${mirror.sandbox.url}/jobs.xml`, {
-    method: 'POST',
-    headers: {
-      authorization: `Basic ${Buffer.from(`${mirror.env.BOARD_TOKEN}:X`).toString('base64')}`,
-      'content-type': 'application/xml',
-    },
-    body: `<job><title>${title}</title>${reference}<location-state>Ohio</location-state></job>`,
-  });
-  await answer.body.dump();
-  expect(answer.statusCode).toBe(201);
-}
+const make = (number: string | undefined, title = 'Made earlier') =>
+  makeJob(mirror, { title, ...(number === undefined ? {} : { number }), 'location-state': 'Ohio' });
 
 async function open(site: Readonly<Record<string, string | undefined>> = {}): Promise<void> {
   mirror = await openMirror({ searched: true, site });

@@ -17,6 +17,7 @@ import { readSiteState, resumeSite } from '../../src/store/site/site-state.ts';
 import { acme, openStage } from '../review/stage.ts';
 import { ageDoubts } from '../support/age-doubts.ts';
 import { createTestDatabase } from '../support/database.ts';
+import { makeJob } from '../support/hand-made-jobs.ts';
 import { feedXml, posting, postings } from '../support/indeed-feed.ts';
 import { type Mirror, openMirror } from '../support/mirror.ts';
 
@@ -58,16 +59,7 @@ it('is searched at another address, whatever was decided for the former one', { 
   await mirror.sandbox.setFaults([{ name: '404' }]);
   await mirror.sync();
   await mirror.sandbox.setFaults([]);
-  const answer = await request(`${mirror.sandbox.url}/jobs.xml`, {
-    method: 'POST',
-    headers: {
-      authorization: `Basic ${Buffer.from(`${mirror.env.BOARD_TOKEN}:X`).toString('base64')}`,
-      'content-type': 'application/xml',
-    },
-    body: '<job><title>Made earlier</title><number>p1</number><location-state>Ohio</location-state></job>',
-  });
-  await answer.body.dump();
-  expect(answer.statusCode).toBe(201);
+  await makeJob(mirror, { title: 'Made earlier', number: 'p1', 'location-state': 'Ohio' });
   await moveTo('localhost');
   await resumeSite((await mirror.app()).db, board);
   expect(await mirror.sync()).toMatchObject({ created: 0, in_doubt: 1 });

@@ -1,13 +1,10 @@
-// `verify` of a feed: a process verifies the feed when it is due, once, does what the settings say, and continues after a stop.
-// @module-tag slow
-import { request } from 'undici';
 import { afterEach, expect, it, vi } from 'vitest';
 import { feedName } from '../../src/posting/identifiers.ts';
 import { VERIFY_LIMITS } from '../../src/review/jobs/verify-feed.ts';
 import { startScheduledVerify, type VerifyRuns } from '../../src/runtime/schedule/scheduled-verify.ts';
 import { takeVerifyRuns } from '../../src/store/feed/feed-verify.ts';
 import { runProgram } from '../cli/run-program.ts';
-import { jobOf, makeJob } from '../support/hand-made-jobs.ts';
+import { changeJob, jobOf, makeJob } from '../support/hand-made-jobs.ts';
 import { posting, postings } from '../support/indeed-feed.ts';
 import { type Mirror, type MirrorOptions, openMirror } from '../support/mirror.ts';
 
@@ -75,19 +72,7 @@ const untilEnded = (since: Date | null = null) =>
 
 async function change(key: string, fields: Readonly<Record<string, string>>): Promise<void> {
   const [row] = await (await db()).query<{ id: string }>(`select site_job_id as id from mapping where key = '${key}'`);
-  const body = Object.entries(fields)
-    .map(([name, value]) => `<${name}>${value}</${name}>`)
-    .join('');
-  const answer = await request(`${mirror.sandbox.url}/jobs/${row?.id}.xml`, {
-    method: 'PUT',
-    headers: {
-      authorization: `Basic ${Buffer.from(`${mirror.env.BOARD_TOKEN}:X`).toString('base64')}`,
-      'content-type': 'application/xml',
-    },
-    body: `<job>${body}</job>`,
-  });
-  await answer.body.dump();
-  expect(answer.statusCode).toBe(200);
+  await changeJob(mirror, row?.id ?? '', fields);
   mirror.sandbox.requests.clear();
 }
 
