@@ -43,7 +43,7 @@ const markedKeys = async (installation: Installation): Promise<number> => {
   return row?.n ?? 0;
 };
 
-describe('a process that marks differences', () => {
+describe('a process that marks differences', { concurrent: true }, () => {
   it('killed before and after a part of them: the next one marks the rest', { timeout: 600_000 }, async ({ open }) => {
     const list = postings(MANY);
     const installation = await openWithDrift(open, list);

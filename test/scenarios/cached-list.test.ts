@@ -78,9 +78,9 @@ async function age({ app, env }: Installation, seconds: number, key = '^p'): Pro
   );
 }
 
-it('a cache that ignores the query: doubts stay, with the reason, until it is gone', { timeout: 180_000 }, async ({
-  open,
-}) => {
+it.concurrent('a cache that ignores the query: doubts stay, with the reason, until it is gone', {
+  timeout: 180_000,
+}, async ({ open }) => {
   const installation = await open({ site: patientSite(4) });
   installation.sandbox.setSettings({ paging: 'cached', pageSize: 5 });
   await leaveDoubts(installation);
@@ -94,7 +94,7 @@ it('a cache that ignores the query: doubts stay, with the reason, until it is go
   await checkLaws(installation, list);
 });
 
-it('a page of jobs is inserted between two pages: none is created twice', { timeout: 180_000 }, async ({
+it.concurrent('a page of jobs is inserted between two pages: none is created twice', { timeout: 180_000 }, async ({
   open,
   behind,
 }) => {
@@ -121,10 +121,9 @@ it('a page of jobs is inserted between two pages: none is created twice', { time
   expect(await references(installation)).toEqual(keys);
 });
 
-it('a copy that is too old proves nothing; one made after the create could arrive does', { timeout: 180_000 }, async ({
-  open,
-  behind,
-}) => {
+it.concurrent('a copy that is too old proves nothing; one made after the create could arrive does', {
+  timeout: 180_000,
+}, async ({ open, behind }) => {
   const { installation, proxy } = await behind(open, { schedule: '"* * * * * *"' });
   // A list that declares to be a single document.
   installation.sandbox.setSettings({ paging: 'page', pageSize: 100 });
