@@ -93,8 +93,8 @@ const shared = {
 
 /**
  * Files that wait for most of their time start one after the other among those that compute, which use the processor meanwhile; none
- * starts so late that it is left over at the end. Files with modules to themselves come last: a process ends, and its modules with
- * it, when the next file is of another project.
+ * starts so late that it is left over at the end. Files with modules to themselves come where the project changes anyway: a process
+ * ends, and its modules with it, when the next file is of another project. At the end of the run, little would run beside them.
  */
 class SpreadWaiting extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
@@ -106,7 +106,7 @@ class SpreadWaiting extends BaseSequencer {
     waiting.sort((one, other) => placeOf(one) - placeOf(other));
     const others = of('integration').filter((file) => placeOf(file) === -1);
     const first = waiting.splice(0, WAITING_FIRST);
-    return [...of(REAL_SITES), ...first, ...of('unit'), ...spread(waiting, others), ...of('isolated')];
+    return [...of(REAL_SITES), ...of('isolated'), ...first, ...of('unit'), ...spread(waiting, others)];
   }
 }
 
