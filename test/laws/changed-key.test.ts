@@ -28,9 +28,7 @@ const cut = (xml: string): string => xml.slice(0, xml.lastIndexOf('<job>'));
 
 async function syncFeed(installation: Installation, xml: string) {
   await installation.writeFeed(xml);
-  const report = await installation.sync();
-  checkCounts(report);
-  return report;
+  return checkCounts(await installation.sync());
 }
 
 const ownJobs = async ({ sandbox, owner }: Installation): Promise<number> =>

@@ -81,8 +81,7 @@ async function open(feed: Readonly<Record<string, string>> = {}, searched = fals
 async function sync(...records: readonly Rec[]) {
   if (records.length > 0) list = records;
   const before = source.requests.length;
-  const report = await mirror.sync();
-  checkCounts(report);
+  const report = checkCounts(await mirror.sync());
   const asked = source.requests.slice(before).flatMap(({ path }) => /^\/jobs\/(\w+)/.exec(path)?.[1] ?? []);
   return { ...report, asked: asked.sort() };
 }

@@ -184,8 +184,7 @@ describe('pull after pull', { concurrent: true }, () => {
       expect(before).toEqual(listed(source));
       for (let pull = 2; pull < 12; pull++) {
         disturb(source, random, pull);
-        const report = await installation.sync();
-        checkCounts(report);
+        const report = checkCounts(await installation.sync());
         const after = await versionsOf(installation);
         const desired = listed(source);
         for (const [id, version] of after)

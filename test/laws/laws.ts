@@ -117,9 +117,9 @@ async function checkDatabase(
   expect(await app.db.query('select site_job_id from orphan_site_job')).toEqual([]);
 }
 
-/** Law 2, added up here independently. It applies to complete pulls. */
-export function checkCounts(report: PullReportJson): void {
-  if (!report.complete) return;
+/** Law 2, added up here independently. It applies to complete pulls. Returns the report. */
+export function checkCounts(report: PullReportJson): PullReportJson {
+  if (!report.complete) return report;
   const { unchanged, created, updated, rejected, in_doubt, pending, failed, duplicates, unreadable, skipped } = report;
   expect(
     unchanged + created + updated + rejected + in_doubt + pending + failed + duplicates + unreadable + skipped,
@@ -127,6 +127,7 @@ export function checkCounts(report: PullReportJson): void {
   expect(
     report.deleted + report.held + report.grace + report.kept + report.pending_deletes + report.failed_deletes,
   ).toBe(report.gone);
+  return report;
 }
 
 const sorted = (list: readonly Fields[]) => [...list].sort((a, b) => (keyOf(a) < keyOf(b) ? -1 : 1));

@@ -77,9 +77,7 @@ const textOf = (records: readonly Rec[]): string =>
 
 async function syncText(mirror: Mirror, text: string) {
   await writeFile(join(mirror.folder, 'feed.json'), text);
-  const report = await mirror.sync();
-  checkCounts(report);
-  return report;
+  return checkCounts(await mirror.sync());
 }
 
 const sync = (mirror: Mirror, ...records: readonly Rec[]) => syncText(mirror, textOf(records));

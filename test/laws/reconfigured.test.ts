@@ -148,8 +148,7 @@ describe('a record that cannot be read when the key changes', () => {
     await discardUnreadable(installation);
 
     for (const pull of [1, 2]) {
-      const report = await installation.sync();
-      checkCounts(report);
+      const report = checkCounts(await installation.sync());
       expect(report, `pull ${pull}`).toMatchObject({ complete: true, unreadable: 1, deleted: 0, held: before.length });
     }
     expect((await jobsOf(installation)).map(([id]) => id)).toEqual(expect.arrayContaining(before));

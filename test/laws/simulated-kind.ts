@@ -102,8 +102,7 @@ export async function checkKept(
 ): Promise<void> {
   await checkJobs();
   installation.sandbox.requests.clear();
-  const report = await installation.sync();
-  checkCounts(report);
+  const report = checkCounts(await installation.sync());
   expect(report).toMatchObject({ requests: 0, created: 0, updated: 0, deleted: 0, pending: 0, pending_deletes: 0 });
   await checkJobs();
 

@@ -44,9 +44,7 @@ async function sync(days: number, bySource = days) {
       text === 'select clock_timestamp() as now' ? [{ now: new Date(NOW + days * DAY_MS) }] : query(text, values),
     );
   try {
-    const report = await mirror.sync();
-    checkCounts(report);
-    return report;
+    return checkCounts(await mirror.sync());
   } finally {
     shifted.mockRestore();
   }

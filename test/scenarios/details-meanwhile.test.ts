@@ -99,11 +99,7 @@ afterEach(async () => {
 
 const requested = () => source.requests.flatMap(({ path }) => /^\/jobs\/(.+)/.exec(path)?.[1] ?? []);
 
-async function sync() {
-  const report = await mirror.sync();
-  checkCounts(report);
-  return report;
-}
+const sync = async () => checkCounts(await mirror.sync());
 
 async function context() {
   const { db, log, config } = await mirror.app();

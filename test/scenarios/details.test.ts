@@ -87,11 +87,7 @@ afterEach(async () => {
   await source.close();
 });
 
-async function sync() {
-  const report = await mirror.sync();
-  checkCounts(report);
-  return report;
-}
+const sync = async () => checkCounts(await mirror.sync());
 
 /** The report of a pull, and which details it requested. */
 async function syncAsking() {

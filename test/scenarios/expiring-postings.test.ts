@@ -70,11 +70,7 @@ const open = async (path: string, format: string, more: Readonly<Record<string, 
   });
 };
 
-async function sync() {
-  const report = await mirror.sync();
-  checkCounts(report);
-  return report;
-}
+const sync = async () => checkCounts(await mirror.sync());
 
 const titles = async () => [...(await mirror.siteJobs()).values()].map(({ title }) => title).sort();
 

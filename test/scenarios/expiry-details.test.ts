@@ -52,8 +52,7 @@ const age = async (...keys: string[]) =>
   ]);
 async function sync() {
   const before = source.requests.length;
-  const report = await mirror.sync();
-  checkCounts(report);
+  const report = checkCounts(await mirror.sync());
   const asked = source.requests.slice(before).flatMap(({ path }) => /^\/jobs\/(\w+)/.exec(path)?.[1] ?? []);
   return { ...report, asked: asked.sort() };
 }

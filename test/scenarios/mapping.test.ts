@@ -12,9 +12,7 @@ afterEach(() => mirror.close());
 
 async function sync(list?: readonly TestPosting[]) {
   if (list !== undefined) await mirror.writeFeed(feedXml(list));
-  const report = await mirror.sync();
-  checkCounts(report);
-  return report;
+  return checkCounts(await mirror.sync());
 }
 
 async function edit(fields: Readonly<Record<string, string>>) {

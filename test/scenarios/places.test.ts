@@ -35,9 +35,7 @@ const open = async (places: string): Promise<void> => {
 
 async function sync(...records: readonly ReturnType<typeof record>[]) {
   await writeFile(`${mirror.folder}/feed.json`, JSON.stringify({ jobs: records }));
-  const report = await mirror.sync();
-  checkCounts(report);
-  return report;
+  return checkCounts(await mirror.sync());
 }
 
 const citiesOnSite = async () =>

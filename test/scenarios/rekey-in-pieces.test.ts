@@ -35,9 +35,7 @@ const idsByTitle = async () => {
 };
 async function sync() {
   mirror.sandbox.requests.clear();
-  const report = await mirror.sync();
-  checkCounts(report);
-  return report;
+  return checkCounts(await mirror.sync());
 }
 /** Synchronises, and expects that no content has two live jobs. */
 async function syncOnce() {

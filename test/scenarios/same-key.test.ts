@@ -12,11 +12,7 @@ afterEach(() => mirror?.close());
 const [first, second, third] = ['one', 'two', 'three'].map((text) =>
   posting('k', { title: 'Nurse', description: text }),
 ) as [TestPosting, TestPosting, TestPosting];
-async function sync() {
-  const report = await mirror.sync();
-  checkCounts(report);
-  return report;
-}
+const sync = async () => checkCounts(await mirror.sync());
 const syncOf = async (list: readonly TestPosting[]) => {
   await mirror.writeFeed(feedXml(list));
   return sync();

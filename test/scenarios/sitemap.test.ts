@@ -76,8 +76,7 @@ afterEach(async () => {
 /** The report of a pull, and which pages it requested. */
 async function sync() {
   const before = source.requests.length;
-  const report = await mirror.sync();
-  checkCounts(report);
+  const report = checkCounts(await mirror.sync());
   return {
     ...report,
     asked: source.requests

@@ -22,9 +22,7 @@ const withDrafts = (...keys: string[]) => live.map((one) => (keys.includes(one.k
 
 async function sync(list?: readonly TestPosting[]) {
   if (list !== undefined) await mirror.writeFeed(feedXml(list));
-  const report = await mirror.sync();
-  checkCounts(report);
-  return report;
+  return checkCounts(await mirror.sync());
 }
 
 async function stored(): Promise<number> {

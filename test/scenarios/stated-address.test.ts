@@ -38,11 +38,7 @@ afterEach(async () => {
   await source.close();
 });
 
-async function sync() {
-  const report = await mirror.sync();
-  checkCounts(report);
-  return report;
-}
+const sync = async () => checkCounts(await mirror.sync());
 
 it('the jobs stay the same while pages state an address, state another one, and none again', async () => {
   expect(await sync()).toMatchObject({ complete: true, created: 3 });

@@ -66,8 +66,7 @@ afterEach(async () => {
 /** The report of a pull, and which details it requested. */
 async function sync() {
   const before = source.requests.length;
-  const report = await mirror.sync();
-  checkCounts(report);
+  const report = checkCounts(await mirror.sync());
   const asked = source.requests.slice(before).flatMap(({ path }) => /^\/jobs\/(.*)/.exec(path)?.[1] ?? []);
   return { ...report, asked: asked.sort() };
 }
