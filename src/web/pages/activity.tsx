@@ -10,7 +10,7 @@ import type { WebEnv } from '../web-env.ts';
 import { pageAddress } from './parts/addresses.ts';
 import { Layout, type Visit } from './parts/layout.tsx';
 import { askedBy, type PageContext, readInput, showPage } from './parts/page.tsx';
-import { Columns, FeedChoice, When } from './parts/parts.tsx';
+import { FeedChoice, StackedTable, When } from './parts/parts.tsx';
 import { expectValue } from './parts/read-form.ts';
 import { Folded } from './review/filter-form.tsx';
 
@@ -92,45 +92,26 @@ const ActivityPage = ({ visit, items, feeds, selection, isFirst, older }: Activi
             : 'There is nothing like that.'}
         </p>
       ) : (
-        <section class="scroll" tabindex={0} aria-label="Actions, newest first">
-          <table class="stacked">
-            <Columns of={['When', 'Who', 'What', 'To what', 'Before and after']} />
-            <tbody>
-              {items.map(
-                ({ at, kind, actor: who, action, count, feed: ofFeed, key, edits, detail, activity, bulk, pull }) => (
-                  <tr>
-                    <td class="inline" data-column="When">
-                      <When at={at} />
-                    </td>
-                    <td class="inline" data-column="Who">
-                      {who === null ? (
-                        <span class="quiet">jobmirror</span>
-                      ) : (
-                        <a href={prefix + pageAddress.activity({ actor: who })}>{who}</a>
-                      )}
-                    </td>
-                    <td class="inline" data-column="What">
-                      {action}
-                    </td>
-                    <td data-column="To what">
-                      {key === null && <Reached prefix={prefix} {...{ kind, count, activity, bulk, pull }} />}
-                      {pull !== null && ofFeed !== null && ' of '}
-                      {ofFeed !== null && key !== null && <a href={prefix + pageAddress.posting(ofFeed, key)}>{key}</a>}
-                      {ofFeed !== null && (
-                        <span class={key === null ? '' : 'detail'}>
-                          <a href={prefix + pageAddress.feed(ofFeed)}>{ofFeed}</a>
-                        </span>
-                      )}
-                    </td>
-                    <td data-column="Before and after">
-                      <Detail edits={edits} facts={detail} />
-                    </td>
-                  </tr>
+        <StackedTable
+          label="Actions, newest first"
+          columns={[
+            { head: 'When', inline: true, cell: ({ at }) => <When at={at} /> },
+            {
+              head: 'Who',
+              inline: true,
+              cell: ({ actor: who }) =>
+                who === null ? (
+                  <span class="quiet">jobmirror</span>
+                ) : (
+                  <a href={prefix + pageAddress.activity({ actor: who })}>{who}</a>
                 ),
-              )}
-            </tbody>
-          </table>
-        </section>
+            },
+            { head: 'What', inline: true, cell: ({ action }) => action },
+            { head: 'To what', cell: (item) => <ToWhat prefix={prefix} item={item} /> },
+            { head: 'Before and after', cell: ({ edits, detail }) => <Detail edits={edits} facts={detail} /> },
+          ]}
+          rows={items}
+        />
       )}
       <p class="row">
         {(!isFirst || of !== undefined) && <a href={prefix + pageAddress.activity({ feed, actor })}>Newest</a>}
@@ -141,6 +122,22 @@ const ActivityPage = ({ visit, items, feeds, selection, isFirst, older }: Activi
         )}
       </p>
     </Layout>
+  );
+};
+
+const ToWhat = ({ prefix, item }: { prefix: string; item: Shown }) => {
+  const { feed, key, pull } = item;
+  return (
+    <>
+      {key === null && <Reached prefix={prefix} {...item} />}
+      {pull !== null && feed !== null && ' of '}
+      {feed !== null && key !== null && <a href={prefix + pageAddress.posting(feed, key)}>{key}</a>}
+      {feed !== null && (
+        <span class={key === null ? '' : 'detail'}>
+          <a href={prefix + pageAddress.feed(feed)}>{feed}</a>
+        </span>
+      )}
+    </>
   );
 };
 

@@ -18,7 +18,7 @@ import { pageAddress } from './parts/addresses.ts';
 import { Layout, mayReview, PostForm, type Visit } from './parts/layout.tsx';
 import { operationForm, type PageContext, readInput, showPage } from './parts/page.tsx';
 import { JobLink, type Pair, Pairs } from './parts/pairs.tsx';
-import { Pager, When } from './parts/parts.tsx';
+import { Alert, Pager, sentence, When } from './parts/parts.tsx';
 
 interface AdoptProps {
   readonly visit: Visit;
@@ -84,11 +84,7 @@ const AdoptPage = (props: AdoptProps) => {
         <a href={prefix + pageAddress.jobs({ feed })}>Its jobs</a>
         <a href={prefix + pageAddress.activity({ feed })}>Who decided what</a>
       </p>
-      {alert !== undefined && (
-        <p role="alert" class="notice bad">
-          {`${alert.charAt(0).toUpperCase()}${alert.slice(1)}. Nothing was changed.`}
-        </p>
-      )}
+      {alert !== undefined && <Alert>{`${sentence(alert)}. Nothing was changed.`}</Alert>}
       <div id="adopt" data-live={isRunning ? 'true' : undefined}>
         <p>
           Jobs that the site already has are matched with the postings that have none: by reference, then by title,

@@ -7,7 +7,7 @@ import type { WebEnv } from '../web-env.ts';
 import { type ChangesSelection, pageAddress } from './parts/addresses.ts';
 import { Layout, type Visit } from './parts/layout.tsx';
 import { askedBy, type PageContext, readInput, sendFile, showPage } from './parts/page.tsx';
-import { Columns, FeedChoice, When } from './parts/parts.tsx';
+import { FeedChoice, SiteLink, StackedTable, When } from './parts/parts.tsx';
 import { expectValue } from './parts/read-form.ts';
 import { Folded } from './review/filter-form.tsx';
 
@@ -87,7 +87,7 @@ const ChangesPage = ({ visit, items, keptSince, feeds, selection, older }: Chang
           Times, by the clock of the server: today, yesterday, 12h or 3d ago, 2026-03-20, 2026-03-20T14:00.
         </p>
       </Folded>
-      {items.length === 0 ? <p>Nothing like that was done on the sites.</p> : <Table prefix={prefix} items={items} />}
+      {items.length === 0 ? <p>Nothing like that was done on the sites.</p> : <Changes prefix={prefix} items={items} />}
       <p class="row">
         {before !== undefined && <a href={prefix + pageAddress.changes(filter)}>Newest</a>}
         {older !== undefined && (
@@ -108,37 +108,36 @@ const ChangesPage = ({ visit, items, keptSince, feeds, selection, older }: Chang
   );
 };
 
-const Table = ({ prefix, items }: { prefix: string } & Pick<ChangesPageProps, 'items'>) => (
-  <section class="scroll" tabindex={0} aria-label="Changes, newest first">
-    <table class="stacked">
-      <Columns of={['Posting', 'When', 'Operation', 'Why', 'Job']} />
-      <tbody>
-        {items.map(({ at, feed, key, title, operation, why, pull, fields, site_job_id: id, site_job_url: url }) => (
-          <tr>
-            <th scope="row" data-column="Posting">
-              <a href={prefix + pageAddress.posting(feed, key)}>{title ?? key}</a>
-              <span class="detail">{title === null ? feed : `${key} of ${feed}`}</span>
-            </th>
-            <td data-column="When">
-              <When at={at} />
-            </td>
-            <td data-column="Operation">{operation}</td>
-            <td data-column="Why">
-              {pull === null ? why : <a href={prefix + pageAddress.pull(pull)}>{why}</a>}
-              {fields.length > 0 && <span class="detail">{fields.join(', ')}</span>}
-            </td>
-            <td data-column="Job">
-              {id !== null && url !== null && /^https?:\/\//i.test(url) ? (
-                <a href={url} rel="noreferrer">
-                  {id}
-                </a>
-              ) : (
-                (id ?? '–')
-              )}
-            </td>
-          </tr>
-        ))}
-      </tbody>
-    </table>
-  </section>
+const Changes = ({ prefix, items }: { prefix: string } & Pick<ChangesPageProps, 'items'>) => (
+  <StackedTable
+    label="Changes, newest first"
+    columns={[
+      {
+        head: 'Posting',
+        namesRow: true,
+        cell: ({ feed, key, title }) => (
+          <>
+            <a href={prefix + pageAddress.posting(feed, key)}>{title ?? key}</a>
+            <span class="detail">{title === null ? feed : `${key} of ${feed}`}</span>
+          </>
+        ),
+      },
+      { head: 'When', cell: ({ at }) => <When at={at} /> },
+      { head: 'Operation', cell: ({ operation }) => operation },
+      {
+        head: 'Why',
+        cell: ({ why, pull, fields }) => (
+          <>
+            {pull === null ? why : <a href={prefix + pageAddress.pull(pull)}>{why}</a>}
+            {fields.length > 0 && <span class="detail">{fields.join(', ')}</span>}
+          </>
+        ),
+      },
+      {
+        head: 'Job',
+        cell: ({ site_job_id: id, site_job_url: url }) => (id === null ? '–' : <SiteLink url={url}>{id}</SiteLink>),
+      },
+    ]}
+    rows={items}
+  />
 );

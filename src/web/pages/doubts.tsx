@@ -37,7 +37,7 @@ import { pageAddress } from './parts/addresses.ts';
 import { Layout, mayReview, PostForm, type Visit } from './parts/layout.tsx';
 import { operationForm, type PageContext, readInput, showPage } from './parts/page.tsx';
 import { JobLink } from './parts/pairs.tsx';
-import { Columns, Pager, sentence, When } from './parts/parts.tsx';
+import { Alert, Columns, Pager, StackedTable, sentence, When } from './parts/parts.tsx';
 import { malformed } from './review/read-decision.ts';
 
 const SHOWN = 50;
@@ -182,27 +182,22 @@ const Doubts = ({ visit, feed, entries, isFirst, next, resolved, found }: Doubts
             them until that is known, so that no job is made twice. Most doubts resolve themselves when the site's list
             is read.
           </p>
-          <section class="scroll" tabindex={0} aria-label="Creates in doubt">
-            <table class="stacked">
-              <caption class="quiet">Creates in doubt, the oldest first</caption>
-              <Columns of={['Posting', 'Feed', 'Site', 'What is known', 'Since']} />
-              <tbody>
-                {entries.map((entry) => (
-                  <tr>
-                    <th scope="row" data-column="Posting">
-                      <a href={prefix + pageAddress.doubt(entry.id)}>{entry.key}</a>
-                    </th>
-                    <td data-column="Feed">{entry.feed}</td>
-                    <td data-column="Site">{entry.site}</td>
-                    <td data-column="What is known">{textOf(entry.reason)}</td>
-                    <td data-column="Since">
-                      <When at={entry.since} />
-                    </td>
-                  </tr>
-                ))}
-              </tbody>
-            </table>
-          </section>
+          <StackedTable
+            label="Creates in doubt"
+            caption={<caption class="quiet">Creates in doubt, the oldest first</caption>}
+            columns={[
+              {
+                head: 'Posting',
+                namesRow: true,
+                cell: ({ id, key }) => <a href={prefix + pageAddress.doubt(id)}>{key}</a>,
+              },
+              { head: 'Feed', cell: (entry) => entry.feed },
+              { head: 'Site', cell: ({ site }) => site },
+              { head: 'What is known', cell: ({ reason }) => textOf(reason) },
+              { head: 'Since', cell: ({ since }) => <When at={since} /> },
+            ]}
+            rows={entries}
+          />
           <Pager
             label="Pages of doubts"
             first={isFirst ? undefined : prefix + pageAddress.doubts(feed)}
@@ -235,11 +230,7 @@ const FoundPage = ({ visit, feed, found, unfinished, refused }: FoundProps) => {
         <a href={prefix + pageAddress.doubts(feed)}>{`Doubts of feed ${feed}`}</a>
         <a href={prefix + pageAddress.activity({ feed })}>Who decided what</a>
       </p>
-      {refused !== undefined && (
-        <p role="alert" class="notice bad">
-          {sentence(refused)}
-        </p>
-      )}
+      {refused !== undefined && <Alert>{sentence(refused)}</Alert>}
       {unfinished !== undefined && (
         <p class="notice">
           {unfinished.state === 'stopped' ? 'Adopting some of them was stopped: ' : 'Some of them are being adopted: '}
@@ -340,14 +331,8 @@ const DoubtPage = (props: DoubtProps) => {
         <a href={prefix + pageAddress.doubts(feed)}>{`Doubts of feed ${feed}`}</a>
         <a href={prefix + pageAddress.posting(feed, key)}>The posting</a>
       </p>
-      {refused !== undefined && (
-        <p role="alert" class="notice bad">
-          {`${refused.message}. Nothing was changed.`}
-        </p>
-      )}
-      {change.desired === 'absent' && (
-        <p class="notice">{`${JOB_WOULD_GO[0]?.toUpperCase()}${JOB_WOULD_GO.slice(1)}.`}</p>
-      )}
+      {refused !== undefined && <Alert>{`${refused.message}. Nothing was changed.`}</Alert>}
+      {change.desired === 'absent' && <p class="notice">{`${sentence(JOB_WOULD_GO)}.`}</p>}
       <dl class="facts">
         <dt>Site</dt>
         <dd>{site}</dd>

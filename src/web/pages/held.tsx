@@ -6,10 +6,18 @@ import { entryPlace } from '../../operations/review.ts';
 import { type DeleteGuard, GUARD_WINDOW_HOURS } from '../../plan/delete-guard.ts';
 import { plural, textOf } from '../../plan/message.ts';
 import type { FeedName } from '../../posting/identifiers.ts';
-import { type HeldPage, readHeldPage } from '../../review/held-deletes.ts';
-import { tokenOfOne } from '../../review/seen.ts';
-import { type HeldGroup, heldGroups } from '../../store/review/review-entries.ts';
-import { foldReviewCounts, type HeldDelete, type HeldFor } from '../../store/review/review-totals.ts';
+import { previewBulk } from '../../review/bulk/start-bulk.ts';
+import { sumOf, tokenOf, tokenOfOne } from '../../review/seen.ts';
+import type { App } from '../../runtime/app.ts';
+import { countEntries, type HeldGroup, heldGroups } from '../../store/review/review-entries.ts';
+import { type EntryPlace, reviewPage } from '../../store/review/review-page.ts';
+import {
+  foldReviewCounts,
+  type HeldDelete,
+  type HeldFor,
+  heldReasons,
+  readHeldDeletes,
+} from '../../store/review/review-totals.ts';
 import { ProblemError } from '../problem.ts';
 import type { WebEnv } from '../web-env.ts';
 import { decodeCursor, encodeCursor } from '../web-env.ts';
@@ -17,7 +25,7 @@ import { pageAddress } from './parts/addresses.ts';
 import { Layout, mayReview, PostForm, type Visit } from './parts/layout.tsx';
 import { actOnForm, type PageContext, showPage } from './parts/page.tsx';
 import { AnswerFirst } from './parts/pairs.tsx';
-import { Columns, Pager, When } from './parts/parts.tsx';
+import { Pager, SiteLink, StackedTable, When } from './parts/parts.tsx';
 import type { Form } from './parts/read-form.ts';
 import { startFromForm } from './review/decide.tsx';
 import { boundToChosen, malformed, readBound, readChosen, readReason, writeChosen } from './review/read-decision.ts';
@@ -27,31 +35,71 @@ const HeldFeeds = ({ visit, groups }: { visit: Visit; groups: readonly HeldGroup
     {groups.length === 0 ? (
       <p class="notice good">No delete is held.</p>
     ) : (
-      <section class="scroll" tabindex={0} aria-label="Feeds with held deletes">
-        <table class="stacked">
-          <caption class="quiet">Feeds with held deletes</caption>
-          <Columns of={['Feed', { number: 'Held' }, 'Since', 'Why']} />
-          <tbody>
-            {groups.map(({ feed, count, since, reason }) => (
-              <tr>
-                <th scope="row" data-column="Feed">
-                  <a href={visit.prefix + pageAddress.held(feed)}>{feed}</a>
-                </th>
-                <td class="number" data-column="Held">
-                  {count}
-                </td>
-                <td data-column="Since">
-                  <When at={since} />
-                </td>
-                <td data-column="Why">{textOf(reason)}</td>
-              </tr>
-            ))}
-          </tbody>
-        </table>
-      </section>
+      <StackedTable
+        label="Feeds with held deletes"
+        caption={<caption class="quiet">Feeds with held deletes</caption>}
+        columns={[
+          {
+            head: 'Feed',
+            namesRow: true,
+            cell: ({ feed }) => <a href={visit.prefix + pageAddress.held(feed)}>{feed}</a>,
+          },
+          { head: 'Held', number: true, cell: ({ count }) => count },
+          { head: 'Since', cell: ({ since }) => <When at={since} /> },
+          { head: 'Why', cell: ({ reason }) => textOf(reason) },
+        ]}
+        rows={groups}
+      />
     )}
   </Layout>
 );
+
+// The held deletes of a feed, a page of them, with what binds a decision about all of them to exactly those.
+
+interface HeldPage {
+  /** How many deletes are held. */
+  readonly count: number;
+  /** How many of them approving all would approve. */
+  readonly approvable: number;
+  /** Of exactly those; `undefined`: they are too many to be approved on the page. */
+  readonly seen: string | undefined;
+  /** Whether the keys of the feed have changed has to be answered before any of them is decided. */
+  readonly inQuestion: boolean;
+  /** Why others can't be approved now. */
+  readonly barred: readonly string[];
+  readonly reasons: readonly HeldFor[];
+  readonly deletes: readonly HeldDelete[];
+  readonly next: EntryPlace | undefined;
+}
+
+const MOST_MARKED = 5_000;
+
+async function readHeldPage(
+  { db, config }: App,
+  feed: FeedName,
+  limit: number,
+  after: EntryPlace | undefined,
+): Promise<HeldPage> {
+  await foldReviewCounts(db);
+  const query = { feed, kinds: ['held'] } as const;
+  // Bound before the deletes are read: one that is held meanwhile is shown, but not decided.
+  const { selected, others, first } = await previewBulk(db, config, 'approve', query);
+  const approvable = sumOf(selected);
+  const { entries, next } = await reviewPage(db, query, limit, after);
+  return {
+    count: (await countEntries(db, query)).get('held') ?? 0,
+    approvable,
+    seen: approvable > MOST_MARKED ? undefined : tokenOf(selected),
+    inQuestion: first !== undefined,
+    barred: others.map(({ why }) => why),
+    reasons: await heldReasons(db, feed),
+    deletes: await readHeldDeletes(
+      db,
+      entries.map(({ id }) => id),
+    ),
+    next,
+  };
+}
 
 export interface HeldProps extends Omit<HeldPage, 'next'> {
   readonly visit: Visit;
@@ -155,40 +203,35 @@ const Deletes = ({
   isChosen,
   checkable,
 }: HeldProps & { readonly checkable: boolean }) => (
-  <section class="scroll" tabindex={0} aria-labelledby="deletes">
-    <table class="stacked" aria-labelledby="deletes">
-      <Columns of={[checkable && 'Choose', 'Posting', 'Title', 'Job', reasons.length > 1 && 'Held for', 'Since']} />
-      <tbody>
-        {deletes.map((held) => (
-          <tr>
-            {checkable && (
-              <td>
-                <input
-                  type="checkbox"
-                  name="entry"
-                  value={writeChosen(held.id, tokenOfOne(held))}
-                  aria-label={`Choose ${held.key}`}
-                  checked={isChosen}
-                  autocomplete="off"
-                />
-              </td>
-            )}
-            <th scope="row" data-column="Posting">
-              <a href={visit.prefix + pageAddress.posting(feed, held.key)}>{held.key}</a>
-            </th>
-            <td data-column="Title">{held.title ?? <span class="quiet">not known</span>}</td>
-            <td class="inline" data-column="Job">
-              <Job {...held} />
-            </td>
-            {reasons.length > 1 && <td data-column="Held for">{HOLD_WORDS[held.hold]}</td>}
-            <td class="inline" data-column="Since">
-              <When at={held.since} />
-            </td>
-          </tr>
-        ))}
-      </tbody>
-    </table>
-  </section>
+  <StackedTable
+    label={{ heading: 'deletes' }}
+    columns={[
+      checkable && {
+        head: 'Choose',
+        bare: true,
+        cell: (held) => (
+          <input
+            type="checkbox"
+            name="entry"
+            value={writeChosen(held.id, tokenOfOne(held))}
+            aria-label={`Choose ${held.key}`}
+            checked={isChosen}
+            autocomplete="off"
+          />
+        ),
+      },
+      {
+        head: 'Posting',
+        namesRow: true,
+        cell: ({ key }) => <a href={visit.prefix + pageAddress.posting(feed, key)}>{key}</a>,
+      },
+      { head: 'Title', cell: ({ title }) => title ?? <span class="quiet">not known</span> },
+      { head: 'Job', inline: true, cell: (held) => <Job {...held} /> },
+      reasons.length > 1 && { head: 'Held for', cell: ({ hold }) => HOLD_WORDS[hold] },
+      { head: 'Since', inline: true, cell: ({ since }) => <When at={since} /> },
+    ]}
+    rows={deletes}
+  />
 );
 
 const HOLD_WORDS = {
@@ -198,17 +241,8 @@ const HOLD_WORDS = {
   restored: 'restored database',
 } as const;
 
-/** Only web addresses become links: they come from the site. */
-const Job = ({ siteJobId, url }: Pick<HeldDelete, 'siteJobId' | 'url'>) => {
-  if (siteJobId === null) return <span class="quiet">none yet</span>;
-  return url !== null && /^https?:\/\//i.test(url) ? (
-    <a href={url} rel="noreferrer">
-      {siteJobId}
-    </a>
-  ) : (
-    <span>{siteJobId}</span>
-  );
-};
+const Job = ({ siteJobId, url }: Pick<HeldDelete, 'siteJobId' | 'url'>) =>
+  siteJobId === null ? <span class="quiet">none yet</span> : <SiteLink url={url}>{siteJobId}</SiteLink>;
 
 const Decisions = ({ visit, feed, count, approvable, deletes, cursor, isChosen }: HeldProps) => (
   <section class="panel" aria-label="The chosen postings">

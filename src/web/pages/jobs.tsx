@@ -18,7 +18,7 @@ import { decodeCursor, encodeCursor } from '../web-env.ts';
 import { pageAddress } from './parts/addresses.ts';
 import { Layout, mayPull, type Visit } from './parts/layout.tsx';
 import { type PageContext, showPage } from './parts/page.tsx';
-import { Columns, Pager } from './parts/parts.tsx';
+import { Pager, SiteLink, StackedTable } from './parts/parts.tsx';
 import { SyncNow } from './posting/sync-now.tsx';
 import { malformed } from './review/read-decision.ts';
 
@@ -140,46 +140,35 @@ interface ListProps {
 }
 
 const List = ({ visit, jobs, heading, syncable = [] }: ListProps) => (
-  <section class="scroll" tabindex={0} aria-labelledby={heading}>
-    <table class="stacked" aria-labelledby={heading}>
-      <Columns
-        of={['Posting', 'Title', 'Feed', 'Site', 'Job', 'State', syncable.length > 0 && mayPull(visit) && 'Sync']}
-      />
-      <tbody>
-        {jobs.map(({ feed, key, site, siteJobId, url, title, state }) => (
-          <tr>
-            <th scope="row" data-column="Posting">
-              <a href={visit.prefix + pageAddress.posting(feed, key)}>{excerpt(key)}</a>
-            </th>
-            <td data-column="Title">{title === null ? <span class="quiet">not known</span> : excerpt(title)}</td>
-            <td class="inline" data-column="Feed">
-              {feed}
-            </td>
-            <td class="inline" data-column="Site">
-              {site}
-            </td>
-            <td class="inline" data-column="Job">
-              {siteJobId !== null && url !== null && /^https?:\/\//i.test(url) ? (
-                <a href={url} rel="noreferrer">
-                  {siteJobId}
-                </a>
-              ) : (
-                (siteJobId ?? <span class="quiet">none</span>)
-              )}
-            </td>
-            <td class="inline" data-column="State">
-              {state === null ? 'as in the feed' : STATES[state]}
-            </td>
-            {syncable.length > 0 && mayPull(visit) && (
-              <td data-column="Sync">
-                {syncable.includes(feed) && <SyncNow visit={visit} feed={feed} posting={key} />}
-              </td>
-            )}
-          </tr>
-        ))}
-      </tbody>
-    </table>
-  </section>
+  <StackedTable
+    label={{ heading }}
+    columns={[
+      {
+        head: 'Posting',
+        namesRow: true,
+        cell: ({ feed, key }) => <a href={visit.prefix + pageAddress.posting(feed, key)}>{excerpt(key)}</a>,
+      },
+      {
+        head: 'Title',
+        cell: ({ title }) => (title === null ? <span class="quiet">not known</span> : excerpt(title)),
+      },
+      { head: 'Feed', inline: true, cell: ({ feed }) => feed },
+      { head: 'Site', inline: true, cell: ({ site }) => site },
+      {
+        head: 'Job',
+        inline: true,
+        cell: ({ siteJobId, url }) =>
+          siteJobId === null ? <span class="quiet">none</span> : <SiteLink url={url}>{siteJobId}</SiteLink>,
+      },
+      { head: 'State', inline: true, cell: ({ state }) => (state === null ? 'as in the feed' : STATES[state]) },
+      syncable.length > 0 &&
+        mayPull(visit) && {
+          head: 'Sync',
+          cell: ({ feed, key }) => syncable.includes(feed) && <SyncNow visit={visit} feed={feed} posting={key} />,
+        },
+    ]}
+    rows={jobs}
+  />
 );
 
 // The page that finds the job of a posting by key, ID or title.

@@ -8,7 +8,7 @@ import { formatBytes } from '../../telemetry/print.ts';
 import { formatSpan } from '../../telemetry/times.ts';
 import { pageAddress } from './parts/addresses.ts';
 import { Layout, mayReview, type Visit } from './parts/layout.tsx';
-import { Columns, PullStatusLabel, ShownDifference, sentence, Told, When } from './parts/parts.tsx';
+import { PullStatusLabel, ShownDifference, StackedTable, sentence, Told, When } from './parts/parts.tsx';
 
 export interface PullPageProps {
   readonly visit: Visit;
@@ -200,34 +200,36 @@ const Changes = ({ prefix, pull, show, count, changes: { items, next }, after }:
   if (items.length === 0 && after === undefined) return <p>{whyNone(count, show)}</p>;
   return (
     <>
-      <section class="scroll" tabindex={0} aria-label={`Postings that were ${show}`}>
-        <table class="stacked">
-          <Columns of={['Posting', 'At', show === 'updated' && 'Before → now']} />
-          <tbody>
-            {items.map(({ key, at, title, differences, moreFields }) => (
-              <tr>
-                <th scope="row" data-column="Posting">
-                  <a href={prefix + pageAddress.posting(pull.feed, key)}>{key}</a>
-                  {title !== undefined && <span class="detail">{title}</span>}
-                </th>
-                <td data-column="At">
-                  <When at={at} />
-                </td>
-                {show === 'updated' && (
-                  <td data-column="Before → now">
-                    {differences === undefined && <span class="quiet">what was before is not known</span>}
-                    {differences?.length === 0 && <span class="quiet">the site has the former values again</span>}
-                    {differences?.map((difference) => (
-                      <ShownDifference {...difference} />
-                    ))}
-                    {moreFields > 0 && <span class="quiet">and {moreFields} more fields</span>}
-                  </td>
-                )}
-              </tr>
-            ))}
-          </tbody>
-        </table>
-      </section>
+      <StackedTable
+        label={`Postings that were ${show}`}
+        columns={[
+          {
+            head: 'Posting',
+            namesRow: true,
+            cell: ({ key, title }) => (
+              <>
+                <a href={prefix + pageAddress.posting(pull.feed, key)}>{key}</a>
+                {title !== undefined && <span class="detail">{title}</span>}
+              </>
+            ),
+          },
+          { head: 'At', cell: ({ at }) => <When at={at} /> },
+          show === 'updated' && {
+            head: 'Before → now',
+            cell: ({ differences, moreFields }) => (
+              <>
+                {differences === undefined && <span class="quiet">what was before is not known</span>}
+                {differences?.length === 0 && <span class="quiet">the site has the former values again</span>}
+                {differences?.map((difference) => (
+                  <ShownDifference {...difference} />
+                ))}
+                {moreFields > 0 && <span class="quiet">and {moreFields} more fields</span>}
+              </>
+            ),
+          },
+        ]}
+        rows={items}
+      />
       <p class="row">
         {after !== undefined && <a href={page()}>First</a>}
         {next !== undefined && (

@@ -16,7 +16,7 @@ import type { WebEnv } from '../web-env.ts';
 import { pageAddress } from './parts/addresses.ts';
 import { Layout, mayReview, PostForm, type Visit } from './parts/layout.tsx';
 import { askedBy, operationForm, type PageContext, showPage } from './parts/page.tsx';
-import { Columns, PullStatusLabel, ShownDifference, When } from './parts/parts.tsx';
+import { PullStatusLabel, ShownDifference, StackedTable, When } from './parts/parts.tsx';
 import { expectValue } from './parts/read-form.ts';
 import { PullPage } from './pull.tsx';
 
@@ -277,31 +277,35 @@ const UndoPage = ({ visit, plan }: UndoPageProps) => {
 const WORDS = { create: 'create again', update: 'set back', delete: 'delete', none: 'leave as it is' } as const;
 
 const Lines = ({ prefix, lines }: { prefix: string } & Pick<ShownUndoPlan, 'lines'>) => (
-  <section class="scroll" tabindex={0} aria-labelledby="lines">
-    <table class="stacked">
-      <Columns of={['Posting', 'What happens', 'Now → afterwards']} />
-      <tbody>
-        {lines.map((line) => (
-          <tr>
-            <th scope="row" data-column="Posting">
-              {line.key === null ? '–' : <a href={prefix + pageAddress.posting(line.feed, line.key)}>{line.key}</a>}
-            </th>
-            <td data-column="What happens">
-              {WORDS[line.operation]}
-              {line.reason !== undefined && <span class="detail">{line.reason}</span>}
-            </td>
-            <td data-column="Now → afterwards">
-              {line.operation === 'update'
-                ? Object.entries(line.fields).map(([field, { from, to }]) => (
-                    <ShownDifference {...differenceOf(field, from ?? undefined, to ?? undefined)} />
-                  ))
-                : titleIn(line)}
-            </td>
-          </tr>
-        ))}
-      </tbody>
-    </table>
-  </section>
+  <StackedTable
+    label={{ heading: 'lines' }}
+    columns={[
+      {
+        head: 'Posting',
+        namesRow: true,
+        cell: ({ feed, key }) => (key === null ? '–' : <a href={prefix + pageAddress.posting(feed, key)}>{key}</a>),
+      },
+      {
+        head: 'What happens',
+        cell: ({ operation, reason }) => (
+          <>
+            {WORDS[operation]}
+            {reason !== undefined && <span class="detail">{reason}</span>}
+          </>
+        ),
+      },
+      {
+        head: 'Now → afterwards',
+        cell: (line) =>
+          line.operation === 'update'
+            ? Object.entries(line.fields).map(([field, { from, to }]) => (
+                <ShownDifference {...differenceOf(field, from ?? undefined, to ?? undefined)} />
+              ))
+            : titleIn(line),
+      },
+    ]}
+    rows={lines}
+  />
 );
 
 function titleIn(line: ShownUndoPlan['lines'][number]): string {

@@ -9,7 +9,7 @@ import type { WebEnv } from '../web-env.ts';
 import { pageAddress } from './parts/addresses.ts';
 import { Layout, type Visit } from './parts/layout.tsx';
 import { askedBy, type PageContext, showPage } from './parts/page.tsx';
-import { Columns } from './parts/parts.tsx';
+import { Columns, StackedTable } from './parts/parts.tsx';
 
 export function queuePages(context: PageContext): Hono<WebEnv> {
   const pages = new Hono<WebEnv>();
@@ -76,32 +76,29 @@ const QueuesPage = ({ visit, sites, queues: { queue, workers, sites: counted, ba
         {backlog.length === 0 ? (
           <p>Nothing waits to be sent.</p>
         ) : (
-          <section class="scroll" tabindex={0} aria-labelledby="backlog">
-            <table class="stacked">
-              <Columns of={['Feed', 'Site', 'State', { number: 'Changes' }, 'Oldest']} />
-              <tbody>
-                {backlog.map(({ feed, site, state, changes, oldest_age_seconds: age }) => (
-                  <tr>
-                    <th scope="row" data-column="Feed">
-                      <a href={prefix + pageAddress.feed(feed)}>{feed}</a>
-                    </th>
-                    <td class="inline" data-column="Site">
-                      <a href={prefix + pageAddress.site(site)}>{site}</a>
-                    </td>
-                    <td class="inline" data-column="State">
-                      {state === 'ready' ? 'to be sent' : 'in flight'}
-                    </td>
-                    <td class="number inline" data-column="Changes">
-                      {changes}
-                    </td>
-                    <td class="inline" data-column="Oldest">
-                      {formatSpan(age * 1000)}
-                    </td>
-                  </tr>
-                ))}
-              </tbody>
-            </table>
-          </section>
+          <StackedTable
+            label={{ heading: 'backlog' }}
+            columns={[
+              {
+                head: 'Feed',
+                namesRow: true,
+                cell: ({ feed }) => <a href={prefix + pageAddress.feed(feed)}>{feed}</a>,
+              },
+              {
+                head: 'Site',
+                inline: true,
+                cell: ({ site }) => <a href={prefix + pageAddress.site(site)}>{site}</a>,
+              },
+              {
+                head: 'State',
+                inline: true,
+                cell: ({ state }) => (state === 'ready' ? 'to be sent' : 'in flight'),
+              },
+              { head: 'Changes', number: true, inline: true, cell: ({ changes }) => changes },
+              { head: 'Oldest', inline: true, cell: (each) => formatSpan(each.oldest_age_seconds * 1000) },
+            ]}
+            rows={backlog}
+          />
         )}
         <p class="hint">
           {`${plural(

@@ -12,7 +12,7 @@ import { pageAddress } from './parts/addresses.ts';
 import { Layout, mayReview, PostForm, type Visit } from './parts/layout.tsx';
 import { operationForm, type PageContext, type PageVisit, readInput, showPage } from './parts/page.tsx';
 import { Pairs } from './parts/pairs.tsx';
-import { Lasting, Pager } from './parts/parts.tsx';
+import { Alert, Lasting, Pager, sentence } from './parts/parts.tsx';
 import { malformed } from './review/read-decision.ts';
 
 interface RekeyProps {
@@ -61,11 +61,7 @@ const RekeyPage = (props: RekeyProps) => {
         <a href={prefix + pageAddress.held(feed)}>Held deletes</a>
         <a href={prefix + pageAddress.activity({ feed })}>Who decided what</a>
       </p>
-      {alert !== undefined && (
-        <p role="alert" class="notice bad">
-          {`${alert.charAt(0).toUpperCase()}${alert.slice(1)}`}
-        </p>
-      )}
+      {alert !== undefined && <Alert>{sentence(alert)}</Alert>}
       {pairs === undefined ? (
         <p class="notice good">The keys of this feed do not seem to have changed. Nothing waits for a decision.</p>
       ) : (

@@ -14,7 +14,7 @@ import type { WebEnv } from '../web-env.ts';
 import { pageAddress } from './parts/addresses.ts';
 import { Layout, mayReview, PostForm, type Visit } from './parts/layout.tsx';
 import { operationForm, type PageContext, showPage } from './parts/page.tsx';
-import { Columns, Lasting, SiteStatusLabel, When } from './parts/parts.tsx';
+import { Lasting, SiteStatusLabel, StackedTable, When } from './parts/parts.tsx';
 import { PausedByPerson, PauseLink } from './parts/paused.tsx';
 
 const SHOWN_REQUESTS = 50;
@@ -205,37 +205,28 @@ const GOOD = new Set(['accepted', 'created']);
 const Requests = ({ prefix, requests }: { prefix: string; requests: readonly SentRequest[] }) => {
   if (requests.length === 0) return <p>Nothing was sent to it lately.</p>;
   return (
-    <section class="scroll" tabindex={0} aria-label="Requests, newest first">
-      <table class="stacked">
-        <Columns of={['At', 'Feed', 'Posting', 'Request', { number: 'Status' }, 'Outcome', { number: 'Took' }]} />
-        <tbody>
-          {requests.map(({ at, feed, key, operation, status, outcome, durationMs }) => (
-            <tr>
-              <td class="inline" data-column="At">
-                <When at={at} />
-              </td>
-              <td class="inline" data-column="Feed">
-                <a href={prefix + pageAddress.feed(feed)}>{feed}</a>
-              </td>
-              <td class="inline" data-column="Posting">
-                <a href={prefix + pageAddress.posting(feed, key)}>{key}</a>
-              </td>
-              <td class="inline" data-column="Request">
-                {operation}
-              </td>
-              <td class="number inline" data-column="Status">
-                {status ?? '–'}
-              </td>
-              <td class="inline" data-column="Outcome">
-                <span class={`status ${GOOD.has(outcome) ? 'good' : 'warn'}`}>{outcome.replaceAll('_', ' ')}</span>
-              </td>
-              <td class="number inline" data-column="Took">
-                {durationMs} ms
-              </td>
-            </tr>
-          ))}
-        </tbody>
-      </table>
-    </section>
+    <StackedTable
+      label="Requests, newest first"
+      columns={[
+        { head: 'At', inline: true, cell: ({ at }) => <When at={at} /> },
+        { head: 'Feed', inline: true, cell: ({ feed }) => <a href={prefix + pageAddress.feed(feed)}>{feed}</a> },
+        {
+          head: 'Posting',
+          inline: true,
+          cell: ({ feed, key }) => <a href={prefix + pageAddress.posting(feed, key)}>{key}</a>,
+        },
+        { head: 'Request', inline: true, cell: ({ operation }) => operation },
+        { head: 'Status', number: true, inline: true, cell: ({ status }) => status ?? '–' },
+        {
+          head: 'Outcome',
+          inline: true,
+          cell: ({ outcome }) => (
+            <span class={`status ${GOOD.has(outcome) ? 'good' : 'warn'}`}>{outcome.replaceAll('_', ' ')}</span>
+          ),
+        },
+        { head: 'Took', number: true, inline: true, cell: ({ durationMs }) => `${durationMs} ms` },
+      ]}
+      rows={requests}
+    />
   );
 };

@@ -10,7 +10,7 @@ import { MOST_SAMPLE_BYTES } from '../../runtime/feed-trial.ts';
 import { ProblemError } from '../problem.ts';
 import type { WebEnv } from '../web-env.ts';
 import { pageAddress } from './parts/addresses.ts';
-import { Csrf, Layout, type Visit } from './parts/layout.tsx';
+import { Csrf, Layout, PostForm, type Visit } from './parts/layout.tsx';
 import {
   actOnForm,
   askedBy,
@@ -20,7 +20,7 @@ import {
   readInput,
   showPage,
 } from './parts/page.tsx';
-import { When } from './parts/parts.tsx';
+import { Alert, StackedTable, sentence, When } from './parts/parts.tsx';
 
 type Upload = z.output<typeof listUploads.item>;
 
@@ -113,11 +113,7 @@ const UploadsPage = ({ visit, feed, uploads, reads, fault, kept }: UploadsProps)
   const { prefix } = visit;
   return (
     <Layout title={`Uploaded files of feed ${feed}`} visit={visit} section="overview">
-      {fault !== undefined && (
-        <p role="alert" class="notice bad">
-          {`${fault.charAt(0).toUpperCase()}${fault.slice(1)}.`}
-        </p>
-      )}
+      {fault !== undefined && <Alert>{`${sentence(fault)}.`}</Alert>}
       {kept !== undefined && (
         <form method="post" enctype="multipart/form-data" action={prefix + pageAddress.uploads()}>
           <Csrf visit={visit} />
@@ -166,52 +162,44 @@ const UploadsPage = ({ visit, feed, uploads, reads, fault, kept }: UploadsProps)
 };
 
 const Uploads = ({ visit, feed, uploads, reads }: Pick<UploadsProps, 'visit' | 'feed' | 'uploads' | 'reads'>) => (
-  <section class="scroll" tabindex={0} aria-label="Uploaded files, newest first">
-    <table class="stacked">
-      <thead>
-        <tr>
-          <th scope="col">File</th>
-          <th scope="col">Name</th>
-          <th scope="col">Size</th>
-          <th scope="col">When</th>
-          <th scope="col">Who</th>
-          <th scope="col">What</th>
-        </tr>
-      </thead>
-      <tbody>
-        {uploads.map(({ version, name, bytes, at, actor, present }) => (
-          <tr>
-            <td data-column="File">{version}</td>
-            <td data-column="Name">{name}</td>
-            <td class="inline" data-column="Size">
-              {sizeInWords(bytes)}
-            </td>
-            <td class="inline" data-column="When">
-              <When at={at} />
-            </td>
-            <td class="inline" data-column="Who">
-              {actor}
-            </td>
-            <td>
-              {present ? (
-                'read by the feed'
-              ) : reads ? (
-                <form method="post" action={visit.prefix + pageAddress.restoreUpload()} class="row">
-                  <Csrf visit={visit} />
-                  <input type="hidden" name="feed" value={feed} />
-                  <input type="hidden" name="version" value={String(version)} />
-                  <input type="hidden" name="seen" value={String(uploads[0]?.version ?? 0)} />
-                  <button type="submit">{`Read file ${version} again`}</button>
-                </form>
-              ) : (
-                ''
-              )}
-            </td>
-          </tr>
-        ))}
-      </tbody>
-    </table>
-  </section>
+  <StackedTable
+    label="Uploaded files, newest first"
+    columns={[
+      { head: 'File', cell: ({ version }) => version },
+      { head: 'Name', cell: ({ name }) => name },
+      { head: 'Size', inline: true, cell: ({ bytes }) => sizeInWords(bytes) },
+      { head: 'When', inline: true, cell: ({ at }) => <When at={at} /> },
+      { head: 'Who', inline: true, cell: ({ actor }) => actor },
+      {
+        head: 'What',
+        bare: true,
+        cell: ({ present, version }) => {
+          if (present) return 'read by the feed';
+          const seen = String(uploads[0]?.version ?? 0);
+          return reads ? <ReadAgain visit={visit} feed={feed} version={version} seen={seen} /> : '';
+        },
+      },
+    ]}
+    rows={uploads}
+  />
+);
+
+interface ReadAgainProps {
+  readonly visit: Visit;
+  readonly feed: string;
+  readonly version: number;
+  readonly seen: string;
+}
+
+const ReadAgain = ({ visit, feed, version, seen }: ReadAgainProps) => (
+  <PostForm
+    visit={visit}
+    action={visit.prefix + pageAddress.restoreUpload()}
+    class="row"
+    hidden={{ feed, version: String(version), seen }}
+  >
+    <button type="submit">{`Read file ${version} again`}</button>
+  </PostForm>
 );
 
 const KIB = 1024;

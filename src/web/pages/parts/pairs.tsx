@@ -6,15 +6,12 @@ import type { FeedName, SiteJobId } from '../../../posting/identifiers.ts';
 import type { PulledDifference } from '../../../review/pulled-changes.ts';
 import { pageAddress } from './addresses.ts';
 import type { Visit } from './layout.tsx';
-import { Columns, ShownDifference } from './parts.tsx';
+import { Columns, ShownDifference, SiteLink } from './parts.tsx';
 
 /** A job on its site, by its ID. */
-export const JobLink = ({ siteJobId, url }: { siteJobId: SiteJobId; url: string | null | undefined }) =>
-  url != null && /^https?:\/\//i.test(url) ? (
-    <a href={url} rel="noreferrer">{`Job ${siteJobId}`}</a>
-  ) : (
-    <span>{`Job ${siteJobId}`}</span>
-  );
+export const JobLink = ({ siteJobId, url }: { siteJobId: SiteJobId; url: string | null | undefined }) => (
+  <SiteLink url={url}>{`Job ${siteJobId}`}</SiteLink>
+);
 
 export interface Pair {
   /** The sides that the columns name; without the first one, that of the pair above covers this pair as well. */

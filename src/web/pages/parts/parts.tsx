@@ -1,4 +1,5 @@
 // What many pages show in the same way: differences of values, notices with their actions, times, labels of states, and sentences.
+import type { Child } from 'hono/jsx';
 import type { SiteStatus } from '../../../operations/status.ts';
 import type { Action } from '../../../plan/action.ts';
 import { actionsOf, type Notice } from '../../../plan/message.ts';
@@ -22,6 +23,89 @@ export const Columns = ({ of }: { of: readonly (string | { readonly number: stri
       })}
     </tr>
   </thead>
+);
+
+/** What heads a column, and what each row has in it. */
+interface TableColumn<Row> {
+  readonly head: string;
+  readonly cell: (row: Row) => Child;
+  /** It names the row. */
+  readonly namesRow?: true;
+  readonly number?: true;
+  /** On a narrow screen, its cells stand beside others. */
+  readonly inline?: true;
+  /** On a narrow screen, its cells stand without their head. */
+  readonly bare?: true;
+}
+
+interface TableProps<Row> {
+  /** A text, or the ID of the heading above it. */
+  readonly label: string | { readonly heading: string };
+  readonly caption?: Child;
+  /** `false`: left out. */
+  readonly columns: readonly (TableColumn<Row> | false)[];
+  readonly rows: readonly Row[];
+}
+
+/** Scrolls by itself; on a narrow screen, the cells of each row stand below each other, each with its head. */
+export const StackedTable = <Row,>({ label, caption, columns, rows }: TableProps<Row>) => {
+  const shown = columns.filter((column) => column !== false);
+  const heading = typeof label === 'string' ? undefined : label.heading;
+  return (
+    <section
+      class="scroll"
+      tabindex={0}
+      aria-label={typeof label === 'string' ? label : undefined}
+      aria-labelledby={heading}
+    >
+      <table class="stacked" aria-labelledby={heading}>
+        {caption}
+        <Columns of={shown.map(({ head, number }) => (number ? { number: head } : head))} />
+        <tbody>
+          {rows.map((row) => (
+            <tr>
+              {shown.map((column) => (
+                <Cell {...column}>{column.cell(row)}</Cell>
+              ))}
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </section>
+  );
+};
+
+type CellProps = Omit<TableColumn<never>, 'cell'> & { readonly children: Child };
+
+const Cell = ({ head, namesRow, number, inline, bare, children }: CellProps) => {
+  const attributes = {
+    class: [number && 'number', inline && 'inline'].filter(Boolean).join(' ') || undefined,
+    'data-column': bare ? undefined : head,
+  };
+  return namesRow ? (
+    <th scope="row" {...attributes}>
+      {children}
+    </th>
+  ) : (
+    <td {...attributes}>{children}</td>
+  );
+};
+
+/** Only an address of the web becomes a link, as it comes from the site: others could run something. */
+export const SiteLink = ({ url, children }: { url: string | null | undefined; children: Child }) =>
+  url != null && /^https?:\/\//i.test(url) ? (
+    <a href={url} rel="noreferrer">
+      {children}
+    </a>
+  ) : (
+    <span>{children}</span>
+  );
+
+/** Why what was asked for was not done. */
+export const Alert = ({ children }: { children: Child }) => (
+  <p role="alert" class="notice bad">
+    {children}
+  </p>
 );
 
 /** Chooses a feed, or all. The chosen one may no longer be configured. */

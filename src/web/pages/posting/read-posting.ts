@@ -15,7 +15,7 @@ import type { RecordEntry } from '../../../store/review/review-entries.ts';
 import { groupOfEntry, type Neighbours, neighboursOf } from '../../../store/review/review-page.ts';
 import { notFound } from '../../problem.ts';
 import type { Visit } from '../parts/layout.tsx';
-import { statesOf } from '../review/read-entries.ts';
+import { statesOf } from '../review/entries.tsx';
 import type { SyncStart } from './sync-now.tsx';
 
 /** Requests and actions in the history. */

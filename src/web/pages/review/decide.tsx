@@ -16,7 +16,7 @@ import { askedBy, type PageContext, type PageVisit } from '../parts/page.tsx';
 import { sentence, Told } from '../parts/parts.tsx';
 import type { Form } from '../parts/read-form.ts';
 import { EVERY_FEED, type Typed } from './decision-form.tsx';
-import { Entries } from './entries.tsx';
+import { Entries, readEntriesPage } from './entries.tsx';
 import {
   boundToChosen,
   editFrom,
@@ -28,7 +28,6 @@ import {
   readReason,
   readTyped,
 } from './read-decision.ts';
-import { readEntriesPage } from './read-entries.ts';
 import { canHaveRule, type ReadSelection, readSelection, SelectionFields } from './selection.tsx';
 
 type Sent = PageVisit & { readonly form: Form };

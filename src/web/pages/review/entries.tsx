@@ -1,20 +1,33 @@
 // The entries of one group or another selection, with what can be decided about all of them or about those that are checked.
+import { entryPlace } from '../../../operations/review.ts';
 import { plural, textOf } from '../../../plan/message.ts';
 import type { FeedName } from '../../../posting/identifiers.ts';
 import { excerpt } from '../../../posting/markup.ts';
-import type { SelectionOffers } from '../../../review/bulk/selection-offers.ts';
-import { groupTitle, groupWords, type ListedGroup, LONGEST_NOTE, TREND_WORDS } from '../../../review/list-groups.ts';
+import { stateValues } from '../../../posting/site-rules.ts';
+import { offersFor, type SelectionOffers } from '../../../review/bulk/selection-offers.ts';
+import {
+  groupTitle,
+  groupWords,
+  type ListedGroup,
+  LONGEST_NOTE,
+  listGroups,
+  TREND_WORDS,
+} from '../../../review/list-groups.ts';
 import { tokenOfOne } from '../../../review/seen.ts';
+import type { App } from '../../../runtime/app.ts';
 import type { ReviewEntry } from '../../../store/review/review-entries.ts';
-import type { GroupNote } from '../../../store/review/review-groups.ts';
+import { type GroupNote, readGroupNotes } from '../../../store/review/review-groups.ts';
+import { reviewPage } from '../../../store/review/review-page.ts';
+import { foldReviewCounts } from '../../../store/review/review-totals.ts';
+import { decodeCursor, encodeCursor } from '../../web-env.ts';
 import { pageAddress, type ReviewSelection } from '../parts/addresses.ts';
 import { Layout, mayReview, PostForm, type Visit } from '../parts/layout.tsx';
-import { Columns, Lasting, Pager, When } from '../parts/parts.tsx';
+import { Lasting, Pager, StackedTable, When } from '../parts/parts.tsx';
 import { DecisionForm, type Typed } from './decision-form.tsx';
 import { FilterForm } from './filter-form.tsx';
 import { RulesOfGroup } from './groups.tsx';
 import { writeChosen } from './read-decision.ts';
-import { SelectionFields } from './selection.tsx';
+import { type ReadSelection, SelectionFields } from './selection.tsx';
 
 export interface EntriesProps {
   readonly visit: Visit;
@@ -34,6 +47,60 @@ export interface EntriesProps {
   readonly typed?: Typed | undefined;
   readonly mayInsist?: boolean | undefined;
 }
+
+// What the list shows, read so that what can be decided is bound to it.
+
+const SHOWN_ENTRIES = 50;
+const SHOWN_VALUES = 20;
+
+type Read = Pick<
+  EntriesProps,
+  'texts' | 'feeds' | 'sites' | 'group' | 'notes' | 'counts' | 'states' | 'entries' | 'next'
+>;
+
+export async function readEntriesPage(app: App, { texts, query }: ReadSelection): Promise<Read> {
+  const { db, config } = app;
+  await foldReviewCounts(db);
+  const id = texts.group;
+  // Bound before the entries are read: what comes in between is shown, but not decided.
+  const counts = await offersFor(app, query);
+  const [group] = id === undefined ? [] : await listGroups(db, query, { groups: 1, values: SHOWN_VALUES });
+  const { entries, next } = await reviewPage(db, query, SHOWN_ENTRIES, decodeCursor(texts.cursor, entryPlace));
+  return {
+    texts,
+    ...choices(config),
+    group,
+    notes: id === undefined ? [] : (group?.notes ?? (await readGroupNotes(db, [id]))),
+    counts,
+    states: statesOf(
+      config,
+      counts.of.edit.byFeed.map(({ feed }) => feed),
+    ),
+    entries,
+    next: encodeCursor(next) ?? undefined,
+  };
+}
+
+/** The states that the sites of these feeds accept, by the name of the field. */
+export function statesOf(
+  { feeds }: Pick<App['config'], 'feeds'>,
+  names: readonly FeedName[],
+): ReadonlyMap<string, readonly string[]> {
+  const states = new Map<string, readonly string[]>();
+  for (const name of names) {
+    const mapping = feeds.get(name)?.mapping;
+    if (mapping === undefined) continue;
+    const field = mapping.stateField.name;
+    states.set(field, [...new Set([...(states.get(field) ?? []), ...stateValues(mapping)])]);
+  }
+  return states;
+}
+
+/** What a filter offers. */
+export const choices = ({ feeds, sites }: Pick<App['config'], 'feeds' | 'sites'>) => ({
+  feeds: [...feeds.keys()],
+  sites: [...sites.keys()],
+});
 
 export const Entries = (props: EntriesProps) => {
   const { visit, texts, feeds, sites, group, notes, counts, entries, refused } = props;
@@ -114,50 +181,37 @@ const List = ({ visit, texts, entries, checkable, group }: EntriesProps & { read
   return (
     <>
       <h2 id="entries">Entries</h2>
-      <section class="scroll" tabindex={0} aria-labelledby="entries">
-        <table class="stacked" aria-labelledby="entries">
-          <Columns
-            of={[
-              checkable && 'Choose',
-              'Posting',
-              'Title',
-              'Feed',
-              withKind && 'Kind',
-              'Value',
-              withMessage && 'What was said',
-              'Since',
-            ]}
-          />
-          <tbody>
-            {entries.map((entry) => (
-              <tr>
-                {checkable && (
-                  <td>
-                    <input
-                      type="checkbox"
-                      name="entry"
-                      value={writeChosen(entry.id, tokenOfOne(entry))}
-                      aria-label={`Choose ${nameOf(entry)}`}
-                      autocomplete="off"
-                    />
-                  </td>
-                )}
-                <th scope="row">
-                  <a href={visit.prefix + addressOf(entry, texts.group)}>{nameOf(entry)}</a>
-                </th>
-                <td data-column="Title">{entry.title === null ? '' : excerpt(entry.title, 120)}</td>
-                <td data-column="Feed">{entry.feed}</td>
-                {withKind && <td data-column="Kind">{entry.kind.replace('_', ' ')}</td>}
-                <td data-column="Value">{excerpt(entry.value ?? '', 120)}</td>
-                {withMessage && <td data-column="What was said">{excerpt(textOf(entry.reason), 300)}</td>}
-                <td data-column="Since">
-                  <When at={entry.since} />
-                </td>
-              </tr>
-            ))}
-          </tbody>
-        </table>
-      </section>
+      <StackedTable
+        label={{ heading: 'entries' }}
+        columns={[
+          checkable && {
+            head: 'Choose',
+            bare: true,
+            cell: (entry) => (
+              <input
+                type="checkbox"
+                name="entry"
+                value={writeChosen(entry.id, tokenOfOne(entry))}
+                aria-label={`Choose ${nameOf(entry)}`}
+                autocomplete="off"
+              />
+            ),
+          },
+          {
+            head: 'Posting',
+            namesRow: true,
+            bare: true,
+            cell: (entry) => <a href={visit.prefix + addressOf(entry, texts.group)}>{nameOf(entry)}</a>,
+          },
+          { head: 'Title', cell: ({ title }) => (title === null ? '' : excerpt(title, 120)) },
+          { head: 'Feed', cell: ({ feed }) => feed },
+          withKind && { head: 'Kind', cell: ({ kind }) => kind.replace('_', ' ') },
+          { head: 'Value', cell: ({ value }) => excerpt(value ?? '', 120) },
+          withMessage && { head: 'What was said', cell: ({ reason }) => excerpt(textOf(reason), 300) },
+          { head: 'Since', cell: ({ since }) => <When at={since} /> },
+        ]}
+        rows={entries}
+      />
     </>
   );
 };

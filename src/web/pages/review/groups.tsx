@@ -9,7 +9,7 @@ import type { GroupTotals } from '../../../store/review/review-groups.ts';
 import type { ListedRule } from '../../../store/review/rules.ts';
 import { pageAddress, type ReviewSelection } from '../parts/addresses.ts';
 import { Layout, mayReview, PostForm, type Visit } from '../parts/layout.tsx';
-import { Columns, Lasting, When } from '../parts/parts.tsx';
+import { Lasting, StackedTable, When } from '../parts/parts.tsx';
 import { FilterForm } from './filter-form.tsx';
 import { SelectionFields } from './selection.tsx';
 
@@ -138,7 +138,9 @@ const namesOf = (names: readonly { readonly of: string; readonly count: number }
 
 // All rules: what is done with new entries of groups without asking again, by whom and since when.
 
-export const Rules = ({ visit, rules }: { visit: Visit; rules: readonly z.output<typeof ruleOutput>[] }) => {
+type ShownRule = z.output<typeof ruleOutput>;
+
+export const Rules = ({ visit, rules }: { visit: Visit; rules: readonly ShownRule[] }) => {
   const { prefix } = visit;
   return (
     <Layout title="Rules" visit={visit} section="review">
@@ -148,70 +150,41 @@ export const Rules = ({ visit, rules }: { visit: Visit; rules: readonly z.output
       {rules.length === 0 ? (
         <p>There are no rules. An action on a group can make one for its new entries.</p>
       ) : (
-        <section class="scroll" tabindex={0} aria-label="Rules, those in force first">
-          <table class="stacked">
-            <caption class="hint">Those in force first, then the newest</caption>
-            <Columns
-              of={[
-                { number: 'Rule' },
-                'Group',
-                'Feed',
-                'Does',
-                'By',
-                'Since',
-                { number: 'Done' },
-                { number: 'Left alone' },
-                'State',
-              ]}
-            />
-            <tbody>
-              {rules.map((rule) => (
-                <tr>
-                  <th scope="row" class="number" data-column="Rule">
-                    {rule.rule}
-                  </th>
-                  <td data-column="Group">
-                    <a href={prefix + pageAddress.entries({ group: rule.group, feed: rule.feed ?? undefined })}>
-                      {excerpt(`${rule.field === null ? '' : `${rule.field}: `}${rule.message}`)}
-                    </a>
-                  </td>
-                  <td class="inline" data-column="Feed">
-                    {rule.feed ?? 'all'}
-                  </td>
-                  <td data-column="Does">{excerpt(describeDecision(rule), 300)}</td>
-                  <td class="inline" data-column="By">
-                    {rule.actor}
-                  </td>
-                  <td class="inline" data-column="Since">
-                    <When at={rule.made_at} />
-                  </td>
-                  <td class="number inline" data-column="Done">
-                    {rule.done}
-                  </td>
-                  <td class="number inline" data-column="Left alone">
-                    {rule.left_alone}
-                  </td>
-                  <td class="inline" data-column="State">
-                    {rule.ended_at !== null ? (
-                      <>
-                        {'ended by '}
-                        {rule.ended_by ?? 'somebody'}
-                        {', '}
-                        <When at={rule.ended_at} />
-                      </>
-                    ) : mayReview(visit) ? (
-                      <EndRule visit={visit} rule={rule.rule} />
-                    ) : (
-                      'in force'
-                    )}
-                  </td>
-                </tr>
-              ))}
-            </tbody>
-          </table>
-        </section>
+        <StackedTable
+          label="Rules, those in force first"
+          caption={<caption class="hint">Those in force first, then the newest</caption>}
+          columns={[
+            { head: 'Rule', number: true, namesRow: true, cell: ({ rule }) => rule },
+            {
+              head: 'Group',
+              cell: ({ group, feed, field, message }) => (
+                <a href={prefix + pageAddress.entries({ group, feed: feed ?? undefined })}>
+                  {excerpt(`${field === null ? '' : `${field}: `}${message}`)}
+                </a>
+              ),
+            },
+            { head: 'Feed', inline: true, cell: ({ feed }) => feed ?? 'all' },
+            { head: 'Does', cell: (rule) => excerpt(describeDecision(rule), 300) },
+            { head: 'By', inline: true, cell: ({ actor }) => actor },
+            { head: 'Since', inline: true, cell: ({ made_at }) => <When at={made_at} /> },
+            { head: 'Done', number: true, inline: true, cell: ({ done }) => done },
+            { head: 'Left alone', number: true, inline: true, cell: ({ left_alone }) => left_alone },
+            { head: 'State', inline: true, cell: (rule) => <StateOfRule visit={visit} rule={rule} /> },
+          ]}
+          rows={rules}
+        />
       )}
     </Layout>
+  );
+};
+
+const StateOfRule = ({ visit, rule: { rule, ended_at, ended_by } }: { visit: Visit; rule: ShownRule }) => {
+  if (ended_at === null) return mayReview(visit) ? <EndRule visit={visit} rule={rule} /> : <>in force</>;
+  return (
+    <>
+      {`ended by ${ended_by ?? 'somebody'}, `}
+      <When at={ended_at} />
+    </>
   );
 };
 

@@ -28,12 +28,11 @@ import type { WebEnv } from '../../web-env.ts';
 import { pageAddress } from '../parts/addresses.ts';
 import { Layout, mayReview, PostForm, type Visit } from '../parts/layout.tsx';
 import { actOnForm, askedBy, operationForm, type PageContext, readInput, showPage } from '../parts/page.tsx';
-import { Columns, When } from '../parts/parts.tsx';
+import { Alert, StackedTable, When } from '../parts/parts.tsx';
 import { expectValue, type Form } from '../parts/read-form.ts';
 import { confirmPage, decide, decideConfirmed } from './decide.tsx';
-import { Entries } from './entries.tsx';
+import { choices, Entries, readEntriesPage } from './entries.tsx';
 import { Groups, Rules } from './groups.tsx';
-import { choices, readEntriesPage } from './read-entries.ts';
 import { readSelection } from './selection.tsx';
 
 const SHOWN_GROUPS = 50;
@@ -169,51 +168,30 @@ const BulkActions = ({ visit, actions }: { visit: Visit; actions: readonly Bulk[
     {actions.length === 0 ? (
       <p>There are none yet.</p>
     ) : (
-      <section class="scroll" tabindex={0} aria-label="Actions, the newest first">
-        <table class="stacked">
-          <caption class="hint">The newest first</caption>
-          <Columns
-            of={[
-              { number: 'Action' },
-              'What',
-              'By',
-              'Started',
-              'State',
-              { number: 'Entries' },
-              { number: 'Done' },
-              { number: 'Left alone' },
-            ]}
-          />
-          <tbody>
-            {actions.map((bulk) => (
-              <tr>
-                <th scope="row" class="number" data-column="Action">
-                  <a href={visit.prefix + pageAddress.bulkAction(bulk.bulk)}>{bulk.bulk}</a>
-                </th>
-                <td data-column="What">{excerpt(describeDecision(bulk), 300)}</td>
-                <td class="inline" data-column="By">
-                  {bulk.rule === null ? bulk.actor : `${bulk.actor}, by rule ${bulk.rule}`}
-                </td>
-                <td class="inline" data-column="Started">
-                  <When at={bulk.started_at} />
-                </td>
-                <td class="inline" data-column="State">
-                  {stateOf(bulk)}
-                </td>
-                <td class="number inline" data-column="Entries">
-                  {bulk.total}
-                </td>
-                <td class="number inline" data-column="Done">
-                  {bulk.done}
-                </td>
-                <td class="number inline" data-column="Left alone">
-                  {bulk.left_alone}
-                </td>
-              </tr>
-            ))}
-          </tbody>
-        </table>
-      </section>
+      <StackedTable
+        label="Actions, the newest first"
+        caption={<caption class="hint">The newest first</caption>}
+        columns={[
+          {
+            head: 'Action',
+            number: true,
+            namesRow: true,
+            cell: ({ bulk }) => <a href={visit.prefix + pageAddress.bulkAction(bulk)}>{bulk}</a>,
+          },
+          { head: 'What', cell: (bulk) => excerpt(describeDecision(bulk), 300) },
+          {
+            head: 'By',
+            inline: true,
+            cell: ({ rule, actor }) => (rule === null ? actor : `${actor}, by rule ${rule}`),
+          },
+          { head: 'Started', inline: true, cell: ({ started_at }) => <When at={started_at} /> },
+          { head: 'State', inline: true, cell: stateOf },
+          { head: 'Entries', number: true, inline: true, cell: ({ total }) => total },
+          { head: 'Done', number: true, inline: true, cell: ({ done }) => done },
+          { head: 'Left alone', number: true, inline: true, cell: ({ left_alone }) => left_alone },
+        ]}
+        rows={actions}
+      />
     )}
   </Layout>
 );
@@ -235,11 +213,7 @@ const BulkProgress = ({ visit, bulk, leftAlone, refused }: BulkProps) => {
         <a href={prefix + pageAddress.review()}>All groups</a>
         <a href={prefix + pageAddress.bulkActions()}>Actions on many entries</a>
       </p>
-      {refused !== undefined && (
-        <p role="alert" class="notice bad">
-          {refused}
-        </p>
-      )}
+      {refused !== undefined && <Alert>{refused}</Alert>}
       <section id="progress" data-live={bulk.state === 'open' ? 'true' : undefined} aria-labelledby="progress-heading">
         <h2 id="progress-heading">Progress</h2>
         <p class={bulk.state === 'done' ? 'notice good' : 'notice'}>
