@@ -6,7 +6,7 @@ import { plural } from '../../plan/message.ts';
 import { oneLine } from '../../telemetry/print.ts';
 import { formatTime } from '../../telemetry/times.ts';
 import { listCommand } from '../adapter/operation-command.ts';
-import { formatTable } from '../output/table.ts';
+import { formatRows, type RowColumn } from '../output/table.ts';
 
 export const reviewActivityCommand = (): Command =>
   listCommand(showActivity, {
@@ -28,7 +28,7 @@ export const reviewActivityCommand = (): Command =>
         const isFiltered = [feed, by, before].some((each) => each !== undefined);
         return [isFiltered ? 'There is nothing like that.' : 'Nobody has done anything yet.'];
       }
-      const table = formatTable(COLUMNS, items.map(rowOf));
+      const table = formatRows(COLUMNS, items);
       if (next === undefined) return table;
       const same = [...(feed === undefined ? [] : [feed]), ...(by === undefined ? [] : ['--by', String(by)])];
       const older = write(['review', 'activity', ...same, '--before', String(next.before)]);
@@ -36,26 +36,16 @@ export const reviewActivityCommand = (): Command =>
     },
   });
 
-const COLUMNS = [
-  { title: 'N', align: 'right' },
-  { title: 'WHEN' },
-  { title: 'BY' },
-  { title: 'ACTION' },
-  { title: 'FEED' },
-  { title: 'KEY' },
-  { title: 'BEFORE AND AFTER' },
-] as const;
-
 type Activity = z.output<typeof activityOutput>;
 
-const rowOf = (activity: Activity): string[] => [
-  String(activity.activity),
-  formatTime(activity.at),
-  oneLine(activity.actor, 40),
-  activity.action,
-  activity.feed ?? '-',
-  activity.key === null ? '-' : oneLine(activity.key, 40),
-  oneLine(describeActivity(activity), 300),
+const COLUMNS: readonly RowColumn<Activity>[] = [
+  { title: 'N', align: 'right', cell: ({ activity }) => String(activity) },
+  { title: 'WHEN', cell: ({ at }) => formatTime(at) },
+  { title: 'BY', cell: ({ actor }) => oneLine(actor, 40) },
+  { title: 'ACTION', cell: ({ action }) => action },
+  { title: 'FEED', cell: ({ feed }) => feed ?? '-' },
+  { title: 'KEY', cell: ({ key }) => (key === null ? '-' : oneLine(key, 40)) },
+  { title: 'BEFORE AND AFTER', cell: (activity) => oneLine(describeActivity(activity), 300) },
 ];
 
 const LONGEST_VALUE = 60;
@@ -86,28 +76,19 @@ export const activityCommand = (): Command =>
     shown: 50,
     view({ items, next }, { write }) {
       if (items.length === 0) return ['There is nothing like that.'];
-      const table = formatTable(ACTION_COLUMNS, items.map(actionRow));
+      const table = formatRows(ACTION_COLUMNS, items);
       const each = `Each posting: ${write(['review', 'activity'])}`;
       return [...table, '', next === undefined ? each : `There are more: raise --limit. ${each}`];
     },
   });
 
-const ACTION_COLUMNS = [
-  { title: 'WHEN' },
-  { title: 'BY' },
-  { title: 'ACTION' },
-  { title: 'FEED' },
-  { title: 'WHAT' },
-  { title: 'DETAIL' },
-] as const;
-
-const actionRow = (taken: ActionTaken): string[] => [
-  formatTime(taken.at),
-  taken.actor === null ? '-' : oneLine(taken.actor, 40),
-  taken.action,
-  taken.feed ?? '-',
-  whatOf(taken),
-  oneLine(describeActivity(taken), 300),
+const ACTION_COLUMNS: readonly RowColumn<ActionTaken>[] = [
+  { title: 'WHEN', cell: ({ at }) => formatTime(at) },
+  { title: 'BY', cell: ({ actor }) => (actor === null ? '-' : oneLine(actor, 40)) },
+  { title: 'ACTION', cell: ({ action }) => action },
+  { title: 'FEED', cell: ({ feed }) => feed ?? '-' },
+  { title: 'WHAT', cell: whatOf },
+  { title: 'DETAIL', cell: (taken) => oneLine(describeActivity(taken), 300) },
 ];
 
 function whatOf({ kind, key, pull, count, activity, bulk }: ActionTaken): string {

@@ -16,7 +16,7 @@ import { formatTime } from '../../telemetry/times.ts';
 import { commandWriter, positiveNumber } from '../adapter/command-line.ts';
 import { addOptions, askedHere, inputOf, printing, withCommon } from '../adapter/operation-command.ts';
 import { withApp } from '../adapter/with-app.ts';
-import { formatTable } from '../output/table.ts';
+import { formatRows, type RowColumn } from '../output/table.ts';
 
 const SHOWN = 50;
 
@@ -63,30 +63,15 @@ async function shownChanges(
   const given = Object.entries(input).flatMap(([name, value]) => [`--${name}`, String(value)]);
   const end =
     next === undefined ? kept : `Older ones: ${write(['changes', ...given, '--before', String(next.before)])}`;
-  return [
-    ...formatTable(COLUMNS, shown.items.map(rowOf)),
-    '',
-    end,
-    `More about one of them: ${write(['why', 'FEED', 'KEY'])}`,
-  ];
+  return [...formatRows(COLUMNS, shown.items), '', end, `More about one of them: ${write(['why', 'FEED', 'KEY'])}`];
 }
 
-const COLUMNS = [
-  { title: 'WHEN' },
-  { title: 'OPERATION' },
-  { title: 'FEED' },
-  { title: 'KEY' },
-  { title: 'TITLE' },
-  { title: 'JOB' },
-  { title: 'WHY' },
-] as const;
-
-const rowOf = ({ at, operation, feed, key, title, site_job_id: job, why, fields }: ListedChange): string[] => [
-  formatTime(at),
-  operation,
-  feed,
-  oneLine(key, 40),
-  title === null ? '-' : oneLine(title, 60),
-  job === null ? '-' : oneLine(job, 40),
-  oneLine(fields.length === 0 ? why : `${why}: ${fields.join(', ')}`, 200),
+const COLUMNS: readonly RowColumn<ListedChange>[] = [
+  { title: 'WHEN', cell: ({ at }) => formatTime(at) },
+  { title: 'OPERATION', cell: ({ operation }) => operation },
+  { title: 'FEED', cell: ({ feed }) => feed },
+  { title: 'KEY', cell: ({ key }) => oneLine(key, 40) },
+  { title: 'TITLE', cell: ({ title }) => (title === null ? '-' : oneLine(title, 60)) },
+  { title: 'JOB', cell: ({ site_job_id: job }) => (job === null ? '-' : oneLine(job, 40)) },
+  { title: 'WHY', cell: ({ why, fields }) => oneLine(fields.length === 0 ? why : `${why}: ${fields.join(', ')}`, 200) },
 ];

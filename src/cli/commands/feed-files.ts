@@ -42,7 +42,7 @@ import {
   listCommand,
   singleCommand,
 } from '../adapter/operation-command.ts';
-import { formatTable } from '../output/table.ts';
+import { formatRows } from '../output/table.ts';
 
 const FEED = { feed: 'name of the feed' };
 
@@ -290,21 +290,15 @@ export function feedFileCommands(): readonly Command[] {
       view: ({ items }) =>
         items.length === 0
           ? ['No version is kept: nothing was saved yet.']
-          : formatTable(
+          : formatRows(
               [
-                { title: 'VERSION', align: 'right' },
-                { title: 'AT' },
-                { title: 'WHO' },
-                { title: 'LINES', align: 'right' },
-                { title: '' },
+                { title: 'VERSION', align: 'right', cell: ({ version }) => String(version) },
+                { title: 'AT', cell: ({ at }) => formatTime(at) },
+                { title: 'WHO', cell: ({ actor }) => actor ?? 'written by hand' },
+                { title: 'LINES', align: 'right', cell: ({ lines }) => String(lines) },
+                { title: '', cell: ({ present }) => (present ? 'in the file' : '') },
               ],
-              items.map(({ version, at, actor, lines, present }) => [
-                String(version),
-                formatTime(at),
-                actor ?? 'written by hand',
-                String(lines),
-                present ? 'in the file' : '',
-              ]),
+              items,
             ),
     }),
     singleCommand(showFeedVersion, {
@@ -418,23 +412,20 @@ export function uploadCommands(): readonly Command[] {
       view: ({ items }) =>
         items.length === 0
           ? ['No file has been uploaded for it.']
-          : formatTable(
+          : formatRows(
               [
-                { title: 'FILE', align: 'right' },
-                { title: 'AT' },
-                { title: 'WHO' },
-                { title: 'BYTES', align: 'right' },
-                { title: 'NAME' },
-                { title: '' },
+                { title: 'FILE', align: 'right', cell: ({ version }) => String(version) },
+                { title: 'AT', cell: ({ at }) => formatTime(at) },
+                { title: 'WHO', cell: ({ actor }) => actor },
+                { title: 'BYTES', align: 'right', cell: ({ bytes }) => String(bytes) },
+                { title: 'NAME', cell: ({ name }) => oneLine(name, 60) },
+                {
+                  title: '',
+                  cell: ({ present, of_backup }) =>
+                    present ? 'read by the feed' : of_backup ? 'of a backup, not read' : '',
+                },
               ],
-              items.map(({ version, at, actor, bytes, name, present, of_backup }) => [
-                String(version),
-                formatTime(at),
-                actor,
-                String(bytes),
-                oneLine(name, 60),
-                present ? 'read by the feed' : of_backup ? 'of a backup, not read' : '',
-              ]),
+              items,
             ),
     }),
     singleCommand(restoreOfUpload, {

@@ -31,7 +31,7 @@ import { formatTime } from '../../telemetry/times.ts';
 import { actorName, knownFeed, positiveNumber } from '../adapter/command-line.ts';
 import { withApp } from '../adapter/with-app.ts';
 import type { AdoptOptions } from '../adopt-mappings.ts';
-import { formatTable } from '../output/table.ts';
+import { formatRows, type RowColumn } from '../output/table.ts';
 
 interface MappingOptions {
   readonly config?: string;
@@ -69,16 +69,20 @@ function listCommand(): Command {
         const rows: MappingRow[] = [];
         for await (const row of listMappings(app.db, feed, options.limit ?? SHOWN_MAPPINGS)) rows.push(row);
         if (rows.length === 0) return printLine('There are no mappings.');
-        await printLines(formatTable(COLUMNS, rows.map(rowOf)));
+        await printLines(formatRows(COLUMNS, rows));
         const total = await countMappings(app.db, feed);
         if (total > rows.length) await printLine(`… and ${total - rows.length} more (--limit, --json)`);
       }),
     );
 }
 
-const COLUMNS = [{ title: 'FEED' }, { title: 'KEY' }, { title: 'JOB' }, { title: 'SINCE' }, { title: 'URL' }] as const;
-
-const rowOf = (row: MappingRow): string[] => [row.feed, row.key, row.siteJobId, formatTime(row.since), row.url ?? '-'];
+const COLUMNS: readonly RowColumn<MappingRow>[] = [
+  { title: 'FEED', cell: ({ feed }) => feed },
+  { title: 'KEY', cell: ({ key }) => key },
+  { title: 'JOB', cell: ({ siteJobId }) => siteJobId },
+  { title: 'SINCE', cell: ({ since }) => formatTime(since) },
+  { title: 'URL', cell: ({ url }) => url ?? '-' },
+];
 
 function exportCommand(): Command {
   return new Command('export')
@@ -202,7 +206,7 @@ function findCommand(): Command {
           return;
         }
         if (found.length === 0) return printLine(`Nothing was found. ${WAITING}`);
-        await printLines(formatTable(FOUND_COLUMNS, found.map(rowOfFound)));
+        await printLines(formatRows(FOUND_COLUMNS, found));
         if (more) await printLine('There are more: add words, or raise --limit.');
       }),
     );
@@ -220,22 +224,13 @@ const jobJson = ({ feed, key, site, siteJobId, url, title, state }: JobOfPosting
   state,
 });
 
-const FOUND_COLUMNS = [
-  { title: 'FEED' },
-  { title: 'KEY' },
-  { title: 'JOB' },
-  { title: 'STATE' },
-  { title: 'TITLE' },
-  { title: 'URL' },
-] as const;
-
-const rowOfFound = ({ feed, key, siteJobId, state, title, url }: JobOfPosting): string[] => [
-  feed,
-  oneLine(key, 120),
-  siteJobId ?? '-',
-  state?.replace('_', ' ') ?? '-',
-  title === null ? '-' : oneLine(title, 100),
-  url ?? '-',
+const FOUND_COLUMNS: readonly RowColumn<JobOfPosting>[] = [
+  { title: 'FEED', cell: ({ feed }) => feed },
+  { title: 'KEY', cell: ({ key }) => oneLine(key, 120) },
+  { title: 'JOB', cell: ({ siteJobId }) => siteJobId ?? '-' },
+  { title: 'STATE', cell: ({ state }) => state?.replace('_', ' ') ?? '-' },
+  { title: 'TITLE', cell: ({ title }) => (title === null ? '-' : oneLine(title, 100)) },
+  { title: 'URL', cell: ({ url }) => url ?? '-' },
 ];
 
 // `jobmirror mappings adopt`: finds the site's jobs that belong to postings of a feed, and maps those that are confirmed.

@@ -5,7 +5,7 @@ import { formatBytes, oneLine } from '../../telemetry/print.ts';
 import { formatTime } from '../../telemetry/times.ts';
 import { listCommand } from '../adapter/operation-command.ts';
 import { pullStatus } from '../output/describe-status.ts';
-import { formatTable } from '../output/table.ts';
+import { formatRows, type RowColumn } from '../output/table.ts';
 
 export const pullsCommand = (): Command =>
   listCommand(showPulls, {
@@ -19,42 +19,25 @@ export const pullsCommand = (): Command =>
       help: 'only what is older than this pull',
       place: (before) => ({ before }),
     },
-    view: ({ items }) =>
-      items.length === 0 ? ['Nothing has been pulled yet.'] : formatTable(COLUMNS, items.map(rowOf)),
+    view: ({ items }) => (items.length === 0 ? ['Nothing has been pulled yet.'] : formatRows(COLUMNS, items)),
   });
 
-const COLUMNS = [
-  { title: 'PULL', align: 'right' },
-  { title: 'FEED' },
-  { title: 'STARTED' },
-  { title: 'STATUS' },
-  { title: 'SEEN', align: 'right' },
-  { title: 'UNCHANGED', align: 'right' },
-  { title: 'CREATED', align: 'right' },
-  { title: 'UPDATED', align: 'right' },
-  { title: 'DELETED', align: 'right' },
-  { title: 'REQUESTS', align: 'right' },
-  { title: 'BYTES', align: 'right' },
-  { title: 'SECONDS', align: 'right' },
-  { title: 'MESSAGE' },
-] as const;
-
-const rowOf = (pull: ShownPull): string[] => [
-  String(pull.pull),
-  pull.feed,
-  formatTime(pull.started_at),
-  pullStatus(pull),
-  String(pull.seen),
-  String(pull.unchanged),
-  String(pull.created),
-  String(pull.updated),
-  String(pull.deleted),
-  String(pull.requests),
-  formatBytes(pull.bytes),
-  pull.duration_ms === null ? '-' : (pull.duration_ms / 1000).toFixed(1),
-  oneLine(
-    [pull.message?.text, ...pull.shortfalls.map(({ text }) => text), pull.weak]
-      .filter((text) => text != null)
-      .join('; '),
-  ),
+const COLUMNS: readonly RowColumn<ShownPull>[] = [
+  { title: 'PULL', align: 'right', cell: ({ pull }) => String(pull) },
+  { title: 'FEED', cell: ({ feed }) => feed },
+  { title: 'STARTED', cell: (pull) => formatTime(pull.started_at) },
+  { title: 'STATUS', cell: pullStatus },
+  { title: 'SEEN', align: 'right', cell: ({ seen }) => String(seen) },
+  { title: 'UNCHANGED', align: 'right', cell: ({ unchanged }) => String(unchanged) },
+  { title: 'CREATED', align: 'right', cell: ({ created }) => String(created) },
+  { title: 'UPDATED', align: 'right', cell: ({ updated }) => String(updated) },
+  { title: 'DELETED', align: 'right', cell: ({ deleted }) => String(deleted) },
+  { title: 'REQUESTS', align: 'right', cell: ({ requests }) => String(requests) },
+  { title: 'BYTES', align: 'right', cell: ({ bytes }) => formatBytes(bytes) },
+  { title: 'SECONDS', align: 'right', cell: ({ duration_ms: ms }) => (ms === null ? '-' : (ms / 1000).toFixed(1)) },
+  {
+    title: 'MESSAGE',
+    cell: ({ message, shortfalls, weak }) =>
+      oneLine([message?.text, ...shortfalls.map(({ text }) => text), weak].filter((text) => text != null).join('; ')),
+  },
 ];

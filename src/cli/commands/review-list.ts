@@ -25,7 +25,7 @@ import type { WriteCommand } from '../adapter/command-line.ts';
 import { listCommand } from '../adapter/operation-command.ts';
 import { adviceLine, say } from '../adapter/write-action.ts';
 import { FILTER_FORM, narrowed } from '../bulk-command.ts';
-import { formatTable } from '../output/table.ts';
+import { formatRows, type RowColumn } from '../output/table.ts';
 
 type Input = z.output<typeof listReview.input>;
 
@@ -88,7 +88,7 @@ async function table(app: App, items: readonly Entry[], listed: Input, write: Wr
   const total = [...(await countEntries(app.db, query)).values()].reduce((sum, count) => sum + count, 0);
   const more = isCut(query, total) ? 'many' : total - items.length;
   return [
-    ...formatTable(COLUMNS, items.map(rowOf)),
+    ...formatRows(COLUMNS, items),
     ...(total > items.length ? [`… and ${more} more (--limit, --kind, --json)`] : []),
     '',
     `To see one entry and what can be done about it: ${write(['review', 'show', 'ID'])}`,
@@ -97,16 +97,6 @@ async function table(app: App, items: readonly Entry[], listed: Input, write: Wr
       : []),
   ];
 }
-
-const COLUMNS = [
-  { title: 'ID', align: 'right' },
-  { title: 'FEED' },
-  { title: 'KEY' },
-  { title: 'KIND' },
-  { title: 'SINCE' },
-  { title: 'AGE', align: 'right' },
-  { title: 'REASON' },
-] as const;
 
 const KIND_WORDS: Readonly<Record<EntryKind, string>> = {
   in_doubt: 'in doubt',
@@ -117,14 +107,14 @@ const KIND_WORDS: Readonly<Record<EntryKind, string>> = {
   held: 'held',
 };
 
-const rowOf = (entry: Entry): string[] => [
-  String(entry.id),
-  entry.feed,
-  entry.key === null ? '-' : oneLine(entry.key, 40),
-  KIND_WORDS[entry.kind],
-  formatTime(entry.since),
-  formatSpan(entry.age_seconds * 1000),
-  `${entry.escalated ? 'ESCALATED: ' : ''}${oneLine(entry.reason)}`,
+const COLUMNS: readonly RowColumn<Entry>[] = [
+  { title: 'ID', align: 'right', cell: ({ id }) => String(id) },
+  { title: 'FEED', cell: ({ feed }) => feed },
+  { title: 'KEY', cell: ({ key }) => (key === null ? '-' : oneLine(key, 40)) },
+  { title: 'KIND', cell: ({ kind }) => KIND_WORDS[kind] },
+  { title: 'SINCE', cell: ({ since }) => formatTime(since) },
+  { title: 'AGE', align: 'right', cell: (entry) => formatSpan(entry.age_seconds * 1000) },
+  { title: 'REASON', cell: ({ escalated, reason }) => `${escalated ? 'ESCALATED: ' : ''}${oneLine(reason)}` },
 ];
 
 async function foundLines({ db }: App, input: Input, write: WriteCommand): Promise<string[]> {
@@ -181,7 +171,7 @@ export const reviewGroupsCommand = (): Command =>
       const { totals } = await listGroupsWithTotals(app.db, query, { groups: 1, values: 1 });
       const more = totals.groups - items.length;
       return [
-        ...formatTable(GROUP_COLUMNS, items.map(rowOfGroup)),
+        ...formatRows(GROUP_COLUMNS, items),
         ...(totals.cut
           ? [`More than ${MOST_FOUND} entries match. The numbers are of the first ${MOST_FOUND} that were found.`]
           : []),
@@ -194,23 +184,12 @@ export const reviewGroupsCommand = (): Command =>
 
 const NOTHING = { discarded: 'Nothing that matches is discarded.', waiting: 'Nothing that matches needs a person.' };
 
-const GROUP_COLUMNS = [
-  { title: 'GROUP' },
-  { title: 'COUNT', align: 'right' },
-  { title: 'KIND' },
-  { title: 'TREND' },
-  { title: 'FIRST SEEN' },
-  { title: 'LAST SEEN' },
-  { title: 'FEED' },
-  { title: 'RULE', align: 'right' },
-  { title: 'NOTES', align: 'right' },
-  { title: 'MESSAGE' },
-] as const;
+type Group = z.output<typeof groupOutput>;
 
 const SHOWN_FEEDS = 3;
 
 /** Of several feeds, how many entries each has. */
-function feedsOf({ feeds }: z.output<typeof groupOutput>): string {
+function feedsOf({ feeds }: Group): string {
   const shown = feeds
     .slice(0, SHOWN_FEEDS)
     .map(({ feed, count }) => (feeds.length === 1 ? feed : `${feed} (${count})`));
@@ -218,20 +197,18 @@ function feedsOf({ feeds }: z.output<typeof groupOutput>): string {
   return `${shown.join(', ') || '-'}${more > 0 ? ` and ${more} more` : ''}`;
 }
 
-const rowOfGroup = (group: z.output<typeof groupOutput>): string[] => {
-  return [
-    group.group,
-    String(group.count),
-    group.kind.replace('_', ' '),
-    TREND_WORDS[group.trend],
-    formatTime(group.first_seen),
-    formatTime(group.last_seen),
-    feedsOf(group),
-    group.rules.map(({ rule }) => rule).join(', ') || '-',
-    group.notes.length === 0 ? '-' : String(group.notes.length),
-    oneLine(
-      groupTitle({ ...group, values: group.values.map(({ value }) => value), valueCount: group.value_count }),
-      200,
-    ),
-  ];
-};
+const titleOf = (group: Group): string =>
+  groupTitle({ ...group, values: group.values.map(({ value }) => value), valueCount: group.value_count });
+
+const GROUP_COLUMNS: readonly RowColumn<Group>[] = [
+  { title: 'GROUP', cell: ({ group }) => group },
+  { title: 'COUNT', align: 'right', cell: ({ count }) => String(count) },
+  { title: 'KIND', cell: ({ kind }) => kind.replace('_', ' ') },
+  { title: 'TREND', cell: ({ trend }) => TREND_WORDS[trend] },
+  { title: 'FIRST SEEN', cell: (group) => formatTime(group.first_seen) },
+  { title: 'LAST SEEN', cell: (group) => formatTime(group.last_seen) },
+  { title: 'FEED', cell: feedsOf },
+  { title: 'RULE', align: 'right', cell: ({ rules }) => rules.map(({ rule }) => rule).join(', ') || '-' },
+  { title: 'NOTES', align: 'right', cell: ({ notes }) => (notes.length === 0 ? '-' : String(notes.length)) },
+  { title: 'MESSAGE', cell: (group) => oneLine(titleOf(group), 200) },
+];

@@ -32,7 +32,7 @@ import {
   withCommon,
 } from '../adapter/operation-command.ts';
 import { PRINTED_DECISIONS, runBulkCommand } from '../bulk-command.ts';
-import { formatTable } from '../output/table.ts';
+import { formatRows, type RowColumn } from '../output/table.ts';
 import { reviewActivityCommand } from './activity.ts';
 import { reviewDecisionCommands } from './review-bulk.ts';
 import {
@@ -85,7 +85,7 @@ const reviewActionsCommand = (): Command =>
       const waits = items.flatMap(({ bulk, waits_for }) => (waits_for === null ? [] : [`${bulk} waits: ${waits_for}`]));
       const open = items.find(({ state }) => state !== 'done');
       const go = open && ['', `To continue: ${write(['review', 'continue', String(open.bulk)])}`];
-      return [...formatTable(COLUMNS, items.map(rowOf)), ...waits, ...(go ?? [])];
+      return [...formatRows(COLUMNS, items), ...waits, ...(go ?? [])];
     },
   });
 
@@ -114,28 +114,16 @@ const reviewStopCommand = (): Command =>
     view: ({ done, left_alone, total }) => `Stopped: ${done + left_alone} of ${total} entries are done.`,
   });
 
-const COLUMNS = [
-  { title: 'ACTION', align: 'right' },
-  { title: 'KIND' },
-  { title: 'STATE' },
-  { title: 'BY' },
-  { title: 'STARTED' },
-  { title: 'LAST PROGRESS' },
-  { title: 'ENTRIES', align: 'right' },
-  { title: 'DONE', align: 'right' },
-  { title: 'LEFT ALONE', align: 'right' },
-] as const;
-
-const rowOf = (bulk: z.output<typeof bulkOutput>): string[] => [
-  String(bulk.bulk),
-  bulk.action,
-  bulk.state,
-  bulk.actor,
-  formatTime(bulk.started_at),
-  formatTime(bulk.touched_at),
-  String(bulk.total),
-  String(bulk.done),
-  String(bulk.left_alone),
+const COLUMNS: readonly RowColumn<z.output<typeof bulkOutput>>[] = [
+  { title: 'ACTION', align: 'right', cell: ({ bulk }) => String(bulk) },
+  { title: 'KIND', cell: ({ action }) => action },
+  { title: 'STATE', cell: ({ state }) => state },
+  { title: 'BY', cell: ({ actor }) => actor },
+  { title: 'STARTED', cell: (bulk) => formatTime(bulk.started_at) },
+  { title: 'LAST PROGRESS', cell: (bulk) => formatTime(bulk.touched_at) },
+  { title: 'ENTRIES', align: 'right', cell: ({ total }) => String(total) },
+  { title: 'DONE', align: 'right', cell: ({ done }) => String(done) },
+  { title: 'LEFT ALONE', align: 'right', cell: (bulk) => String(bulk.left_alone) },
 ];
 
 // `jobmirror review note`: adds a note to a group, for everybody who reviews, or removes one.
@@ -199,7 +187,7 @@ function reviewRulesCommand(): Command {
         if (items.length === 0) return ['There are no rules.'];
         const inForce = items.find(({ ended_at }) => ended_at === null);
         const end = inForce && ['', `To end one: ${write(['review', 'rules', 'end', String(inForce.rule)])}`];
-        return [...formatTable(RULE_COLUMNS, items.map(ruleRow)), ...(end ?? [])];
+        return [...formatRows(RULE_COLUMNS, items), ...(end ?? [])];
       },
     }),
     { isDefault: true },
@@ -261,26 +249,14 @@ async function decisionOf(group: string, options: GivenOptions): Promise<z.outpu
 const withoutUndefined = (values: object): object =>
   Object.fromEntries(Object.entries(values).filter(([, value]) => value !== undefined));
 
-const RULE_COLUMNS = [
-  { title: 'RULE', align: 'right' },
-  { title: 'GROUP' },
-  { title: 'FEED' },
-  { title: 'BY' },
-  { title: 'SINCE' },
-  { title: 'ENDED' },
-  { title: 'DONE', align: 'right' },
-  { title: 'LEFT ALONE', align: 'right' },
-  { title: 'DOES' },
-] as const;
-
-const ruleRow = (rule: z.output<typeof ruleOutput>): string[] => [
-  String(rule.rule),
-  rule.group,
-  rule.feed ?? 'all',
-  rule.actor,
-  formatTime(rule.made_at),
-  rule.ended_at === null ? '-' : formatTime(rule.ended_at),
-  String(rule.done),
-  String(rule.left_alone),
-  oneLine(describeDecision(rule), 100),
+const RULE_COLUMNS: readonly RowColumn<z.output<typeof ruleOutput>>[] = [
+  { title: 'RULE', align: 'right', cell: ({ rule }) => String(rule) },
+  { title: 'GROUP', cell: ({ group }) => group },
+  { title: 'FEED', cell: ({ feed }) => feed ?? 'all' },
+  { title: 'BY', cell: ({ actor }) => actor },
+  { title: 'SINCE', cell: (rule) => formatTime(rule.made_at) },
+  { title: 'ENDED', cell: ({ ended_at: at }) => (at === null ? '-' : formatTime(at)) },
+  { title: 'DONE', align: 'right', cell: ({ done }) => String(done) },
+  { title: 'LEFT ALONE', align: 'right', cell: (rule) => String(rule.left_alone) },
+  { title: 'DOES', cell: (rule) => oneLine(describeDecision(rule), 100) },
 ];

@@ -6,7 +6,7 @@ import { oneLine } from '../../telemetry/print.ts';
 import { formatSpan, formatTime, msUntil } from '../../telemetry/times.ts';
 import type { WriteCommand } from '../adapter/command-line.ts';
 import { adviceLine, say } from '../adapter/write-action.ts';
-import { formatTable } from './table.ts';
+import { formatRows, type RowColumn } from './table.ts';
 
 export function describeSite(site: SiteStatus, write: WriteCommand): string[] {
   const { orphans, moved, other_refused_tokens: refused, references_note: note } = site;
@@ -81,7 +81,7 @@ export function describeFeeds(
 ): string[] {
   if (feeds.length === 0) return [];
   const waiting = feeds.flatMap((feed) => describeWaiting(feed, write, reported));
-  return ['', ...waiting, ...formatTable(COLUMNS, feeds.map(rowOf))];
+  return ['', ...waiting, ...formatRows(COLUMNS, feeds)];
 }
 
 function describeWaiting(feed: FeedStatus, write: WriteCommand, told: readonly Notice[]): string[] {
@@ -159,36 +159,19 @@ function describeTrouble(pull: LastPull, write: WriteCommand, reported: Readonly
   return [...unreported, ...weak].map((text) => `${pull.feed}: pull ${pull.pull}: ${text}`);
 }
 
-const COLUMNS = [
-  { title: 'FEED' },
-  { title: 'SITE' },
-  { title: 'LIVE', align: 'right' },
-  { title: 'TO SEND', align: 'right' },
-  { title: 'IN DOUBT', align: 'right' },
-  { title: 'HELD', align: 'right' },
-  { title: 'REJECTED', align: 'right' },
-  { title: 'FAILED', align: 'right' },
-  { title: 'RECORDS', align: 'right' },
-  { title: 'LAST PULL' },
-  { title: 'LAST COMPLETE' },
-  { title: 'NEXT RUN' },
-] as const;
-
-const rowOf = (feed: FeedStatus): string[] => [
-  feed.configured ? feed.feed : `${feed.feed} (${absenceOf(feed)})`,
-  feed.site,
-  ...[
-    feed.live,
-    feed.ready + feed.sending,
-    feed.in_doubt,
-    feed.held,
-    feed.rejected,
-    feed.failed,
-    feed.unreadable + feed.duplicates,
-  ].map(String),
-  feed.last_pull === null ? 'never' : pullWords(feed.last_pull),
-  feed.last_complete === null ? 'never' : formatTime(feed.last_complete),
-  feed.next_run === null ? 'no schedule' : formatTime(feed.next_run),
+const COLUMNS: readonly RowColumn<FeedStatus>[] = [
+  { title: 'FEED', cell: (feed) => (feed.configured ? feed.feed : `${feed.feed} (${absenceOf(feed)})`) },
+  { title: 'SITE', cell: ({ site }) => site },
+  { title: 'LIVE', align: 'right', cell: ({ live }) => String(live) },
+  { title: 'TO SEND', align: 'right', cell: ({ ready, sending }) => String(ready + sending) },
+  { title: 'IN DOUBT', align: 'right', cell: (feed) => String(feed.in_doubt) },
+  { title: 'HELD', align: 'right', cell: ({ held }) => String(held) },
+  { title: 'REJECTED', align: 'right', cell: ({ rejected }) => String(rejected) },
+  { title: 'FAILED', align: 'right', cell: ({ failed }) => String(failed) },
+  { title: 'RECORDS', align: 'right', cell: ({ unreadable, duplicates }) => String(unreadable + duplicates) },
+  { title: 'LAST PULL', cell: ({ last_pull: pull }) => (pull === null ? 'never' : pullWords(pull)) },
+  { title: 'LAST COMPLETE', cell: ({ last_complete: at }) => (at === null ? 'never' : formatTime(at)) },
+  { title: 'NEXT RUN', cell: ({ next_run: at }) => (at === null ? 'no schedule' : formatTime(at)) },
 ];
 
 const SAY_SO = ['running', 'failed', 'incomplete'];

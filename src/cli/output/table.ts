@@ -9,6 +9,11 @@ export interface Column {
   readonly align?: 'left' | 'right';
 }
 
+/** With what each row has in it. */
+export interface RowColumn<Row> extends Column {
+  cell(row: Row): string;
+}
+
 const GAP = '  ';
 /** No column is cut below this many terminal cells. */
 const MIN_WIDTH = 8;
@@ -38,6 +43,13 @@ export function formatTable(
       .trimEnd(),
   );
 }
+
+/** The same, of rows that are not cells yet. */
+export const formatRows = <Row>(columns: readonly RowColumn<Row>[], rows: readonly Row[]): string[] =>
+  formatTable(
+    columns,
+    rows.map((row) => columns.map(({ cell }) => cell(row))),
+  );
 
 const lineWidth = (widths: readonly number[]): number =>
   widths.reduce((sum, each) => sum + each, GAP.length * (widths.length - 1));
