@@ -2,7 +2,7 @@
 import type { FeedName, PostingKey } from '../../posting/identifiers.ts';
 import { endedDetail } from '../locks/pauses.ts';
 import { toJsonb } from '../postgres/copy-rows.ts';
-import type { Queryable } from '../postgres/database.ts';
+import { columnsOf, type Queryable } from '../postgres/database.ts';
 
 /** One action of a person. `detail` explains it later. */
 export interface AuditedAction {
@@ -33,13 +33,7 @@ export async function auditActions(
   await tx.query(
     `insert into audit (actor, action, feed, key, detail)
      select $1, $2, * from unnest($3::text[], $4::text[], $5::jsonb[])`,
-    [
-      actor,
-      action,
-      entries.map(({ feed }) => feed),
-      entries.map(({ key }) => key),
-      entries.map(({ detail }) => toJsonb(detail)),
-    ],
+    [actor, action, ...columnsOf(entries, 'feed', 'key'), entries.map(({ detail }) => toJsonb(detail))],
   );
 }
 

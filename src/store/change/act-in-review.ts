@@ -7,7 +7,7 @@ import type { FeedName, PostingKey, SiteName } from '../../posting/identifiers.t
 import { circumstancesSql, DISCARDED_KIND, type EntryKind, inQuestion } from '../backlog/open-counts.ts';
 import { lockOutcomesShared } from '../locks/advisory-locks.ts';
 import { toJsonb } from '../postgres/copy-rows.ts';
-import type { Queryable } from '../postgres/database.ts';
+import { columnsOf, type Queryable } from '../postgres/database.ts';
 import { markOfChange } from './open-change.ts';
 
 /** An entry that an action was applied to. */
@@ -28,12 +28,8 @@ export interface ConfiguredFeed {
 }
 
 /** Four parameters of the conditions below. */
-const asParameters = (configured: readonly ConfiguredFeed[]): readonly unknown[] => [
-  configured.map(({ feed }) => feed),
-  configured.map(({ site }) => site),
-  configured.map(({ deletes }) => deletes),
-  configured.map(({ membership }) => membership),
-];
+const asParameters = (configured: readonly ConfiguredFeed[]): readonly unknown[] =>
+  columnsOf(configured, 'feed', 'site', 'deletes', 'membership');
 
 const OF_UNDO = 'exists (select from pull p where p.id = c.pull and p.undoes is not null)';
 

@@ -6,7 +6,7 @@ import type { StatedTypes } from '../../plan/same-meaning.ts';
 import type { PostingRef, SiteJobId, SiteName } from '../../posting/identifiers.ts';
 import type { Fields } from '../../posting/posting.ts';
 import { toJsonb } from '../postgres/copy-rows.ts';
-import type { Queryable } from '../postgres/database.ts';
+import { columnsOf, type Queryable } from '../postgres/database.ts';
 
 /** One string for feed and key; feed names contain no space. */
 export const idOf = (posting: PostingRef): string => `${posting.feed} ${posting.key}`;
@@ -37,6 +37,16 @@ export interface Attempt extends PostingRef {
   /** A person approved this delete, so the guard does not count it. */
   readonly approved: boolean;
 }
+
+/** The same as {@link columnsOf}, of the attempts of these outcomes. */
+export const attemptColumns = (
+  outcomes: readonly { readonly attempt: Attempt }[],
+  ...names: readonly (keyof Attempt)[]
+): readonly unknown[] =>
+  columnsOf(
+    outcomes.map(({ attempt }) => attempt),
+    ...names,
+  );
 
 /**
  * Where a change goes whose attempt did not succeed. `mayLandMs`: the outcome of the update or delete is uncertain, and it
@@ -161,10 +171,7 @@ export async function recordUncertainWrites(tx: Queryable, outcomes: readonly At
      where ${ownsJob('c')}
      ${NOTE}`,
     [
-      open.map(({ attempt }) => attempt.feed),
-      open.map(({ attempt }) => attempt.key),
-      open.map(({ attempt }) => attempt.token),
-      open.map(({ attempt }) => attempt.revision),
+      ...attemptColumns(open, 'feed', 'key', 'token', 'revision'),
       open.map(({ attempt }) => ('fields' in attempt.request ? toJsonb(Object.keys(attempt.request.fields)) : null)),
       open.map(({ mayLandMs }) => mayLandMs / 1000),
     ],

@@ -12,7 +12,7 @@ import { askedCreates, isAsked } from '../backlog/open-counts.ts';
 import { type ActualRow, actualOf } from '../backlog/planned-changes.ts';
 import { lockOutcomesShared } from '../locks/advisory-locks.ts';
 import { isPaused, mayBeSent } from '../locks/pauses.ts';
-import type { Queryable, Statements } from '../postgres/database.ts';
+import { columnsOf, type Queryable, type Statements } from '../postgres/database.ts';
 import { microBatch } from '../postgres/micro-batch.ts';
 import { isPassing } from '../postgres/transient-error.ts';
 import { addOutcomeCount } from '../pull/pull-history.ts';
@@ -199,8 +199,7 @@ async function readDue(
      left join refused_token t on t.site = c.site and t.digest = here.token and t.refused_since is not null
      where c.state = 'ready' and not c.gone and c.not_before <= now()`,
     [
-      postings.map((posting) => posting.feed),
-      postings.map((posting) => posting.key),
+      ...columnsOf(postings, 'feed', 'key'),
       [...addresses.keys()],
       [...addresses.values()],
       [...addresses.keys()].map((site) => tokenDigests.get(site) ?? null),
@@ -272,14 +271,7 @@ async function grant(db: Statements, worker: number, due: readonly DueChange[]):
      where c.feed = a.feed and c.key = a.key and c.revision = a.revision and c.state = 'ready' and not c.gone
        and ${mayBeSent('c.feed', 'c.site')}
      returning c.attempt_token as token, c.attempts`,
-    [
-      due.map((change) => change.feed),
-      due.map((change) => change.key),
-      due.map((change) => change.revision),
-      tokens,
-      due.map((change) => change.request.kind),
-      worker,
-    ],
+    [...columnsOf(due, 'feed', 'key', 'revision'), tokens, due.map((change) => change.request.kind), worker],
   );
   const rows = await granting.catch((error: unknown) => {
     // The commit may have succeeded and only its response been lost.
@@ -322,12 +314,7 @@ async function completeWithoutRequest(db: Statements, idle: readonly IdleChange[
          update mapping m set record_hash = g.record_hash, content_hash = coalesce(g.hash, m.content_hash), missing_pulls = 0
          from gone g where m.feed = g.feed and m.key = g.key and g.desired = 'present')
        select feed, key, desired, unseen from gone`,
-      [
-        idle.map((change) => change.feed),
-        idle.map((change) => change.key),
-        idle.map((change) => change.revision),
-        idle.map((change) => change.accepted?.contentHash ?? null),
-      ],
+      [...columnsOf(idle, 'feed', 'key', 'revision'), idle.map((change) => change.accepted?.contentHash ?? null)],
     );
     await clearUncertain(
       tx,
@@ -367,12 +354,7 @@ async function giveBackClaims(db: Queryable, lost: readonly LostClaim[]): Promis
          attempt_token = null, attempt_operation = null, attempt_started = null
        from unnest($1::text[], $2::text[], $3::uuid[], $4::bigint[]) a(feed, key, token, revision)
        where c.feed = a.feed and c.key = a.key and c.attempt_token = a.token`,
-      [
-        lost.map((claim) => claim.feed),
-        lost.map((claim) => claim.key),
-        lost.map((claim) => claim.token),
-        lost.map((claim) => claim.revision),
-      ],
+      columnsOf(lost, 'feed', 'key', 'token', 'revision'),
     );
   await retry(giveBack, EVERY_HALF_SECOND, { worthAgain: isPassing, keepsAlive: false }).catch(() => undefined);
 }

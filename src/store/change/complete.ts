@@ -14,6 +14,7 @@ import {
   type AdoptedContent,
   type Attempt,
   type AttemptOutcome,
+  attemptColumns,
   clearUncertain,
   forgetUncertainWrites,
   idOf,
@@ -200,9 +201,7 @@ async function insertMappings(tx: Queryable, created: readonly Created[]): Promi
        created_by = excluded.created_by, never_shown = excluded.never_shown, adopted = false, missing_pulls = excluded.missing_pulls, mapped_at = now()
      returning m.feed, m.key`,
     [
-      created.map(({ attempt }) => attempt.feed),
-      created.map(({ attempt }) => attempt.key),
-      created.map(({ attempt }) => attempt.site),
+      ...attemptColumns(created, 'feed', 'key', 'site'),
       created.map(({ result }) => result.siteJobId),
       created.map(({ result }) => result.url ?? null),
       created.map(({ sent }) => sent.recordHash),
@@ -225,8 +224,7 @@ async function updateMappings(tx: Queryable, outcomes: readonly AttemptOutcome[]
      from unnest($1::text[], $2::text[], $3::bytea[], $4::bytea[], $5::text[]) u(feed, key, record_hash, content_hash, id)
      where m.feed = u.feed and m.key = u.key and m.site_job_id = u.id returning m.feed, m.key`,
     [
-      updated.map(({ attempt }) => attempt.feed),
-      updated.map(({ attempt }) => attempt.key),
+      ...attemptColumns(updated, 'feed', 'key'),
       updated.map(({ sent }) => sent.recordHash),
       updated.map(({ sent }) => sent.contentHash),
       updated.map(({ attempt }) => ('siteJobId' in attempt.request ? attempt.request.siteJobId : null)),
@@ -249,9 +247,7 @@ async function writeDocuments(tx: Queryable, outcomes: readonly AttemptOutcome[]
      join change c on c.feed = a.feed and c.key = a.key and c.attempt_token = a.token
      on conflict (feed, key) do update set fields = excluded.fields, shown = excluded.shown`,
     [
-      sent.map(({ attempt }) => attempt.feed),
-      sent.map(({ attempt }) => attempt.key),
-      sent.map(({ attempt }) => attempt.token),
+      ...attemptColumns(sent, 'feed', 'key', 'token'),
       sent.map(({ attempt: { accepted, createOnly }, result }) =>
         result.kind === 'updated' && createOnly !== undefined && accepted !== undefined
           ? toJsonb(accepted.fields)
@@ -283,8 +279,7 @@ async function removeMappings(tx: Queryable, outcomes: readonly AttemptOutcome[]
        d as (delete from document d using r where d.feed = r.feed and d.key = r.key)
      insert into deletion (feed, key) select feed, key from r where counts`,
       [
-        removed.map(({ attempt }) => attempt.feed),
-        removed.map(({ attempt }) => attempt.key),
+        ...attemptColumns(removed, 'feed', 'key'),
         removed.map(({ attempt, result }) => result.kind === 'deleted' && !attempt.approved),
         removed.map(({ result }) => !isOthers(result)),
       ],
@@ -310,12 +305,7 @@ async function closeChanges(
     `delete from change c using unnest($1::text[], $2::text[], $3::uuid[], $4::bigint[]) a(feed, key, token, revision)
      where c.feed = a.feed and c.key = a.key and c.attempt_token = a.token and c.revision = a.revision
      returning c.feed, c.key, not c.gone and not c.unseen as counts`,
-    [
-      open.map(({ attempt }) => attempt.feed),
-      open.map(({ attempt }) => attempt.key),
-      open.map(({ attempt }) => attempt.token),
-      open.map(({ attempt }) => attempt.revision),
-    ],
+    attemptColumns(open, 'feed', 'key', 'token', 'revision'),
   );
   const replaced = outcomes.filter(({ result }) => result.kind !== 'disowned');
   if (rows.length < replaced.length) await releaseNewerVersions(tx, replaced, changes);
@@ -335,12 +325,7 @@ async function releaseNewerVersions(
        operation = a.operation, attempt_token = null, attempt_operation = null, attempt_started = null
      from unnest($1::text[], $2::text[], $3::uuid[], $4::text[]) a(feed, key, token, operation)
      where c.feed = a.feed and c.key = a.key and c.attempt_token = a.token`,
-    [
-      outcomes.map(({ attempt }) => attempt.feed),
-      outcomes.map(({ attempt }) => attempt.key),
-      outcomes.map(({ attempt }) => attempt.token),
-      outcomes.map(operationOf),
-    ],
+    [...attemptColumns(outcomes, 'feed', 'key', 'token'), outcomes.map(operationOf)],
   );
 }
 
@@ -493,9 +478,7 @@ async function keepChangedFields(tx: Queryable, outcomes: readonly AttemptOutcom
      from unnest($1::text[], $2::text[], $3::bigint[], $4::json[]) a(feed, key, pull, fields)
      join mapping m on m.feed = a.feed and m.key = a.key and (m.adopted or m.created_by is distinct from a.pull)`,
     [
-      updated.map(({ attempt }) => attempt.feed),
-      updated.map(({ attempt }) => attempt.key),
-      updated.map(({ attempt }) => attempt.pull),
+      ...attemptColumns(updated, 'feed', 'key', 'pull'),
       updated.map(({ attempt: { request, before } }) =>
         before === undefined || !('fields' in request) ? null : toJsonb(formerValues(request.fields, before)),
       ),
@@ -517,10 +500,6 @@ async function keepEndedDocuments(tx: Queryable, outcomes: readonly AttemptOutco
      from unnest($1::text[], $2::text[], $3::bigint[]) a(feed, key, pull)
      join mapping m on m.feed = a.feed and m.key = a.key and (m.adopted or m.created_by is distinct from a.pull)
      left join document d on d.feed = a.feed and d.key = a.key`,
-    [
-      ended.map(({ attempt }) => attempt.feed),
-      ended.map(({ attempt }) => attempt.key),
-      ended.map(({ attempt }) => attempt.pull),
-    ],
+    attemptColumns(ended, 'feed', 'key', 'pull'),
   );
 }

@@ -4,7 +4,7 @@ import type { FeedName, PostingKey } from '../../posting/identifiers.ts';
 import type { Fields, Posting } from '../../posting/posting.ts';
 import { lockKey, lockOutcomesShared } from '../locks/advisory-locks.ts';
 import { toJsonb } from '../postgres/copy-rows.ts';
-import type { Queryable } from '../postgres/database.ts';
+import { columnsOf, type Queryable } from '../postgres/database.ts';
 import { isLockTaken } from '../postgres/transient-error.ts';
 import { addOutcomeCount } from '../pull/pull-history.ts';
 import { unreadHashSql } from '../pull/record-hashes.ts';
@@ -240,10 +240,7 @@ export interface PostingName {
 }
 
 const COLUMNS_OF_NAMES = 'unnest($1::text[], $2::text[])';
-const namesOf = (postings: readonly PostingName[]) => [
-  postings.map(({ feed }) => feed),
-  postings.map(({ key }) => key),
-];
+const namesOf = (postings: readonly PostingName[]) => columnsOf(postings, 'feed', 'key');
 
 /** The edits of several postings, in their order. */
 export async function editsOfPostings(db: Queryable, postings: readonly PostingName[]): Promise<EditRow[][]> {

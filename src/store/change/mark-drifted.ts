@@ -3,7 +3,7 @@ import { type FeedName, type PostingKey, postingKey, type SiteJobId } from '../.
 import { auditActions } from '../access/audit.ts';
 import { lockOutcomesShared } from '../locks/advisory-locks.ts';
 import { toJsonb } from '../postgres/copy-rows.ts';
-import type { Session } from '../postgres/database.ts';
+import { columnsOf, type Session } from '../postgres/database.ts';
 import { unreadHashSql } from '../pull/record-hashes.ts';
 
 /** A job that was found gone or changed, with what was known of it when it was asked for. */
@@ -86,13 +86,7 @@ async function whyUnmarked(
      where m.key is null or coalesce(c.desired = 'absent', false) or c.attempt_token is not null or u.key is not null
        or m.content_hash <> j.hash
        or j.last_request <> coalesce((select max(q.id) from request q where q.feed = $1 and q.key = j.key), 0)`,
-    [
-      feed,
-      jobs.map(({ key }) => key),
-      jobs.map(({ siteJobId }) => siteJobId),
-      jobs.map(({ contentHash }) => contentHash),
-      jobs.map(({ lastRequest }) => lastRequest),
-    ],
+    [feed, ...columnsOf(jobs, 'key', 'siteJobId', 'contentHash', 'lastRequest')],
   );
   return new Map(rows.map(({ key, message }) => [postingKey(key), message]));
 }

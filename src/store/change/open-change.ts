@@ -4,7 +4,7 @@ import type { Reason } from '../../plan/desired-change.ts';
 import type { FeedName, PostingKey, SiteName } from '../../posting/identifiers.ts';
 import type { Fields } from '../../posting/posting.ts';
 import { circumstancesSql } from '../backlog/open-counts.ts';
-import type { Queryable } from '../postgres/database.ts';
+import { type Queryable, type Stored, withoutNulls } from '../postgres/database.ts';
 import type { ChangeState } from './life-cycle.ts';
 
 /** A change as stored. */
@@ -54,58 +54,34 @@ export interface OpenChangeRow {
 export const markOfChange = (c: string): string =>
   `hashint8extended(${c}.id, entry_revision(${c}.state, ${c}.revision, ${c}.attempt_token, ${c}.found_job_id, ${c}.reason))::text`;
 
-const SELECT = `select id, feed, key, site, state, discarded_from, desired, operation, fields, record_hash, invalid, gone, ${circumstancesSql('change')} as circumstances, approved, attempts, pull, revision, ${markOfChange('change')} as mark, since,
-    reason, attempt_operation, attempt_started, coalesce(sent_fields, fields) as attempt_fields,
-    (extract(epoch from clock_timestamp() - since) * 1000)::float8 as age,
+const SELECT = `select id, feed, key, site, state, case when state = 'discarded' then coalesce(discarded_from, 'rejected') end as "discardedFrom", desired,
+    operation, fields, record_hash as "recordHash", invalid, gone as missing, ${circumstancesSql('change')} as circumstances, approved, attempts,
+    pull, revision, ${markOfChange('change')} as mark, since, (extract(epoch from clock_timestamp() - since) * 1000)::float8 as "ageMs",
     case when isfinite(not_before)
-      then greatest(0, extract(epoch from not_before - clock_timestamp()) * 1000)::float8 else 0 end as waits
+      then greatest(0, extract(epoch from not_before - clock_timestamp()) * 1000)::float8 else 0 end as "waitsMs",
+    reason, attempt_operation as "attemptOperation", attempt_started as "attemptStarted", coalesce(sent_fields, fields) as "attemptFields"
   from change`;
 
-interface ChangeRow
-  extends Pick<
-    OpenChangeRow,
-    | 'id'
-    | 'feed'
-    | 'key'
-    | 'site'
-    | 'state'
-    | 'desired'
-    | 'operation'
-    | 'invalid'
-    | 'approved'
-    | 'attempts'
-    | 'revision'
-    | 'mark'
-    | 'since'
-  > {
-  readonly discarded_from: NonNullable<OpenChangeRow['discardedFrom']> | null;
-  readonly fields: Fields | null;
-  readonly record_hash: Buffer | null;
-  readonly gone: boolean;
-  readonly circumstances: readonly ReadCircumstance[];
-  readonly pull: number | null;
-  readonly reason: Reason | null;
+type StoredChange = Stored<Omit<OpenChangeRow, 'attempt'>> & {
   /** Null without an attempt, as its start. */
-  readonly attempt_operation: OpenChangeRow['operation'] | null;
-  readonly attempt_started: Date;
-  readonly attempt_fields: Fields | null;
-  readonly age: number;
-  readonly waits: number;
-}
+  readonly attemptOperation: OpenChangeRow['operation'] | null;
+  readonly attemptStarted: Date;
+  readonly attemptFields: Fields | null;
+};
 
 export async function findChange(db: Queryable, id: number): Promise<OpenChangeRow | undefined> {
-  const [row] = await db.query<ChangeRow>(`${SELECT} where id = $1`, [id]);
+  const [row] = await db.query<StoredChange>(`${SELECT} where id = $1`, [id]);
   return row === undefined ? undefined : tidy(row);
 }
 
 export async function findChangeOf(db: Queryable, feed: FeedName, key: PostingKey): Promise<OpenChangeRow | undefined> {
-  const [row] = await db.query<ChangeRow>(`${SELECT} where feed = $1 and key = $2`, [feed, key]);
+  const [row] = await db.query<StoredChange>(`${SELECT} where feed = $1 and key = $2`, [feed, key]);
   return row === undefined ? undefined : tidy(row);
 }
 
 /** Reads a change and locks it until the transaction ends. */
 export async function lockChange(tx: Queryable, id: number): Promise<OpenChangeRow | undefined> {
-  const [row] = await tx.query<ChangeRow>(`${SELECT} where id = $1 for update`, [id]);
+  const [row] = await tx.query<StoredChange>(`${SELECT} where id = $1 for update`, [id]);
   return row === undefined ? undefined : tidy(row);
 }
 
@@ -116,35 +92,14 @@ export async function lockChanges(tx: Queryable, ids: readonly number[]): Promis
 
 /** Reads changes by their entry numbers; to decide about them, the transaction has to have locked them. */
 export async function readChanges(tx: Queryable, ids: readonly number[]): Promise<ReadonlyMap<number, OpenChangeRow>> {
-  const rows = await tx.query<ChangeRow>(`${SELECT} where id = any($1::bigint[])`, [ids]);
+  const rows = await tx.query<StoredChange>(`${SELECT} where id = any($1::bigint[])`, [ids]);
   return new Map(rows.map((row) => [row.id, tidy(row)]));
 }
 
-const tidy = (row: ChangeRow): OpenChangeRow => ({
-  id: row.id,
-  feed: row.feed,
-  key: row.key,
-  site: row.site,
-  state: row.state,
-  discardedFrom: row.state === 'discarded' ? (row.discarded_from ?? 'rejected') : undefined,
-  desired: row.desired,
-  operation: row.operation,
-  fields: row.fields ?? undefined,
-  recordHash: row.record_hash ?? undefined,
-  invalid: row.invalid,
-  missing: row.gone,
-  circumstances: row.circumstances,
-  approved: row.approved,
-  attempts: row.attempts,
-  pull: row.pull ?? undefined,
-  revision: row.revision,
-  mark: row.mark,
-  since: row.since,
-  ageMs: row.age,
-  waitsMs: row.waits,
-  reason: row.reason ?? undefined,
+const tidy = ({ attemptOperation, attemptStarted, attemptFields, ...row }: StoredChange): OpenChangeRow => ({
+  ...withoutNulls<Omit<OpenChangeRow, 'attempt'>>(row),
   attempt:
-    row.attempt_operation === null
+    attemptOperation === null
       ? undefined
-      : { operation: row.attempt_operation, startedAt: row.attempt_started, fields: row.attempt_fields ?? undefined },
+      : { operation: attemptOperation, startedAt: attemptStarted, fields: attemptFields ?? undefined },
 });

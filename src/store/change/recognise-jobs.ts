@@ -14,7 +14,7 @@ import { INCOMPLETE_FEED, type JobCandidate, judgeCandidates } from '../../plan/
 import { rewritings } from '../../plan/observe-values.ts';
 import type { FeedName, SiteName } from '../../posting/identifiers.ts';
 import type { Fields } from '../../posting/posting.ts';
-import type { Queryable } from '../postgres/database.ts';
+import { columnsOf, type Queryable } from '../postgres/database.ts';
 import { isTitled, learntRewrites } from '../site/kept-values.ts';
 import { formsOf, partsOf, SECRET_FORM, secretForm, titleBlock } from '../site/unowned-jobs.ts';
 import { putInDoubt, type Recognised, unsettleFound } from './doubt.ts';
@@ -340,13 +340,7 @@ class Search {
          and (strpos(r.reference, a.form) > 0 or strpos(a.form, r.reference) > 0)
          and 3 * least(length(r.reference), length(a.form)) >= greatest(length(r.reference), length(a.form))
          and ${UNOWNED} and ${UNREFUTED} group by a.key`,
-      [
-        this.#site,
-        this.#feed,
-        asked.map(({ key }) => key),
-        asked.map(({ hash }) => hash),
-        asked.map(({ form }) => form),
-      ],
+      [this.#site, this.#feed, ...columnsOf(asked, 'key', 'hash', 'form')],
     );
     return new Map(rows.map(({ key, ids }) => [key, new Set(ids)]));
   }
@@ -363,14 +357,7 @@ class Search {
          where r.blocks @> array[a.hash] and r.site = $1 and ${UNOWNED}
            and ${UNREFUTED} limit case when a.kind = any($6::text[]) then ${MOST_OF_BLOCK} else ${MOST_OF_HINT} end + 1) r
        group by a.key, a.kind, a.hash`,
-      [
-        this.#site,
-        this.#feed,
-        asked.map(({ key }) => key),
-        asked.map(({ kind }) => kind),
-        asked.map(({ hash }) => hash),
-        DECISIVE,
-      ],
+      [this.#site, this.#feed, ...columnsOf(asked, 'key', 'kind', 'hash'), DECISIVE],
     );
     const ids = new Map<string, Set<string>>();
     const crowded = new Set<string>();

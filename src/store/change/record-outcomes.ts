@@ -10,8 +10,15 @@ import type { Queryable, Statements, Transaction } from '../postgres/database.ts
 import { microBatch } from '../postgres/micro-batch.ts';
 import { addOutcomeCount, type Counted } from '../pull/pull-history.ts';
 import { areOfOneJob } from '../site/kept-values.ts';
-import type { Attempt, AttemptOutcome, ExchangeRecord, Recorded, Result } from './attempt.ts';
-import { recordUncertainWrites } from './attempt.ts';
+import {
+  type Attempt,
+  type AttemptOutcome,
+  attemptColumns,
+  type ExchangeRecord,
+  type Recorded,
+  type Result,
+  recordUncertainWrites,
+} from './attempt.ts';
 import { completeAccepted, type LockedChange } from './complete.ts';
 import { doubtReason, operationWithoutJob, targetReason, targetState } from './life-cycle.ts';
 
@@ -111,12 +118,7 @@ async function lockOpen(
      from unnest($1::text[], $2::text[], $3::uuid[], $4::bigint[]) a(feed, key, token, revision)
      join change c on c.feed = a.feed and c.key = a.key and c.attempt_token = a.token
      order by c.feed, c.key for update of c`,
-    [
-      outcomes.map(({ attempt }) => attempt.feed),
-      outcomes.map(({ attempt }) => attempt.key),
-      outcomes.map(({ attempt }) => attempt.token),
-      outcomes.map(({ attempt }) => attempt.revision),
-    ],
+    attemptColumns(outcomes, 'feed', 'key', 'token', 'revision'),
   );
   return new Map(rows.map((row) => [row.token, row]));
 }
@@ -163,9 +165,7 @@ async function recordReturned(
        r(feed, key, token, next, attempts, delay, reason)
      where c.feed = r.feed and c.key = r.key and c.attempt_token = r.token`,
     [
-      returned.map(({ attempt }) => attempt.feed),
-      returned.map(({ attempt }) => attempt.key),
-      returned.map(({ attempt }) => attempt.token),
+      ...attemptColumns(returned, 'feed', 'key', 'token'),
       returned.map(({ next }) => next.state),
       returned.map(({ next }) => next.attempts),
       returned.map(({ back }) => (back.to === 'ready' ? back.delayMs / 1000 : null)),
@@ -231,8 +231,7 @@ async function recordRequests(tx: Queryable, sent: readonly Sent[]): Promise<voi
      from unnest($1::text[], $2::text[], $3::bigint[], $4::text[], $5::text[], $6::jsonb[], $7::int2[], $8::text[], $9::int[], $10::text[])
        r(feed, key, pull, operation, id, names, status, outcome, ms, title)`,
     [
-      sent.map(({ attempt }) => attempt.feed),
-      sent.map(({ attempt }) => attempt.key),
+      ...attemptColumns(sent, 'feed', 'key'),
       sent.map(({ attempt }) => attempt.pull ?? null),
       sent.map(({ attempt }) => attempt.request.kind),
       sent.map(({ attempt, result }) => {
@@ -283,8 +282,7 @@ async function recordFailures(tx: Queryable, outcomes: readonly AttemptOutcome[]
     `insert into failure (feed, key, pull, operation, kind, problems, request, response)
      select * from unnest($1::text[], $2::text[], $3::bigint[], $4::text[], $5::text[], $6::jsonb[], $7::jsonb[], $8::jsonb[])`,
     [
-      failed.map(({ attempt }) => attempt.feed),
-      failed.map(({ attempt }) => attempt.key),
+      ...attemptColumns(failed, 'feed', 'key'),
       failed.map(({ attempt }) => attempt.pull ?? null),
       failed.map(({ attempt }) => attempt.request.kind),
       failed.map(({ reason }) => reason.kind),

@@ -11,7 +11,7 @@ import { auditAction } from '../access/audit.ts';
 import { lockOutcomesShared } from '../locks/advisory-locks.ts';
 import { LEASE } from '../locks/processes.ts';
 import { toJsonb } from '../postgres/copy-rows.ts';
-import type { Database, Queryable, Session, Statements } from '../postgres/database.ts';
+import { columnsOf, type Database, type Queryable, type Session, type Statements } from '../postgres/database.ts';
 import { isPassing } from '../postgres/transient-error.ts';
 import { unreadHashSql } from '../pull/record-hashes.ts';
 import { namesOfSite } from '../site/known-address.ts';
@@ -211,8 +211,7 @@ export function recoverAbandoned(
          attempt_operation = case when a.next = 'in_doubt' then c.attempt_operation end
        from abandoned a where c.feed = a.feed and c.key = a.key`,
       [
-        abandoned.map(({ feed }) => feed),
-        abandoned.map(({ key }) => key),
+        ...columnsOf(abandoned, 'feed', 'key'),
         states,
         mayLandMs / 1000,
         changeReason('poisoned', poisoned),

@@ -2,7 +2,7 @@
 import type { FeedName } from '../../posting/identifiers.ts';
 import { auditAction } from '../access/audit.ts';
 import { lockKey } from '../locks/advisory-locks.ts';
-import type { Database, Queryable } from '../postgres/database.ts';
+import { type Database, type Queryable, type Stored, withoutNulls } from '../postgres/database.ts';
 
 /** Versions that are kept of each feed, besides the last that was saved from here; an older one goes when a newer one is added. */
 export const MOST_VERSIONS = 100;
@@ -21,18 +21,12 @@ export interface StoredVersion {
 
 /** Newest first. */
 export async function readVersions(db: Queryable, feed: FeedName): Promise<StoredVersion[]> {
-  const rows = await db.query<
-    Omit<StoredVersion, 'actor' | 'addresses'> & { actor: string | null; addresses: string[] | null }
-  >(
+  const rows = await db.query<Stored<StoredVersion>>(
     `select version, at, actor, text, addresses, settled as "isSettled" from feed_file_version
      where feed = $1 order by version desc`,
     [feed],
   );
-  return rows.map(({ actor, addresses, ...row }) => ({
-    ...row,
-    actor: actor ?? undefined,
-    addresses: addresses ?? undefined,
-  }));
+  return rows.map(withoutNulls<StoredVersion>);
 }
 
 /** The addresses of the text saved from here last that nobody has written by hand, and of each that may have replaced it. */

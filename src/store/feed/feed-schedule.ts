@@ -1,7 +1,7 @@
 // Stores when each feed is pulled next, and assigns each due run to one process, in Postgres because BullMQ or Redis may lose its state.
 import type { FeedName } from '../../posting/identifiers.ts';
 import { LIVE_WORKERS, RUNNING_WORKERS } from '../locks/processes.ts';
-import type { Database, Queryable } from '../postgres/database.ts';
+import { columnsOf, type Database, type Queryable } from '../postgres/database.ts';
 
 /** A feed's schedule as configured in a process. */
 export interface FeedSchedule {
@@ -79,15 +79,7 @@ export async function setSchedules(
          due_at = case when s.due_at <= now() then s.due_at
            when s.pattern = excluded.pattern and s.time_zone = excluded.time_zone then least(s.due_at, excluded.due_at)
            else excluded.due_at end`,
-      [
-        changed.map(({ feed }) => feed),
-        changed.map(({ pattern }) => pattern),
-        changed.map(({ timeZone }) => timeZone),
-        changed.map(({ digest }) => digest),
-        changed.map(({ next }) => next),
-        worker,
-        startedAt,
-      ],
+      [...columnsOf(changed, 'feed', 'pattern', 'timeZone', 'digest', 'next'), worker, startedAt],
     );
   }
   const ended = unscheduled.filter((feed) => {
@@ -208,13 +200,7 @@ export async function takeDueRuns(
      where s.feed = d.feed and s.due_at = d.due and s.run_by is not distinct from d.run_by
      returning s.feed, s.run_due as "dueAt",
        (extract(epoch from clock_timestamp() - s.run_due) * 1000)::float8 as "lateMs"`,
-    [
-      worker,
-      ready.map(({ feed }) => feed),
-      ready.map(({ due }) => due),
-      ready.map(({ runBy }) => runBy),
-      ready.map(({ next }) => next),
-    ],
+    [worker, ...columnsOf(ready, 'feed', 'due', 'runBy', 'next')],
   );
 }
 

@@ -5,7 +5,7 @@ import type { CreateOnlyFields } from '../../plan/desired-change.ts';
 import type { FeedPolicy } from '../../plan/policy.ts';
 import type { FeedName, SiteName } from '../../posting/identifiers.ts';
 import { toJsonb } from '../postgres/copy-rows.ts';
-import type { Queryable } from '../postgres/database.ts';
+import { type Queryable, type Stored, withoutNulls } from '../postgres/database.ts';
 
 export interface FeedState {
   readonly site: SiteName;
@@ -28,33 +28,26 @@ export interface FeedState {
  */
 export const KEYS_CHANGED = 'changed';
 
-interface FeedStateRow {
-  readonly site: SiteName;
-  readonly current_pull: number | null;
-  readonly source_version: string | null;
-  readonly key_rule: string | null;
-  readonly stopped_by: number | null;
+type FeedStateRow = Stored<Omit<FeedState, 'stopped' | 'policy'>> & {
+  readonly stoppedBy: number | null;
+  readonly undone: number | null;
   readonly policy: FeedPolicy | null;
-  readonly undoes: number | null;
-  readonly saw_nothing: boolean;
-}
+};
 
 export async function readFeedState(db: Queryable, feed: FeedName): Promise<FeedState | undefined> {
   const [row] = await db.query<FeedStateRow>(
-    `select f.site, f.current_pull, f.source_version, f.key_rule, f.stopped_by, f.policy, u.undoes, coalesce(p.seen = 0, false) as saw_nothing
+    `select f.site, f.current_pull as "currentPull", f.source_version as version, f.key_rule as "keyRule", f.stopped_by as "stoppedBy",
+       u.undoes as undone, f.policy, coalesce(p.seen = 0, false) as "sawNothing"
      from feed_state f left join pull p on p.id = f.current_pull
      left join pull u on u.id = f.stopped_by where f.feed = $1`,
     [feed],
   );
   if (row === undefined) return undefined;
+  const { stoppedBy, undone, policy, ...state } = row;
   return {
-    site: row.site,
-    currentPull: row.current_pull ?? undefined,
-    version: row.source_version ?? undefined,
-    keyRule: row.key_rule ?? undefined,
-    stopped: row.stopped_by === null ? undefined : { by: row.stopped_by, undone: row.undoes ?? undefined },
-    ...(row.policy === null ? {} : { policy: row.policy }),
-    sawNothing: row.saw_nothing,
+    ...withoutNulls<Omit<FeedState, 'stopped' | 'policy'>>(state),
+    stopped: stoppedBy === null ? undefined : { by: stoppedBy, undone: undone ?? undefined },
+    ...(policy === null ? {} : { policy }),
   };
 }
 

@@ -1,7 +1,7 @@
 // Stores what people have paused: everything, a site or a feed. A pause of the program is another fact: see `site/site-state.ts`.
 import { type PauseSubject, type PersonsPause, pausesOf } from '../../plan/pause-words.ts';
-import type { FeedName, SiteName } from '../../posting/identifiers.ts';
-import type { Queryable } from '../postgres/database.ts';
+import type { FeedName } from '../../posting/identifiers.ts';
+import { type Queryable, type Stored, withoutNulls } from '../postgres/database.ts';
 
 /** Also once no process runs that could end it. */
 const IN_FORCE = '(p.until is null or p.until > now())';
@@ -31,33 +31,15 @@ const recordEnded = (row: string): string =>
 
 const GATE_WITHIN_MS = 15_000;
 
-interface PauseRow {
-  readonly id: number;
-  readonly site: SiteName | null;
-  readonly feed: FeedName | null;
-  readonly since: Date;
-  readonly until: Date | null;
-  readonly actor: string;
-  readonly reason: string | null;
-  readonly stopsPulls: boolean;
-}
-
+type PauseRow = Stored<PersonsPause>;
 const COLUMNS = 'p.id, p.site, p.feed, p.since, p.until, p.actor, p.reason, p.stops_pulls as "stopsPulls"';
-
-const tidy = ({ site, feed, until, reason, ...row }: PauseRow): PersonsPause => ({
-  ...row,
-  site: site ?? undefined,
-  feed: feed ?? undefined,
-  until: until ?? undefined,
-  reason: reason ?? undefined,
-});
 
 /** All that are in force: first that of everything, then sites, then feeds. */
 export async function listPauses(db: Queryable): Promise<PersonsPause[]> {
   const rows = await db.query<PauseRow>(
     `select ${COLUMNS} from pause p where ${IN_FORCE} order by p.feed nulls first, p.site nulls first`,
   );
-  return rows.map(tidy);
+  return rows.map(withoutNulls<PersonsPause>);
 }
 
 export interface NewPause {
@@ -91,7 +73,7 @@ export async function pauseSubject(
      returning ${COLUMNS}`,
     [site ?? null, feed ?? null, pause.until ?? null, pause.actor, pause.reason ?? null, pause.stopsPulls],
   );
-  return tidy(row as PauseRow);
+  return withoutNulls<PersonsPause>(row as PauseRow);
 }
 
 /** Ends the pause of exactly this. @returns the pause; `undefined`: none was in force */
@@ -105,7 +87,7 @@ export async function endPauseOf(tx: Queryable, { site, feed }: PauseSubject): P
   const ended = rows.find(({ inForce }) => inForce);
   if (ended === undefined) return undefined;
   const { inForce: _, ...row } = ended;
-  return tidy(row);
+  return withoutNulls<PersonsPause>(row);
 }
 
 /** If both feeds are paused, leaves one pause, of `feed`, which lasts as long and stops as much as either. */

@@ -14,7 +14,7 @@ import { auditAction } from '../access/audit.ts';
 import type { UnmappedPosting } from '../backlog/unmapped-postings.ts';
 import { RUNNING_WORKERS } from '../locks/processes.ts';
 import { RowCopier, temporaryTable, toJsonb } from '../postgres/copy-rows.ts';
-import type { Database, Queryable, Session } from '../postgres/database.ts';
+import { type Database, type Queryable, type Session, type Stored, withoutNulls } from '../postgres/database.ts';
 import { inBatches } from '../postgres/stream-rows.ts';
 
 /** A job that resembles a posting, as the site's list shows it. Its fields are in the form that may be stored. */
@@ -248,13 +248,13 @@ export async function proposedPosting(
   feed: FeedName,
   key: PostingKey,
 ): Promise<ProposedPosting | undefined> {
-  const [row] = await db.query<{ fields: Fields; record_hash: Buffer; feed_version: string | null }>(
-    `select p.fields, p.record_hash, r.feed_version from adopt_proposal p join adopt_run r on r.feed = p.feed
+  const [row] = await db.query<Stored<ProposedPosting>>(
+    `select p.fields, p.record_hash as "recordHash", r.feed_version as version
+     from adopt_proposal p join adopt_run r on r.feed = p.feed
      where p.feed = $1 and p.key = $2 and p.fields is not null and p.record_hash is not null`,
     [feed, key],
   );
-  if (row === undefined) return undefined;
-  return { fields: row.fields, recordHash: row.record_hash, version: row.feed_version ?? undefined };
+  return row && withoutNulls<ProposedPosting>(row);
 }
 
 /** @param after the number of the last one before the page */

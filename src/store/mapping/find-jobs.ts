@@ -2,7 +2,7 @@
 // ended.
 import type { FeedName, PostingKey, PostingRef, SiteJobId, SiteName } from '../../posting/identifiers.ts';
 import type { ChangeState } from '../change/life-cycle.ts';
-import { type Database, IS_WRITABLE, type Queryable } from '../postgres/database.ts';
+import { type Database, IS_WRITABLE, type Queryable, type Stored, withoutNulls } from '../postgres/database.ts';
 import { inBatches } from '../postgres/stream-rows.ts';
 import { HAS_ENDED, joinExpiry } from '../pull/posting-expiry.ts';
 
@@ -250,12 +250,6 @@ export interface MappingRow {
 
 const READ_AT_ONCE = 1_000;
 
-interface ListedRow extends Pick<MappingRow, 'feed' | 'key' | 'site'> {
-  readonly site_job_id: SiteJobId;
-  readonly site_job_url: string | null;
-  readonly mapped_at: Date;
-}
-
 /**
  * Ordered by the bytes of feed and key, in every database alike, so that exports of the same mappings are equal. All rows are as of
  * one moment.
@@ -268,21 +262,13 @@ export async function* listMappings(
   const session = await db.session();
   try {
     await session.query('begin read only');
-    const select = `select m.feed, m.key, m.site, m.site_job_id, m.site_job_url, greatest(m.mapped_at, e.renewed_at) as mapped_at
+    const select = `select m.feed, m.key, m.site, m.site_job_id as "siteJobId", m.site_job_url as url,
+         greatest(m.mapped_at, e.renewed_at) as since
        from mapping m ${joinExpiry('m')}
        where $1::text is null or m.feed = $1 order by m.feed collate "C", m.key collate "C" limit $2`;
     const values = [feed ?? null, Number.isFinite(limit) ? limit : null];
-    for await (const rows of inBatches<ListedRow>(session, 'listed_mapping', select, READ_AT_ONCE, values)) {
-      for (const row of rows) {
-        yield {
-          feed: row.feed,
-          key: row.key,
-          site: row.site,
-          siteJobId: row.site_job_id,
-          url: row.site_job_url ?? undefined,
-          since: row.mapped_at,
-        };
-      }
+    for await (const rows of inBatches<Stored<MappingRow>>(session, 'listed_mapping', select, READ_AT_ONCE, values)) {
+      for (const row of rows) yield withoutNulls<MappingRow>(row);
     }
   } finally {
     await session.end();

@@ -26,6 +26,26 @@ export const driverModules: ReadonlyMap<string, unknown> = new Map([
 /** A row of which no column is read. */
 type NoColumns = Readonly<Record<never, never>>;
 
+/** A row as a statement returns it: a member that may be `undefined` is null instead. None may be null for another reason. */
+export type Stored<Row> = {
+  readonly [Name in keyof Row]: null extends Row[Name]
+    ? never
+    : undefined extends Row[Name]
+      ? Exclude<Row[Name], undefined> | null
+      : Row[Name];
+};
+
+/** The row that a statement has returned with the names that its members have here. */
+export function withoutNulls<Row extends object>(stored: Stored<Row>): Row {
+  const row: { [Name in keyof Row]?: unknown } = { ...stored };
+  for (const name in row) row[name] ??= undefined;
+  return row as Row;
+}
+
+/** The values of these members of all rows, each as a column for `unnest`. */
+export const columnsOf = <Row>(rows: readonly Row[], ...names: readonly (keyof Row)[]): readonly unknown[] =>
+  names.map((name) => rows.map((row) => row[name]));
+
 /** Anything that can run a statement: the pool, or the client of a transaction. */
 export interface Queryable {
   /** `Row`: the columns that the statement returns, as its caller states them: the driver can't know them. */

@@ -1,6 +1,6 @@
 // Which postings have expired, and whether a pull is due because of them.
 import type { FeedName, PostingKey } from '../../posting/identifiers.ts';
-import type { Queryable } from '../postgres/database.ts';
+import { type Queryable, type Stored, withoutNulls } from '../postgres/database.ts';
 
 /**
  * SQL: whether the posting with the mapping `m` and the row `e`, each or both of which may be null, has expired: by the age of its job,
@@ -77,14 +77,10 @@ export interface PostingExpiry {
 }
 
 export async function expiryOf(db: Queryable, feed: FeedName, key: PostingKey): Promise<PostingExpiry | undefined> {
-  const [row] = await db.query<{ expired_at: Date | null; renewed_at: Date | null; site_job_id: string | null }>(
-    'select expired_at, renewed_at, site_job_id from posting_expiry where feed = $1 and key = $2',
+  const [row] = await db.query<Stored<PostingExpiry>>(
+    `select expired_at as "expiredAt", renewed_at as "renewedAt", site_job_id as "siteJobId" from posting_expiry
+     where feed = $1 and key = $2`,
     [feed, key],
   );
-  if (row === undefined) return undefined;
-  return {
-    expiredAt: row.expired_at ?? undefined,
-    renewedAt: row.renewed_at ?? undefined,
-    siteJobId: row.site_job_id ?? undefined,
-  };
+  return row && withoutNulls<PostingExpiry>(row);
 }

@@ -4,7 +4,7 @@ import type { FeedName, PostingKey, SiteName } from '../../posting/identifiers.t
 import type { Fields } from '../../posting/posting.ts';
 import type { OpenCounts } from '../backlog/open-counts.ts';
 import { toJsonb } from '../postgres/copy-rows.ts';
-import type { Queryable } from '../postgres/database.ts';
+import { type Queryable, type Stored, withoutNulls } from '../postgres/database.ts';
 
 /** A pull with the outcomes counted for it so far. */
 export interface CountedPull extends PullRow {
@@ -146,10 +146,7 @@ export interface PulledPosting {
 const FORMER = `select distinct on (key) feed, key, at, fields from former_document
   where feed = $1 and pull = $2 and whole = $5 and not edited and ($3::text is null or key > $3) order by key, id limit $4`;
 
-interface PulledRow extends Pick<PulledPosting, 'key' | 'at'> {
-  readonly now: Fields | null;
-  readonly before: NonNullable<PulledPosting['before']> | null;
-}
+type PulledRow = Stored<PulledPosting>;
 
 /** In the order of their keys. Created: the jobs that still exist. Updated and deleted: as long as `undo` keeps them. */
 export async function pulledPostings(
@@ -174,7 +171,7 @@ export async function pulledPostings(
            left join document d on d.feed = f.feed and d.key = f.key order by f.key`,
           [...parameters, effect === 'deleted'],
         );
-  return rows.map(({ now, before, ...row }) => ({ ...row, now: now ?? undefined, before: before ?? undefined }));
+  return rows.map(withoutNulls<PulledPosting>);
 }
 
 // Stores one row per pull, with its counts, the outcomes that are counted towards it, and how it ended.
@@ -288,17 +285,11 @@ export async function findUndoOf(db: Queryable, pull: number): Promise<number | 
   return row?.id;
 }
 
-interface StoredPull
-  extends Omit<PullRow, 'undoes' | 'committedAt' | 'finishedAt' | 'weak' | 'durationMs' | 'takenOver'> {
-  readonly undoes: number | null;
-  readonly committedAt: Date | null;
-  readonly finishedAt: Date | null;
-  readonly weak: string | null;
-  readonly durationMs: number | null;
+type StoredPull = Stored<Omit<PullRow, 'takenOver'>> & {
   /** Null unless a later pull took the feed over; then both are set. */
   readonly takenOverBy: number | null;
   readonly leftOpen: OpenCounts;
-}
+};
 
 export async function findPull(db: Queryable, pull: number): Promise<PullRow | undefined> {
   const [row] = await db.query<StoredPull>(`select ${COLUMNS} from pull where id = $1`, [pull]);
@@ -331,13 +322,8 @@ export async function newestPulls(db: Queryable, feeds: readonly FeedName[]): Pr
 }
 
 const tidy = ({ takenOverBy, leftOpen, ...row }: StoredPull): PullRow => ({
-  ...row,
+  ...withoutNulls<Omit<PullRow, 'takenOver'>>(row),
   takenOver: takenOverBy === null ? undefined : { by: takenOverBy, leftOpen },
-  undoes: row.undoes ?? undefined,
-  weak: row.weak ?? undefined,
-  committedAt: row.committedAt ?? undefined,
-  finishedAt: row.finishedAt ?? undefined,
-  durationMs: row.durationMs ?? undefined,
 });
 
 /** `refused` and `unjudged` are subsets of `requests`; the latter allow no conclusion about their postings. */

@@ -4,7 +4,7 @@ import { keyHash } from '../../posting/hash.ts';
 import type { FeedName, PostingKey } from '../../posting/identifiers.ts';
 import type { Problem } from '../../posting/posting.ts';
 import { toJsonb } from '../postgres/copy-rows.ts';
-import type { Queryable } from '../postgres/database.ts';
+import { columnsOf, type Queryable, type Stored, withoutNulls } from '../postgres/database.ts';
 
 /** A record that repeats a key, or one that represents the records without an entry of their own. */
 export interface RecordProblem {
@@ -35,27 +35,14 @@ export interface UnreadableRecords {
   readonly count: number;
 }
 
-interface UnreadableRecord extends Pick<UnreadableEntry, 'id' | 'bytes' | 'discarded'> {
-  readonly key: PostingKey | null;
-  readonly shape: string | null;
-  readonly fault: string | null;
-}
-
 /** Entries of a feed's unreadable records, oldest first, discarded ones last. */
 export async function unreadableEntries(db: Queryable, feed: FeedName): Promise<UnreadableEntry[]> {
-  const rows = await db.query<UnreadableRecord>(
+  const rows = await db.query<Stored<UnreadableEntry>>(
     `select id, key, discarded, encode(record_hash, 'hex') as bytes, encode(shape, 'hex') as shape, fault
      from record_problem where feed = $1 and kind = 'unreadable' order by discarded, id`,
     [feed],
   );
-  return rows.map((row) => ({
-    id: row.id,
-    key: row.key ?? undefined,
-    bytes: row.bytes,
-    shape: row.shape ?? undefined,
-    fault: row.fault ?? undefined,
-    discarded: row.discarded,
-  }));
+  return rows.map(withoutNulls<UnreadableEntry>);
 }
 
 /** Keys of postings that have such an entry. */
@@ -134,8 +121,7 @@ export async function noteRecordProblems(
     [
       feed,
       pull,
-      problems.map((problem) => problem.kind),
-      problems.map((problem) => problem.recordHash),
+      ...columnsOf(problems, 'kind', 'recordHash'),
       problems.map((problem) => problem.key ?? null),
       problems.map((problem) => toJsonb(problem.problems)),
       problems.map((problem) => storable(problem.excerpt)),

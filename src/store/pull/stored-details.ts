@@ -5,7 +5,7 @@ import { gunzip, gzip } from 'node:zlib';
 import pg from 'pg';
 import { type Mark, RecordIndex } from '../../compact/record-index.ts';
 import type { FeedName, PostingKey } from '../../posting/identifiers.ts';
-import type { Database, Queryable } from '../postgres/database.ts';
+import { columnsOf, type Database, type Queryable } from '../postgres/database.ts';
 import { streamHashes } from '../postgres/stream-rows.ts';
 
 export interface StoredDetail {
@@ -194,8 +194,7 @@ export async function storeDetails(
        where d.fetched_at < excluded.fetched_at`,
     [
       feed,
-      details.map(({ listHash }) => listHash),
-      details.map(({ key }) => key),
+      ...columnsOf(details, 'listHash', 'key'),
       await Promise.all(details.map(({ document }) => compressed(document))),
       details.map(({ ageMs }) => ageMs / 1000),
       details.map(({ recordHash }) => recordHash),
@@ -215,12 +214,7 @@ export async function assignDetails(
     `update detail d set key = r.key, record_hash = r.record_hash, unlisted_at = null
      from unnest($2::bytea[], $3::text[], $4::bytea[]) r(list_hash, key, record_hash)
      where d.feed = $1 and d.list_hash = r.list_hash`,
-    [
-      feed,
-      details.map(({ listHash }) => listHash),
-      details.map(({ key }) => key),
-      details.map(({ recordHash }) => recordHash),
-    ],
+    [feed, ...columnsOf(details, 'listHash', 'key', 'recordHash')],
   );
 }
 

@@ -4,7 +4,7 @@ import type { Fields, Problem } from '../../posting/posting.ts';
 import { type AuditRow, recentActions } from '../access/audit.ts';
 import { type EditRow, editsOfPosting } from '../change/edit.ts';
 import { findChangeOf, type OpenChangeRow } from '../change/open-change.ts';
-import type { Queryable } from '../postgres/database.ts';
+import { type Queryable, type Stored, withoutNulls } from '../postgres/database.ts';
 import { expiryOf, type PostingExpiry } from '../pull/posting-expiry.ts';
 import { keptRecordOf, notesOf } from '../pull/posting-notes.ts';
 import { listPulls, type PullRow } from '../pull/pull-history.ts';
@@ -123,33 +123,14 @@ export async function readStory(
   };
 }
 
-interface LiveJobRow {
-  readonly site: SiteName;
-  readonly site_job_id: SiteJobId;
-  readonly site_job_url: string | null;
-  readonly mapped_at: Date;
-  readonly missing_pulls: number;
-  readonly record_hash: Buffer;
-  /** Null if unknown. */
-  readonly fields: Fields | null;
-}
-
 export async function findLiveJob(db: Queryable, feed: FeedName, key: PostingKey): Promise<LiveJob | undefined> {
-  const [row] = await db.query<LiveJobRow>(
-    `select m.site, m.site_job_id, m.site_job_url, m.mapped_at, m.missing_pulls, m.record_hash, d.fields
+  const [row] = await db.query<Stored<LiveJob>>(
+    `select m.site, m.site_job_id as "siteJobId", m.site_job_url as url, m.mapped_at as since, m.missing_pulls as "missingPulls",
+       m.record_hash as "recordHash", d.fields
      from mapping m left join document d on d.feed = m.feed and d.key = m.key where m.feed = $1 and m.key = $2`,
     [feed, key],
   );
-  if (row === undefined) return undefined;
-  return {
-    site: row.site,
-    siteJobId: row.site_job_id,
-    url: row.site_job_url ?? undefined,
-    since: row.mapped_at,
-    missingPulls: row.missing_pulls,
-    recordHash: row.record_hash,
-    fields: row.fields ?? undefined,
-  };
+  return row && withoutNulls<LiveJob>(row);
 }
 
 /** Newest first. */

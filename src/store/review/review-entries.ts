@@ -6,7 +6,7 @@ import type { Problem } from '../../posting/posting.ts';
 import { DISCARDED_KIND, type EntryKind } from '../backlog/open-counts.ts';
 import { type EditRow, editsOfPosting } from '../change/edit.ts';
 import { findChange, markOfChange, type OpenChangeRow } from '../change/open-change.ts';
-import type { Queryable } from '../postgres/database.ts';
+import { type Queryable, type Stored, withoutNulls } from '../postgres/database.ts';
 import { keptRecordOf } from '../pull/posting-notes.ts';
 import { COUNTED_VALUES, type EntryQuery, isByAge, MATCHES, MOST_FOUND, valuesOf } from './found-entries.ts';
 import { type FailureRow, findLiveJob, type LiveJob, recentFailures } from './posting-history.ts';
@@ -51,19 +51,14 @@ const SOURCES = {
   },
 } as const;
 
-interface EntryRow extends Pick<ReviewEntry, 'id' | 'feed' | 'kind' | 'since' | 'value' | 'title' | 'mark'> {
-  readonly site: SiteName | null;
-  readonly key: PostingKey | null;
-  readonly operation: NonNullable<ReviewEntry['operation']> | null;
-  readonly reason: Partial<Reason> | null;
-  readonly age: number;
-}
+type EntryRow = Stored<Omit<ReviewEntry, 'reason' | 'value' | 'title'>> &
+  Pick<ReviewEntry, 'value' | 'title'> & { readonly reason: Partial<Reason> | null };
 
 /** Those of these entries that wait, or are discarded, in the same order. */
 export async function readEntries(db: Queryable, ids: readonly number[], discarded: boolean): Promise<ReviewEntry[]> {
   const { kind, changes, records } = SOURCES[discarded ? 'discarded' : 'waiting'];
   const rows = await db.query<EntryRow>(
-    `select entry.*, e.value, (extract(epoch from clock_timestamp() - entry.since) * 1000)::float8 as age
+    `select entry.*, e.value, (extract(epoch from clock_timestamp() - entry.since) * 1000)::float8 as "ageMs"
      from (select c.id, c.feed, c.site, c.key, ${kind} as kind, coalesce(c.attempt_operation, c.operation) as operation,
              c.since, c.reason, ${markOfChange('c')} as mark, coalesce(c.fields, c.sent_fields,
                (select d.fields from document d where d.feed = c.feed and d.key = c.key))->>'title' as title
@@ -78,19 +73,11 @@ export async function readEntries(db: Queryable, ids: readonly number[], discard
      order by array_position($1::bigint[], entry.id)`,
     [ids],
   );
-  return rows.map((row) => ({
-    id: row.id,
-    feed: row.feed,
-    site: row.site ?? undefined,
-    key: row.key ?? undefined,
-    kind: row.kind,
-    operation: row.operation ?? undefined,
-    since: row.since,
-    ageMs: row.age,
-    reason: reasonOf(row.reason),
-    value: row.value,
-    title: row.title,
-    mark: row.mark,
+  return rows.map(({ reason, value, title, ...row }) => ({
+    ...withoutNulls<Omit<ReviewEntry, 'reason' | 'value' | 'title'>>(row),
+    reason: reasonOf(reason),
+    value,
+    title,
   }));
 }
 
@@ -198,39 +185,15 @@ export async function readEntry(db: Queryable, id: number): Promise<EntryDetails
   };
 }
 
-interface RecordRow extends Pick<RecordEntry, 'id' | 'feed' | 'kind' | 'problems' | 'excerpt' | 'since'> {
-  readonly key: PostingKey | null;
-  readonly first_pull: number;
-  readonly discarded: boolean;
-  readonly records: number;
-  readonly record_number: number | null;
-  readonly mark: string;
-  readonly age: number;
-}
-
 async function findRecord(db: Queryable, id: number): Promise<RecordEntry | undefined> {
-  const [row] = await db.query<RecordRow>(
-    `select id, feed, key, kind, problems, excerpt, since, first_pull, discarded, records, record_number, hashint8extended(id, revision)::text as mark,
-       (extract(epoch from clock_timestamp() - since) * 1000)::float8 as age
+  const [row] = await db.query<Stored<RecordEntry>>(
+    `select id, feed, key, kind, problems, excerpt, record_number as "recordNumber", since,
+       (extract(epoch from clock_timestamp() - since) * 1000)::float8 as "ageMs", first_pull as "firstPull", discarded, records,
+       hashint8extended(id, revision)::text as mark
      from record_problem where id = $1`,
     [id],
   );
-  if (row === undefined) return undefined;
-  return {
-    id: row.id,
-    feed: row.feed,
-    key: row.key ?? undefined,
-    kind: row.kind,
-    problems: row.problems,
-    excerpt: row.excerpt,
-    recordNumber: row.record_number ?? undefined,
-    since: row.since,
-    ageMs: row.age,
-    firstPull: row.first_pull,
-    discarded: row.discarded,
-    records: row.records,
-    mark: row.mark,
-  };
+  return row && withoutNulls<RecordEntry>(row);
 }
 
 /** Keeps others from changing the record of an entry until the transaction ends. */

@@ -3,7 +3,7 @@ import { type Message, messageOf } from '../../plan/message.ts';
 import type { LearntRewrite, LearntRewrites, Observation, RewriteKind } from '../../plan/observe-values.ts';
 import { type SiteJobId, type SiteName, siteJobId } from '../../posting/identifiers.ts';
 import { toJsonb } from '../postgres/copy-rows.ts';
-import type { Queryable } from '../postgres/database.ts';
+import { columnsOf, type Queryable } from '../postgres/database.ts';
 
 /**
  * - `unknown`: no job of ours was looked at.
@@ -161,14 +161,7 @@ export async function noteRewrites(
      on conflict (site, field, kind, detail) do update set seen = greatest(v.seen, excluded.seen),
        taught = v.taught or excluded.taught
      where v.seen < excluded.seen or excluded.taught and not v.taught`,
-    [
-      site,
-      kept.map(({ field }) => field),
-      kept.map(({ kind }) => kind),
-      kept.map(({ detail }) => detail),
-      kept.map(({ seen }) => seen),
-      taught,
-    ],
+    [site, ...columnsOf(kept, 'field', 'kind', 'detail', 'seen'), taught],
   );
 }
 

@@ -4,7 +4,7 @@ import pg from 'pg';
 import type { Reason } from '../../plan/desired-change.ts';
 import type { FeedName, PostingKey, SiteJobId } from '../../posting/identifiers.ts';
 import type { Problem } from '../../posting/posting.ts';
-import type { Queryable, Session } from '../postgres/database.ts';
+import { type Queryable, type Session, type Stored, withoutNulls } from '../postgres/database.ts';
 import { inBatches } from '../postgres/stream-rows.ts';
 import { HAS_ENDED } from '../pull/posting-expiry.ts';
 
@@ -222,14 +222,9 @@ export interface ReasonCount {
   readonly example: PostingKey | undefined;
 }
 
-interface ReasonRow extends Pick<ReasonCount, 'state' | 'message' | 'count'> {
-  readonly field: string | null;
-  readonly example: PostingKey | null;
-}
-
 /** Why postings are not on the site as the feed has them, the most frequent first. */
 export async function commonReasons(tx: Queryable, feed: FeedName, limit: number): Promise<readonly ReasonCount[]> {
-  const rows = await tx.query<ReasonRow>(
+  const rows = await tx.query<Stored<ReasonCount>>(
     `select state, field, message, sum(n)::bigint as count, min(key) as example from (
        select c.state, p->>'field' as field, coalesce(p->>'message', c.reason->>'message') as message, 1 as n, c.key
        from change c left join lateral jsonb_array_elements(c.reason->'problems') p on true
@@ -240,13 +235,7 @@ export async function commonReasons(tx: Queryable, feed: FeedName, limit: number
      where message is not null group by 1, 2, 3 order by 4 desc, 1, 2, 3 limit $2`,
     [feed, limit],
   );
-  return rows.map((row) => ({
-    state: row.state,
-    field: row.field ?? undefined,
-    message: row.message,
-    count: row.count,
-    example: row.example ?? undefined,
-  }));
+  return rows.map(withoutNulls<ReasonCount>);
 }
 
 export type PostingState = (typeof POSTING_STATES)[number];

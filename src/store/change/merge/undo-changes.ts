@@ -7,7 +7,7 @@ import { contentHash } from '../../../posting/hash.ts';
 import { type FeedName, type PostingKey, postingKey } from '../../../posting/identifiers.ts';
 import type { Fields } from '../../../posting/posting.ts';
 import { toJsonb } from '../../postgres/copy-rows.ts';
-import type { Session } from '../../postgres/database.ts';
+import { columnsOf, type Session } from '../../postgres/database.ts';
 import { inBatches } from '../../postgres/stream-rows.ts';
 import type { PullTransaction } from '../../pull/pull-transaction.ts';
 
@@ -26,10 +26,10 @@ export async function collectLeftOut(
   postings: readonly { readonly key: PostingKey; readonly why: UndoLeftOut }[],
 ): Promise<void> {
   if (postings.length === 0) return;
-  await session.query('insert into undo_left_out select * from unnest($1::text[], $2::text[])', [
-    postings.map(({ key }) => key),
-    postings.map(({ why }) => why),
-  ]);
+  await session.query(
+    'insert into undo_left_out select * from unnest($1::text[], $2::text[])',
+    columnsOf(postings, 'key', 'why'),
+  );
 }
 
 export async function collectUndone(

@@ -1,10 +1,17 @@
 // Reads what is known of a feed whose keys seem to have changed: why, and which new posting may be which missing one.
 import { hash } from 'node:crypto';
 import type { Message } from '../../../plan/message.ts';
-import type { FeedName, PostingKey, SiteJobId } from '../../../posting/identifiers.ts';
+import type { FeedName, PostingKey } from '../../../posting/identifiers.ts';
 import type { Fields } from '../../../posting/posting.ts';
 import { isAsked } from '../../backlog/open-counts.ts';
-import { type Database, inSnapshot, type Queryable, type Session } from '../../postgres/database.ts';
+import {
+  type Database,
+  inSnapshot,
+  type Queryable,
+  type Session,
+  type Stored,
+  withoutNulls,
+} from '../../postgres/database.ts';
 import { inBatches } from '../../postgres/stream-rows.ts';
 import { compareRekey, IS_COMPARED, PAIR_KINDS, type PairKind, type RekeyLine } from './compare-rekey.ts';
 import type { RekeyPair } from './rekey-postings.ts';
@@ -114,45 +121,14 @@ export interface StoredLine extends RekeyLine {
   readonly place: LinePlace;
 }
 
-interface LineRow {
-  readonly show: PairKind;
-  readonly rank: number;
-  readonly length: number;
-  readonly named: string;
-  readonly key: PostingKey | null;
-  readonly oldKey: PostingKey | null;
-  readonly siteJobId: SiteJobId | null;
-  readonly secondJobId: SiteJobId | null;
-  readonly title: string | null;
-  readonly reasons: readonly string[];
-  readonly contents: string;
-  readonly version: string;
-}
+type LineRow = Stored<Omit<StoredLine, 'verdict' | 'place'>> & LinePlace & { readonly show: PairKind };
 
 const SELECT = `select show, rank, named_length as length, named, key, old_key as "oldKey", site_job_id as "siteJobId", second_job as "secondJobId", title, reasons,
   contents, version from rekey_line where feed = $1`;
 
-const storedLine = ({
-  show,
-  rank,
-  length,
-  named,
-  key,
-  oldKey,
-  siteJobId,
-  secondJobId,
-  title,
-  ...line
-}: LineRow): StoredLine => ({
-  key: key ?? undefined,
-  oldKey: oldKey ?? undefined,
-  siteJobId: siteJobId ?? undefined,
-  secondJobId: secondJobId ?? undefined,
-  title: title ?? undefined,
+const storedLine = ({ show, rank, length, named, ...line }: LineRow): StoredLine => ({
+  ...withoutNulls<Omit<StoredLine, 'verdict' | 'place'>>(line),
   verdict: show === 'sure' || show === 'unsure' ? show : 'unmatched',
-  reasons: line.reasons,
-  contents: line.contents,
-  version: line.version,
   place: { rank, length, named },
 });
 
