@@ -119,7 +119,7 @@ export const COMMANDS: readonly CommandEntry[] = [
     name: 'pause',
     term: 'pause [options] [name]',
     description: 'stop sending for a feed, a site or everything, at once',
-    load: async () => (await import('./commands/pause.ts')).pauseCommand(),
+    load: async () => (await import('./commands/resume.ts')).pauseCommand(),
   },
   {
     name: 'resume',

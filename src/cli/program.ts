@@ -1,13 +1,13 @@
 // Runs the command line, of which only the command that the arguments name is loaded, and turns errors into a clear message and an exit status.
 import { Command, CommanderError, Help } from 'commander';
 import { ConfigError } from '../config/config-error.ts';
+import { programVersion } from '../config/package-root.ts';
 import { EmbeddedPostgresError } from '../embedded-postgres/embedded-error.ts';
 import { ExitStatus, UserError } from '../runtime/stop-signal.ts';
 import { describePassing } from '../store/postgres/transient-error.ts';
 import { OutputFailedError, printNotice, watchOutput } from '../telemetry/print.ts';
 import { COMMANDS } from './command-list.ts';
 import { COMPLETE } from './completion-scripts.ts';
-import { programVersion } from './program-version.ts';
 
 /** Runs the command of the process's arguments; its exit status is in `process.exitCode` afterwards. Never throws. */
 export async function runProgram(): Promise<void> {
@@ -37,7 +37,7 @@ function explain(error: unknown): number {
 export async function buildProgram(args: readonly string[]): Promise<Command> {
   const program = new Command('jobmirror')
     .description('mirrors external job feeds into a job site')
-    .version(programVersion)
+    .version(programVersion())
     .showHelpAfterError('(see --help)')
     .exitOverride();
   const terms = new Map(COMMANDS.map(({ name, term }) => [name, term]));

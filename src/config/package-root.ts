@@ -1,5 +1,5 @@
-// Finds the package folder, which holds the files that are not compiled (SQL, YAML), from both src and dist.
-import { existsSync } from 'node:fs';
+// Finds the package folder, which holds the files that are not compiled (SQL, YAML), from both src and dist; and its version.
+import { existsSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 
 function findPackageRoot(from: string): string {
@@ -11,3 +11,11 @@ function findPackageRoot(from: string): string {
 
 /** Absolute path. */
 export const packageRoot: string = findPackageRoot(import.meta.dirname);
+
+/** The version of this jobmirror. */
+export const programVersion = (): string => {
+  const { version } = JSON.parse(readFileSync(join(packageRoot, 'package.json'), 'utf8')) as {
+    readonly version: string;
+  };
+  return version;
+};

@@ -1,5 +1,17 @@
-// Schedules as people who write no cron expressions choose them: each choice is one cron line, and each line that means the same is it.
-import { parseCron } from './parse-cron.ts';
+// Schedules: cron expressions parsed, and as people who write none choose them: each choice is one cron line, and each line that means the
+// same is it.
+import { createRequire } from 'node:module';
+import type { CronExpression, CronExpressionOptions, CronExpressionParser } from 'cron-parser';
+
+/** Loaded for the first expression: commands should start fast. */
+let parser: typeof CronExpressionParser | undefined;
+
+/** Throws an error whose message says what is wrong with the expression. */
+export function parseCron(expression: string, options?: CronExpressionOptions): CronExpression {
+  parser ??= (createRequire(import.meta.url)('cron-parser') as { CronExpressionParser: typeof CronExpressionParser })
+    .CronExpressionParser;
+  return parser.parse(expression, options);
+}
 
 /** What a form can say of a schedule. */
 export interface ScheduleChoice {

@@ -32,8 +32,7 @@ import {
 import { nextRun } from '../runtime/schedule/next-run.ts';
 import { AccessRefused, type FeedAccess, readFeedAccess } from '../setup/feed-access.ts';
 import type { Proposal } from '../setup/propose.ts';
-import { recogniseFeed } from '../setup/recognise.ts';
-import { samplePaths } from '../setup/sample-paths.ts';
+import { recogniseFeed, samplePaths } from '../setup/recognise.ts';
 import { proposeFeedName, writeFeed } from '../setup/write-config.ts';
 import { namedSite, type OperationContext, OperationRefused, operation } from './operation.ts';
 import { plannedOutput } from './plan.ts';

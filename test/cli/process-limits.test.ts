@@ -7,7 +7,7 @@ import { mkdtemp, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { whatIsLacking } from '../../src/cli/process-limits.ts';
+import { whatIsLacking } from '../../src/cli/run-process.ts';
 import { PROGRAM, SHIPPED_PROGRAM } from './program.ts';
 
 /** Most tests use the same data folder: creating a database takes longer than anything else here. */

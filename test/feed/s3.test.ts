@@ -4,7 +4,7 @@ import type { ServerResponse } from 'node:http';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { readFeed } from '../../src/feed/read-feed.ts';
 import { parseObjectList, signedHeaders } from '../../src/feed/source/folder/open-s3.ts';
-import { s3Address } from '../../src/feed/source/folder/s3-config.ts';
+import { s3Address } from '../../src/feed/source/folder/remote-config.ts';
 import { BrokenOff } from '../../src/feed/source/source.ts';
 import { kindOf, type SourceConfig } from '../../src/feed/source/sources.ts';
 import { collect, generousLimits } from './collect.ts';

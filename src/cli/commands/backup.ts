@@ -2,8 +2,7 @@
 import { Command } from 'commander';
 import { UserError } from '../../runtime/stop-signal.ts';
 import { withApp } from '../adapter/with-app.ts';
-import type { BackupCommandOptions } from '../back-up.ts';
-import type { RestoreCommandOptions } from '../restore-database.ts';
+import type { BackupCommandOptions, RestoreCommandOptions } from '../backups.ts';
 
 export function backupCommand(): Command {
   return new Command('backup')
@@ -18,7 +17,7 @@ export function backupCommand(): Command {
     )
     .action((file: string, options: BackupCommandOptions) =>
       withApp(options, async (app, signal) => {
-        const { backUp } = await import('../back-up.ts');
+        const { backUp } = await import('../backups.ts');
         await backUp(app, file, options, signal);
       }),
     );
@@ -43,7 +42,7 @@ export function restoreCommand(): Command {
     .action(async (file: string, options: RestoreCommandOptions) => {
       if (options.yes === true && options.replace !== true)
         throw new UserError('--yes belongs to --replace: without it, only an empty database is restored into');
-      const { checkFile, restore } = await import('../restore-database.ts');
+      const { checkFile, restore } = await import('../backups.ts');
       await (options.check === true ? checkFile(file, options) : restore(file, options));
     });
 }

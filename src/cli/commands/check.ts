@@ -11,7 +11,7 @@ import { sourceDigest } from '../../config/config-digests.ts';
 import { type Complaint, ConfigError, complaintLine } from '../../config/config-error.ts';
 import { CONFIG_FILE } from '../../config/config-file.ts';
 import { loadConfig } from '../../config/load-config.ts';
-import { parseCron } from '../../config/parse-cron.ts';
+import { parseCron } from '../../config/schedule-choice.ts';
 import { isKnownEncoding } from '../../feed/decode/charset.ts';
 import { kindOf, type SourceConfig } from '../../feed/source/sources.ts';
 import { type Message, plural, reword } from '../../plan/message.ts';

@@ -1,7 +1,7 @@
 // The schema of one feed's settings.
 import { z } from 'zod';
 import { UPLOADED_FILE } from '../../feed/source/sources.ts';
-import { parseCron } from '../parse-cron.ts';
+import { parseCron } from '../schedule-choice.ts';
 import { type FileChoice, hasHttp, isWebAddress, SCHEME_SOURCES, SCHEMES, schemeSourceOf } from '../scheme-sources.ts';
 import { credentialsSchema } from './credentials-schema.ts';
 import {

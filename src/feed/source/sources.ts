@@ -8,8 +8,7 @@ import {
   type StdinConfig,
   stdinSource,
 } from './folder/file-source.ts';
-import { type S3Config, s3Place } from './folder/s3-config.ts';
-import { type SftpConfig, sftpPlace } from './folder/sftp-config.ts';
+import { type S3Config, type SftpConfig, s3Place, sftpPlace } from './folder/remote-config.ts';
 import { isSecretParameter, publicAddress, sentSecrets } from './http/credentials.ts';
 import type { Authorization, HttpConfig, HttpCredentials } from './http/http-config.ts';
 import { httpSource } from './http/http-source.ts';

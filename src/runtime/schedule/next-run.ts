@@ -1,5 +1,5 @@
 // Computes when a schedule runs next, and when it was last due.
-import { parseCron } from '../../config/parse-cron.ts';
+import { parseCron } from '../../config/schedule-choice.ts';
 import { type Message, messageOf, tell } from '../../plan/message.ts';
 import type { FeedName } from '../../posting/identifiers.ts';
 import { compileTimeZone, type TimeZone } from '../../posting/steps/time-zones.ts';

@@ -10,7 +10,7 @@ import { askedVersion, conditionalHeaders, requestResource, versionOf } from '..
 import { describeBody, type HttpConditions, type HttpExchange, readBody, responseRefusal } from '../http/response.ts';
 import { BrokenOff, type OpenedSource, oneDocument, type SourceContext, type SourceDocument } from '../source.ts';
 import { type Folder, MAX_FOLDER_FILES, openFolder } from './file-source.ts';
-import { encodeStrictly, type S3Access, type S3Config, s3Address, s3Place } from './s3-config.ts';
+import { encodeStrictly, type S3Access, type S3Config, s3Address, s3Place } from './remote-config.ts';
 
 export async function openS3(config: S3Config, context: SourceContext): Promise<OpenedSource> {
   const { version, signal, network = systemNetwork } = context;

@@ -14,7 +14,7 @@ import {
   type SourceDocument,
 } from '../source.ts';
 import { type Folder, type FolderFile, MAX_FOLDER_FILES, openFolder } from './file-source.ts';
-import { type SftpConfig, sftpPlace } from './sftp-config.ts';
+import { type SftpConfig, sftpPlace } from './remote-config.ts';
 
 export async function openSftp(config: SftpConfig, { signal, network }: SourceContext): Promise<OpenedSource> {
   const session = await connectSftp(config, signal, network);

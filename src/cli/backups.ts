@@ -1,16 +1,76 @@
-// Restores a backup into the configured database, and says what to do next.
+// Backs up the database, and says what the file has; restores a backup into the configured database, and says what to do next.
+import { statSync } from 'node:fs';
 import { resolve } from 'node:path';
+import { programVersion } from '../config/package-root.ts';
 import { plural } from '../plan/message.ts';
-import { openServer, readConfig } from '../runtime/app.ts';
+import { type App, openServer, readConfig } from '../runtime/app.ts';
 import { stopSignal, UserError } from '../runtime/stop-signal.ts';
 import { BackupFileError, type BackupSummary, checkBackup } from '../store/backup/read-backup.ts';
-import type { SetAside } from '../store/backup/restore-backup.ts';
-import { type RestoreRefusal, restoreBackup } from '../store/backup/restore-backup.ts';
+import { type RestoreRefusal, restoreBackup, type SetAside } from '../store/backup/restore-backup.ts';
+import { backUpToFile } from '../store/backup/write-backup.ts';
 import { openDatabase } from '../store/postgres/database.ts';
 import { onUsableServer, UnusableServerError } from '../store/postgres/usable-server.ts';
 import { ask, printJson, printLine, printNotice } from '../telemetry/print.ts';
 import { actorName, commandWriter } from './adapter/command-line.ts';
-import { describeSummary, summaryJson } from './back-up.ts';
+
+export interface BackupCommandOptions {
+  readonly config?: string;
+  readonly json?: boolean;
+  readonly force?: boolean;
+}
+
+export async function backUp(
+  app: App,
+  file: string,
+  { force = false, json }: BackupCommandOptions,
+  signal: AbortSignal,
+): Promise<void> {
+  const path = resolve(file);
+  const existing = statSync(path, { throwIfNoEntry: false });
+  if (existing?.isDirectory() === true) throw new UserError(`${file} is a folder; name a file in it`);
+  if (existing !== undefined && !force) throw alreadyThere(file);
+  const summary = await backUpToFile(app.db, path, { version: programVersion(), force, signal }).catch(
+    (error: unknown) => {
+      throw whyNotBackedUp(error, file, signal);
+    },
+  );
+  if (json === true) return printJson({ file: path, ...summaryJson(summary) });
+  await printLine(`Backup written to ${file}, read back and found whole: ${describeSummary(summary)}.`);
+  await printLine(
+    'Its file mode is 0600, as it has the texts of all postings. The configuration, with its tokens and passwords, is not in it.',
+  );
+}
+
+const alreadyThere = (file: string): UserError =>
+  new UserError(`${file} exists; to replace it once the new backup is whole: --force`);
+
+function whyNotBackedUp(error: unknown, file: string, signal: AbortSignal): unknown {
+  const { code, message, syscall } = error as NodeJS.ErrnoException;
+  if (signal.aborted) return error;
+  if (code === 'EEXIST') return alreadyThere(file);
+  if (error instanceof BackupFileError)
+    return new UserError(
+      `no backup was written: what was read back differs from what was written (${message}); the disk may be failing`,
+    );
+  if (syscall !== undefined) return new UserError(`no backup was written to ${file}: ${message}`);
+  return error;
+}
+
+/** A backup, as JSON: how `backup`, `restore` and `restore --check` show it. */
+function summaryJson({ header, tables, rows, bytes }: BackupSummary): Record<string, unknown> {
+  const { at, installation, jobmirror, postgres, migrations } = header;
+  return { made_at: at, installation, jobmirror, postgres, schema: migrations.at(-1), tables, rows, bytes };
+}
+
+function describeSummary({ header, tables, rows, bytes }: BackupSummary): string {
+  const size = bytes < 1e6 ? `${Math.ceil(bytes / 1e3)} kB` : `${(bytes / 1e6).toFixed(1)} MB`;
+  return (
+    `${plural(rows, 'row')} of ${plural(tables, 'table')} as of ${header.at}, ${size}, from jobmirror ${header.jobmirror} on ` +
+    `Postgres ${header.postgres}`
+  );
+}
+
+// Restores a backup.
 
 export interface RestoreCommandOptions {
   readonly config?: string;
@@ -26,11 +86,11 @@ async function readWhole(file: string, signal: AbortSignal): Promise<BackupSumma
   try {
     return await checkBackup(resolve(file), signal);
   } catch (error) {
-    throw explained(error, file);
+    throw whyNotRestored(error, file);
   }
 }
 
-function explained(error: unknown, file: string): unknown {
+function whyNotRestored(error: unknown, file: string): unknown {
   if (error instanceof BackupFileError)
     return new UserError(`${file} can't be restored: ${error.message}. Nothing was changed`);
   const { message, syscall } = error as NodeJS.ErrnoException;
@@ -59,7 +119,7 @@ export async function restore(file: string, options: RestoreCommandOptions): Pro
       stopping.signal.throwIfAborted();
       const how = { replace: options.replace === true, actor: actorName(options.as), signal: stopping.signal };
       const result = await restoreBackup(db, resolve(file), how).catch((error: unknown) => {
-        throw explained(error, file);
+        throw whyNotRestored(error, file);
       });
       if (result.kind !== 'restored') throw refused(result);
       if (options.json === true)
