@@ -22,7 +22,14 @@ import { searchFeedAgain } from '../store/change/site-search.ts';
 import { JobMatching, type MatchCounts } from '../store/mapping/job-matching.ts';
 import { leftAlone } from '../store/review/bulk-actions.ts';
 import type { FoundOf } from '../store/review/found-entries.ts';
-import { ask, type ProgressLine, printJson, printLine, printNotice, startProgressLine } from '../telemetry/print.ts';
+import {
+  askWhether,
+  type ProgressLine,
+  printJson,
+  printLine,
+  printNotice,
+  startProgressLine,
+} from '../telemetry/print.ts';
 import { actorName, commandWriter } from './adapter/command-line.ts';
 import { say } from './adapter/write-action.ts';
 import { runShowing } from './bulk-command.ts';
@@ -192,8 +199,8 @@ async function askToAdopt(feed: FeedName, sure: number, left: number, options: A
       'everything that was found to be the same, and no other posting or job does. Their other fields are set to the values in the feed.',
     ...(left === 0 ? [] : [`${plural(left, 'found job')} ${left === 1 ? 'is' : 'are'} left: decide one by one.`]),
   ];
-  const answer = await ask(`${lines.join('\n')}\nAdopt them? [y/N] `);
-  if (answer === undefined) {
+  const isAgreed = await askWhether(`${lines.join('\n')}\nAdopt them?`);
+  if (isAgreed === undefined) {
     const write = commandWriter(options.config);
     const ways = [
       `  see them:       ${write(['review', 'list', feed])}`,
@@ -201,7 +208,7 @@ async function askToAdopt(feed: FeedName, sure: number, left: number, options: A
     ];
     throw new UserError([...lines, 'Nothing was adopted.', ...ways].join('\n'));
   }
-  if (!/^\s*y(es)?\s*$/i.test(answer)) throw new UserError('Nothing was adopted.');
+  if (!isAgreed) throw new UserError('Nothing was adopted.');
 }
 
 /** Adopts exactly those that the person has seen. */

@@ -18,7 +18,7 @@ import { UserError } from '../runtime/stop-signal.ts';
 import { findEntries } from '../store/change/act-in-review.ts';
 import { reviewPage } from '../store/review/review-page.ts';
 import { type HeldDelete, heldReasons, readHeldDeletes } from '../store/review/review-totals.ts';
-import { ask, printNotice } from '../telemetry/print.ts';
+import { askWhether, printNotice } from '../telemetry/print.ts';
 import { formatTime } from '../telemetry/times.ts';
 import type { WriteCommand } from './adapter/command-line.ts';
 import { say } from './adapter/write-action.ts';
@@ -26,9 +26,9 @@ import type { EntryFilter } from './bulk-command.ts';
 
 /** Returns false if nobody can be asked. @throws {UserError} if the answer is no */
 async function isAgreed(lines: readonly string[], question: string, refused: string): Promise<boolean> {
-  const answer = await ask(`${lines.join('\n')}\n${question} [y/N] `);
-  if (answer !== undefined && !/^\s*y(es)?\s*$/i.test(answer)) throw new UserError(refused);
-  return answer !== undefined;
+  const answer = await askWhether([...lines, question].join('\n'));
+  if (answer === false) throw new UserError(refused);
+  return answer === true;
 }
 
 interface Question {

@@ -10,7 +10,7 @@ import { type RestoreRefusal, restoreBackup, type SetAside } from '../store/back
 import { backUpToFile } from '../store/backup/write-backup.ts';
 import { openDatabase } from '../store/postgres/database.ts';
 import { onUsableServer, UnusableServerError } from '../store/postgres/usable-server.ts';
-import { ask, printJson, printLine, printNotice } from '../telemetry/print.ts';
+import { askWhether, printJson, printLine, printNotice } from '../telemetry/print.ts';
 import { actorName, commandWriter } from './adapter/command-line.ts';
 
 export interface BackupCommandOptions {
@@ -141,10 +141,10 @@ export async function restore(file: string, options: RestoreCommandOptions): Pro
 
 async function confirm(file: string, summary: BackupSummary): Promise<void> {
   const effect = `This replaces everything in the configured database by ${file}: ${describeSummary(summary)}.`;
-  const answer = await ask(`${effect}\nReplace it? [y/N] `);
-  if (answer === undefined)
+  const isAgreed = await askWhether(`${effect}\nReplace it?`);
+  if (isAgreed === undefined)
     throw new UserError(`${effect}\nNothing was changed. To do it without being asked: --replace --yes`);
-  if (!/^\s*y(es)?\s*$/i.test(answer)) throw new UserError('Nothing was changed.');
+  if (!isAgreed) throw new UserError('Nothing was changed.');
 }
 
 function refused(refusal: RestoreRefusal): UserError {

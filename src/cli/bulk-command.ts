@@ -19,7 +19,7 @@ import { type ActedEntry, findEntries, knownFeeds } from '../store/change/act-in
 import type { Queryable } from '../store/postgres/database.ts';
 import { type BulkRow, findBulk, operationOf, skippedOfBulk } from '../store/review/bulk-actions.ts';
 import { printJson, printLine, printNotice, startProgressLine } from '../telemetry/print.ts';
-import type { WriteCommand } from './adapter/command-line.ts';
+import { isEntryNumber, type WriteCommand } from './adapter/command-line.ts';
 import { addOptions, type GivenOptions, givenMembers } from './adapter/operation-command.ts';
 import { sendAndTell } from './send-and-tell.ts';
 
@@ -191,15 +191,13 @@ export type Selected =
   /** Do nothing at all; `message` names everything unknown. */
   | { readonly kind: 'unknown'; readonly message: string };
 
-const NUMBER = /^\d{1,15}$/;
-
 /**
  * A name of digits only is an entry number. Feeds that are no longer configured are known as long as the database has
  * them.
  */
 export async function selectEntries(db: Queryable, config: Config, names: readonly string[]): Promise<Selected> {
-  const ids = [...new Set(names.filter((name) => NUMBER.test(name)).map(Number))];
-  const feeds = [...new Set(names.filter((name) => !NUMBER.test(name)))] as FeedName[];
+  const ids = [...new Set(names.filter(isEntryNumber).map(Number))];
+  const feeds = [...new Set(names.filter((name) => !isEntryNumber(name)))] as FeedName[];
   const found = new Set((await findEntries(db, ids)).map((entry) => entry.id));
   const known = new Set([...namedFeeds(config), ...(feeds.length > 0 ? await knownFeeds(db) : [])]);
   const problems = [

@@ -10,7 +10,7 @@ import { type Engine, startEngine } from '../runtime/engine.ts';
 import { sendAndConclude } from '../runtime/mirror-feed.ts';
 import { STOP_WITHIN_MS, UserError } from '../runtime/stop-signal.ts';
 import { commitUndoOf, type PlannedUndo } from '../runtime/undo-feed-pull.ts';
-import { ask, printJson, printLine, printNotice, startProgressLine } from '../telemetry/print.ts';
+import { askWhether, printJson, printLine, printNotice, startProgressLine } from '../telemetry/print.ts';
 import { formatTime } from '../telemetry/times.ts';
 import { actorName, commandWriter, type WriteCommand } from './adapter/command-line.ts';
 import { actionWriter, say } from './adapter/write-action.ts';
@@ -78,10 +78,10 @@ async function confirm(
     if (json !== true) printNotice(text);
     return;
   }
-  const answer = await ask(`${text}\nUndo it? [y/N] `);
-  if (answer === undefined)
+  const isAgreed = await askWhether(`${text}\nUndo it?`);
+  if (isAgreed === undefined)
     throw new UserError(`${text}\nNothing was changed. To do it: ${write(['undo', String(number), '--yes'])}`);
-  if (!/^\s*y(es)?\s*$/i.test(answer)) throw new UserError('Nothing was changed.');
+  if (!isAgreed) throw new UserError('Nothing was changed.');
 }
 
 async function commitAndSend(

@@ -75,6 +75,12 @@ export async function ask(question: string): Promise<string | undefined> {
   }
 }
 
+/** Asks on the terminal whether to do something. `undefined` if nobody can be asked. */
+export async function askWhether(question: string): Promise<boolean | undefined> {
+  const answer = await ask(`${question} [y/N] `);
+  return answer === undefined ? undefined : /^\s*y(es)?\s*$/i.test(answer);
+}
+
 /** Asks on the terminal for what must not be shown. `undefined` if nobody can be asked, or the person gave up. */
 export async function askHidden(question: string): Promise<string | undefined> {
   if (!process.stdin.isTTY) return undefined;

@@ -54,9 +54,12 @@ export function wholeNumber(text: string): number {
   return Number(text);
 }
 
+/** Whether a name is the number of a review entry, not a feed. */
+export const isEntryNumber = (name: string): boolean => /^\d{1,15}$/.test(name);
+
 /** The number of a review entry. */
 export function entryNumber(text: string): number {
-  if (!/^\d{1,15}$/.test(text)) throw new InvalidArgumentError('It must be the number of an entry, see: review list');
+  if (!isEntryNumber(text)) throw new InvalidArgumentError('It must be the number of an entry, see: review list');
   return Number(text);
 }
 

@@ -27,7 +27,7 @@ import type { App } from '../../runtime/app.ts';
 import { ExitStatus, UserError } from '../../runtime/stop-signal.ts';
 import { readRekey } from '../../store/change/rekey/read-rekey.ts';
 import { lockFeed } from '../../store/locks/feed-locks.ts';
-import { ask, printJson, printLine } from '../../telemetry/print.ts';
+import { askWhether, printJson, printLine } from '../../telemetry/print.ts';
 import { actorName, commandWriter, knownFeed } from '../adapter/command-line.ts';
 import { ACTOR, runWithin, singleCommand, withCommon } from '../adapter/operation-command.ts';
 import { withApp } from '../adapter/with-app.ts';
@@ -227,8 +227,7 @@ async function isConfirmed({ sure, second }: RekeyCounts, options: RekeyOptions)
   if (sure === 0 || options.json === true) return false;
   const also = second === 0 ? '' : `, and delete ${plural(second, 'second job')}`;
   const pairs = sure === 1 ? 'the certain pair' : `the ${sure} certain pairs`;
-  const answer = await ask(`Keep the jobs of ${pairs}${also}? [y/N] `);
-  return /^\s*y(es)?\s*$/i.test(answer ?? '');
+  return (await askWhether(`Keep the jobs of ${pairs}${also}?`)) === true;
 }
 
 async function tellFound(

@@ -22,7 +22,7 @@ import { searchFeedAgain } from '../../store/change/site-search.ts';
 import { JobMatching } from '../../store/mapping/job-matching.ts';
 import { Verification } from '../../store/mapping/verification.ts';
 import { keptReference } from '../../store/site/kept-values.ts';
-import { ask, oneLine, printJson, printLine } from '../../telemetry/print.ts';
+import { askWhether, oneLine, printJson, printLine } from '../../telemetry/print.ts';
 import { formatTime } from '../../telemetry/times.ts';
 import { actorName, commandWriter } from '../adapter/command-line.ts';
 import { withApp } from '../adapter/with-app.ts';
@@ -193,8 +193,7 @@ function describeStray({ siteJobId, createdAt, reference, title }: Stray): strin
 /** Asks only at a terminal. */
 async function isConfirmed(recovering: Recovering, found: Recovery): Promise<boolean> {
   if (recovering.options.json === true) return false;
-  const answer = await ask(`${describeFound(recovering, found)}\nRecord it? [y/N] `);
-  return /^\s*y(es)?\s*$/i.test(answer ?? '');
+  return (await askWhether(`${describeFound(recovering, found)}\nRecord it?`)) === true;
 }
 
 /** How many jobs are to be set again: none if the feed's policy never does. */

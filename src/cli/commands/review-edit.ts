@@ -12,7 +12,7 @@ import { readValueTable } from '../../review/value-table.ts';
 import type { App } from '../../runtime/app.ts';
 import { ExitStatus, UserError, worstStatus } from '../../runtime/stop-signal.ts';
 import type { BulkEdit } from '../../store/review/bulk-actions.ts';
-import { actorName, commandWriter, NOT_ONE, SEEN, wholeNumber } from '../adapter/command-line.ts';
+import { actorName, commandWriter, isEntryNumber, NOT_ONE, SEEN, wholeNumber } from '../adapter/command-line.ts';
 import { ACTOR, type GivenOptions, printing, runSingle, withCommon } from '../adapter/operation-command.ts';
 import { withApp } from '../adapter/with-app.ts';
 import {
@@ -69,7 +69,7 @@ export function reviewEditCommand(): Command {
   const json = 'print one JSON object; with a selection one per feed, and one for the action';
   return withCommon(command, json).action(async (names: string[], options: EditOptions) => {
     const filter = narrowed(options);
-    const isMany = filter !== undefined || (names.length > 1 && names.every((name) => NUMBER.test(name)));
+    const isMany = filter !== undefined || (names.length > 1 && names.every(isEntryNumber));
     if (!isMany) return editOne(names, options);
     return withApp(options, async (app, signal) => {
       const selected = filter === undefined ? await ofEntries(app, names) : ofFeed(filter, names);
@@ -77,8 +77,6 @@ export function reviewEditCommand(): Command {
     });
   });
 }
-
-const NUMBER = /^\d{1,15}$/;
 
 /** Several entries by their numbers. */
 async function ofEntries(app: App, names: readonly string[]): Promise<EntryFilter> {
@@ -92,7 +90,7 @@ async function ofEntries(app: App, names: readonly string[]): Promise<EntryFilte
 }
 
 function editOne([name, key, more]: readonly string[], options: EditOptions): Promise<void> {
-  const isEntry = key === undefined && name !== undefined && NUMBER.test(name);
+  const isEntry = key === undefined && name !== undefined && isEntryNumber(name);
   if (!isEntry && (key === undefined || more !== undefined)) {
     throw new UserError(
       'name one entry by its number, see: review list; or one posting by its feed and key; or select a group: --group GROUP',

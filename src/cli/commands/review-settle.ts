@@ -9,6 +9,7 @@ import {
   actorName,
   commandWriter,
   IF_VERSION,
+  isEntryNumber,
   knownFeed,
   NOT_ONE,
   SEEN,
@@ -76,7 +77,7 @@ export function reviewSettleCommand(): Command {
     if (options.anyway === true && options.exists === undefined) throw new UserError('--anyway needs --exists JOBID');
     const [name = ''] = names;
     const isOne = names.length === 1 && !isNarrowed(options);
-    const isEntry = isOne && NUMBER.test(name);
+    const isEntry = isOne && isEntryNumber(name);
     if (options.ifVersion !== undefined && (!isEntry || options.check === true)) throw new UserError(NOT_ONE);
     if (options.found === true && !isOne) throw new UserError('--found is for one feed: name it');
     if (options.found === true && /^\d+$/.test(name))
@@ -92,8 +93,6 @@ export function reviewSettleCommand(): Command {
     });
   });
 }
-
-const NUMBER = /^\d{1,15}$/;
 
 /** About many, even if one entry is named. */
 const isNarrowed = (options: ResolveOptions): boolean =>
@@ -142,7 +141,7 @@ async function selectionOf(app: App, names: readonly string[], options: ResolveO
   const filter = narrowed(options);
   if (filter !== undefined) return ofFeed(filter, names);
   if (names.length === 0) throw new UserError('name entries or a feed, or select a group: --group GROUP');
-  if (!names.every((name) => NUMBER.test(name))) return ofFeed({}, names);
+  if (!names.every(isEntryNumber)) return ofFeed({}, names);
   const ids = (await namedQueries(app, names)).flatMap(({ ids: own = [] }) => own);
   const other = (await findEntries(app.db, ids)).find(({ state }) => state !== 'in_doubt');
   if (other === undefined) return { ids };
