@@ -5,7 +5,7 @@ import { recoverAttempts } from '../apply/maintain-backlog.ts';
 import { namedFeeds } from '../config/config.ts';
 import { type Advice, type Message, messageOf, plural } from '../plan/message.ts';
 import { type FeedName, postingKey, type SiteName } from '../posting/identifiers.ts';
-import { addressOf } from '../site/http/base-address.ts';
+import { addressOf } from '../site/http/job-address.ts';
 import { auditAction, auditActions } from '../store/access/audit.ts';
 import { releaseResembling } from '../store/change/doubt.ts';
 import { renewPostings } from '../store/change/edit.ts';

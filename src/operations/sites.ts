@@ -13,7 +13,7 @@ import type { App } from '../runtime/app.ts';
 import { openSiteClient, tokenDigests } from '../runtime/open-site-client.ts';
 import { type Expectation, tellOtherContent } from '../site/contradiction.ts';
 import { NotShownError, type SiteJob, toCompare } from '../site/exchange.ts';
-import { addressOf } from '../site/http/base-address.ts';
+import { addressOf } from '../site/http/job-address.ts';
 import { auditAction } from '../store/access/audit.ts';
 import { jobsToCompare, type KnownJob } from '../store/mapping/visible-jobs.ts';
 import type { Database, Queryable } from '../store/postgres/database.ts';

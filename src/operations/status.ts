@@ -21,7 +21,7 @@ import { tokenDigests } from '../runtime/open-site-client.ts';
 import { feedFacts, siteFacts } from '../runtime/read-health.ts';
 import { describeDifferences, differencesOf, keptFormer } from '../runtime/reload.ts';
 import { describeLate, isLate, nextRun } from '../runtime/schedule/next-run.ts';
-import { addressOf } from '../site/http/base-address.ts';
+import { addressOf } from '../site/http/job-address.ts';
 import { restoredNotes } from '../store/backup/restore-backup.ts';
 import { readSchedules, type ScheduleState } from '../store/feed/feed-schedule.ts';
 import { stoppedFeeds } from '../store/feed/feed-state.ts';

@@ -4,7 +4,7 @@ import type { Config, SiteConfig } from '../config/config.ts';
 import { observe } from '../plan/observe-values.ts';
 import type { FeedName, PostingKey, SiteName } from '../posting/identifiers.ts';
 import { type SiteJob, toCompare } from '../site/exchange.ts';
-import { addressOf } from '../site/http/base-address.ts';
+import { addressOf } from '../site/http/job-address.ts';
 import type { ActedEntry, AuditNote } from '../store/change/act-in-review.ts';
 import type { Doubt } from '../store/change/doubt.ts';
 import {

@@ -25,8 +25,8 @@ import {
   type SiteQueue,
   startApplyWorker,
 } from '../queue/site-queue.ts';
-import { addressOf } from '../site/http/base-address.ts';
 import { createSiteClient } from '../site/http/client.ts';
+import { addressOf } from '../site/http/job-address.ts';
 import { type BacklogCursor, readReady } from '../store/backlog/backlog.ts';
 import { claimer, type SendSettings } from '../store/change/claim.ts';
 import { outcomeRecorder } from '../store/change/record-outcomes.ts';

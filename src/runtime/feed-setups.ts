@@ -11,7 +11,7 @@ import { interpretationOf } from '../posting/fingerprint.ts';
 import type { FeedName } from '../posting/identifiers.ts';
 import { compileReader } from '../posting/reader.ts';
 import type { FeedSetup } from '../pull/feed-setup.ts';
-import { addressOf } from '../site/http/base-address.ts';
+import { addressOf } from '../site/http/job-address.ts';
 import { type UnconfiguredFeed, unconfiguredFeeds } from '../store/feed/unconfigured-feeds.ts';
 import type { App } from './app.ts';
 import { UserError } from './stop-signal.ts';

@@ -3,7 +3,7 @@ import { type PullEnd, pullFeed } from '../../jobs/pull-feed.ts';
 import { pause } from '../flow/pause.ts';
 import { pausesOf } from '../plan/pause-words.ts';
 import type { FeedSetup } from '../pull/feed-setup.ts';
-import { addressOf } from '../site/http/base-address.ts';
+import { addressOf } from '../site/http/job-address.ts';
 import { countUnsent, hasWork } from '../store/backlog/backlog.ts';
 import { listPauses } from '../store/locks/pauses.ts';
 import { withRetry } from '../store/postgres/transient-error.ts';

@@ -9,7 +9,7 @@ import type { FeedSetup } from '../pull/feed-setup.ts';
 import { type AsReadEnd, type EarlierRecord, readUnmapped, stillAsRead } from '../pull/preview/dry-run.ts';
 import { type AdoptProgress, type AdoptSubject, shortfallText } from '../review/jobs/match-jobs.ts';
 import type { SiteClient } from '../site/exchange.ts';
-import { addressOf } from '../site/http/base-address.ts';
+import { addressOf } from '../site/http/job-address.ts';
 import { type UnmappedPosting, unreadFeeds } from '../store/backlog/unmapped-postings.ts';
 import { lockFeed } from '../store/locks/feed-locks.ts';
 import type { App } from './app.ts';

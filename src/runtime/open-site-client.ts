@@ -12,7 +12,7 @@ import type { SiteName } from '../posting/identifiers.ts';
 import type { CandidateSite } from '../review/compare-doubt.ts';
 import type { CheckedSite } from '../review/health/check-verdict.ts';
 import type { SiteClient, SiteOptions } from '../site/exchange.ts';
-import { addressOf } from '../site/http/base-address.ts';
+import { addressOf } from '../site/http/job-address.ts';
 import { readPausesOf } from '../store/locks/pauses.ts';
 import type { Database, Queryable } from '../store/postgres/database.ts';
 import { readInstallation } from '../store/postgres/migrate.ts';

@@ -4,7 +4,7 @@ import { type Config, type FeedConfig, namedFeeds } from '../config/config.ts';
 import { complaintLine } from '../config/config-error.ts';
 import { siteName } from '../posting/identifiers.ts';
 import { type Assessment, assessHealth, type FeedFacts, type SiteFacts } from '../review/health/assess-health.ts';
-import { addressOf } from '../site/http/base-address.ts';
+import { addressOf } from '../site/http/job-address.ts';
 import { unsearchedFeeds } from '../store/change/site-search.ts';
 import type { ScheduleState } from '../store/feed/feed-schedule.ts';
 import { unconfiguredFeeds } from '../store/feed/unconfigured-feeds.ts';

@@ -7,7 +7,7 @@ import type { SiteContext } from '../../src/apply/site-context.ts';
 import { textOf } from '../../src/plan/message.ts';
 import { feedName, postingKey, siteJobId, siteName } from '../../src/posting/identifiers.ts';
 import { type Sandbox, startSandbox } from '../../src/sandbox/sandbox.ts';
-import { addressOf } from '../../src/site/http/base-address.ts';
+import { addressOf } from '../../src/site/http/job-address.ts';
 import { endSearch } from '../../src/store/change/site-search.ts';
 import { adoptJobs } from '../../src/store/mapping/adopt-jobs.ts';
 import { type ImportLine, importMappings } from '../../src/store/mapping/mapping-import.ts';

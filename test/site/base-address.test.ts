@@ -1,6 +1,6 @@
 // The address that distinguishes one site from another.
 import { expect, it } from 'vitest';
-import { addressOf } from '../../src/site/http/base-address.ts';
+import { addressOf } from '../../src/site/http/job-address.ts';
 
 it.each([
   ['http://jobs.example.com', 'https://jobs.example.com/', true],

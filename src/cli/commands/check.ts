@@ -24,7 +24,7 @@ import { chooseFeeds, describeLeft } from '../../runtime/feed-setups.ts';
 import { openProvenClient, openSiteClient } from '../../runtime/open-site-client.ts';
 import { ExitStatus, stopSignal } from '../../runtime/stop-signal.ts';
 import type { Probe, TokenCheck } from '../../site/exchange.ts';
-import { addressOf } from '../../site/http/base-address.ts';
+import { addressOf } from '../../site/http/job-address.ts';
 import { possibleFormerNames, unconfiguredFeeds } from '../../store/feed/unconfigured-feeds.ts';
 import { jobsWithReference } from '../../store/mapping/visible-jobs.ts';
 import { type Database, openDatabase } from '../../store/postgres/database.ts';

@@ -8,7 +8,7 @@ import { updatesJobs } from '../../plan/policy.ts';
 import { headerLine, type MappingFormat, mappingLine, readMappingLines } from '../../review/jobs/mapping-file.ts';
 import { askSites } from '../../runtime/check-import.ts';
 import { UserError } from '../../runtime/stop-signal.ts';
-import { addressOf } from '../../site/http/base-address.ts';
+import { addressOf } from '../../site/http/job-address.ts';
 import {
   countMappings,
   findJobs,

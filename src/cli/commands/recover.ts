@@ -16,7 +16,7 @@ import type { App } from '../../runtime/app.ts';
 import { readOtherFeeds } from '../../runtime/open-adopting.ts';
 import { verifySubjectOf } from '../../runtime/schedule/scheduled-verify.ts';
 import { ExitStatus, UserError } from '../../runtime/stop-signal.ts';
-import { addressOf } from '../../site/http/base-address.ts';
+import { addressOf } from '../../site/http/job-address.ts';
 import { noteRecovered } from '../../store/backup/restore-backup.ts';
 import { searchFeedAgain } from '../../store/change/site-search.ts';
 import { JobMatching } from '../../store/mapping/job-matching.ts';

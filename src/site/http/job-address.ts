@@ -1,4 +1,4 @@
-// Builds the request path for a job ID, and reads the ID back from a job's URL.
+// Builds the request path for a job ID, reads the ID back from a job's URL, and tells the addresses of sites apart.
 import { type SiteJobId, siteJobId } from '../../posting/identifiers.ts';
 
 /** A job's ID and URL, as far as an address contains them. */
@@ -31,6 +31,23 @@ export const createPath = ({ path }: Resource): string => `${path}.xml`;
 
 /** Path of one job's show, update and delete actions, below the base URL. */
 export const jobPath = (id: SiteJobId, { path }: Resource = JOB): string => `${path}/${encodeURIComponent(id)}.xml`;
+
+/**
+ * Host, port unless it is the default, and path without a trailing slash. Another port is another site, even on this
+ * machine: a tunnel or forwarded port may lead anywhere. http and https are the same site: both appear in the
+ * interface, and sites switch between them (site-interface.md, section 1). Where jobs are not below `/jobs`, the path at
+ * which they are created is a part of it: the same ID below another path is another record.
+ */
+export function addressOf({
+  baseUrl,
+  resource = JOB,
+}: {
+  readonly baseUrl: URL;
+  readonly resource?: Resource;
+}): string {
+  const collection = `${baseUrl.host}${baseUrl.pathname.replace(/\/+$/, '')}${resource.path}`;
+  return collection.endsWith(JOB.path) ? collection.slice(0, -JOB.path.length) : `${collection}.xml`;
+}
 
 /** The path segment after which a job's ID is. */
 const collectionOf = ({ path }: Resource): string => decodeSegment(path.slice(path.lastIndexOf('/') + 1)) ?? '';
