@@ -49,7 +49,7 @@ export async function buildProgram(args: readonly string[]): Promise<Command> {
     program.addCommand(command.description(description).exitOverride().showHelpAfterError('(see --help)'));
   }
   if (called === COMPLETE) {
-    const { completeCommand } = await import('./completion.ts');
+    const { completeCommand } = await import('./commands/completion.ts');
     program.addCommand(completeCommand(buildProgram).exitOverride(), { hidden: true });
   }
   return program;

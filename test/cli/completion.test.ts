@@ -5,7 +5,7 @@ import { chmod, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type Expected, expectedAfter } from '../../src/cli/completion.ts';
+import { type Expected, expectedAfter } from '../../src/cli/commands/completion.ts';
 import { completionScript } from '../../src/cli/completion-scripts.ts';
 import { buildProgram } from '../../src/cli/program.ts';
 import { readNames } from '../../src/config/config-file.ts';

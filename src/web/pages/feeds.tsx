@@ -22,7 +22,7 @@ import { FeedNumbers, PullButton } from './parts/feed-numbers.tsx';
 import { Layout, mayConfigure, mayReview, PostForm, type Visit } from './parts/layout.tsx';
 import { askedBy, operationForm, type PageContext, showPage } from './parts/page.tsx';
 import { Told, When } from './parts/parts.tsx';
-import { PausedByPerson, PauseLink } from './parts/paused.tsx';
+import { PausedByPerson, PauseLink } from './pause.tsx';
 import { PullTable } from './pulls.tsx';
 
 const SHOWN_PULLS = 10;

@@ -2,7 +2,7 @@
 import { Hono } from 'hono';
 import { namedFeed, namedSite, type OperationContext } from '../../operations/operation.ts';
 import { endPersonsPause, pauseSending } from '../../operations/pauses.ts';
-import { type PauseSubject, pauseSubjectWords } from '../../plan/pause-words.ts';
+import { type PauseSubject, type PersonsPause, pauseInFull, pauseSubjectWords } from '../../plan/pause-words.ts';
 import { countInFlight, listPauses } from '../../store/locks/pauses.ts';
 import { formatTime } from '../../telemetry/times.ts';
 import { ProblemError } from '../problem.ts';
@@ -10,7 +10,7 @@ import type { WebEnv } from '../web-env.ts';
 import { pageAddress } from './parts/addresses.ts';
 import { Layout, mayReview, PostForm, type Visit } from './parts/layout.tsx';
 import { operationForm, type PageContext, showPage } from './parts/page.tsx';
-import { PausedByPerson, subjectFields } from './parts/paused.tsx';
+import { sentence } from './parts/parts.tsx';
 
 export function pausePages(context: PageContext): Hono<WebEnv> {
   const { app } = context;
@@ -123,3 +123,42 @@ const PausePage = ({ visit, subject, present, inFlight }: PausePageProps) => {
     </Layout>
   );
 };
+
+// What people have paused, with the button to go on; and the link to the page that stops more.
+
+/** Members of a form that say what it is about. */
+const subjectFields = ({ site, feed }: PauseSubject) => {
+  if (feed !== undefined) return <input type="hidden" name="feed" value={feed} />;
+  if (site !== undefined) return <input type="hidden" name="site" value={site} />;
+  return <input type="hidden" name="all" value="true" />;
+};
+
+export const PausedByPerson = ({ visit, pauses }: { visit: Visit; pauses: readonly PersonsPause[] }) => (
+  <>
+    {pauses.map((pause) => (
+      <section class="next warn" aria-label={`${sentence(pauseSubjectWords(pause))} is paused`}>
+        <p>
+          <span class="status warn">{sentence(pauseInFull(pause, formatTime))}</span>
+        </p>
+        {mayReview(visit) && (
+          <PostForm visit={visit} action={visit.prefix + pageAddress.endPause()}>
+            {subjectFields(pause)}
+            <input type="hidden" name="pause" value={pause.id} />
+            <button type="submit" class="main">
+              {`Resume ${pauseSubjectWords(pause)}`}
+            </button>{' '}
+            <a href={visit.prefix + pageAddress.pause(pause)}>Change it</a>
+          </PostForm>
+        )}
+      </section>
+    ))}
+  </>
+);
+
+/** Absent for those who may not act. */
+export const PauseLink = ({ visit, subject }: { visit: Visit; subject: PauseSubject }) =>
+  mayReview(visit) ? (
+    <p>
+      <a href={visit.prefix + pageAddress.pause(subject)}>{`Stop ${pauseSubjectWords(subject)} …`}</a>
+    </p>
+  ) : null;

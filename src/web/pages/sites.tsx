@@ -15,7 +15,7 @@ import { pageAddress } from './parts/addresses.ts';
 import { Layout, mayReview, PostForm, type Visit } from './parts/layout.tsx';
 import { operationForm, type PageContext, showPage } from './parts/page.tsx';
 import { Lasting, SiteStatusLabel, StackedTable, When } from './parts/parts.tsx';
-import { PausedByPerson, PauseLink } from './parts/paused.tsx';
+import { PausedByPerson, PauseLink } from './pause.tsx';
 
 const SHOWN_REQUESTS = 50;
 
