@@ -3,7 +3,7 @@ import { type FeedName, type PostingKey, postingKey, type SiteJobId } from '../.
 import { auditActions } from '../access/audit.ts';
 import { lockOutcomesShared } from '../locks/advisory-locks.ts';
 import { toJsonb } from '../postgres/copy-rows.ts';
-import { columnsOf, type Session } from '../postgres/database.ts';
+import { columnsOf, type Session, transactionOn } from '../postgres/database.ts';
 import { unreadHashSql } from '../pull/record-hashes.ts';
 
 /** A job that was found gone or changed, with what was known of it when it was asked for. */
@@ -36,8 +36,7 @@ export async function markDrifted(
   actor: string,
   jobs: readonly DriftedJob[],
 ): Promise<UnmarkedJob[]> {
-  await session.query('begin');
-  try {
+  return transactionOn(session, async () => {
     await lockOutcomesShared(session, [feed]);
     const keys = jobs.map(({ key }) => key);
     // Locked, so that none of them is sent until the marks are committed.
@@ -59,12 +58,8 @@ export async function markDrifted(
         detail: { siteJobId, finding, fields: names },
       })),
     );
-    await session.query('commit');
     return [...unmarked].map(([key, message]) => ({ key, message }));
-  } catch (error) {
-    await session.query('rollback').catch(() => undefined);
-    throw error;
-  }
+  });
 }
 
 async function whyUnmarked(

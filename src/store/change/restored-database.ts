@@ -11,7 +11,14 @@ import { auditAction } from '../access/audit.ts';
 import { lockOutcomesShared } from '../locks/advisory-locks.ts';
 import { LEASE } from '../locks/processes.ts';
 import { toJsonb } from '../postgres/copy-rows.ts';
-import { columnsOf, type Database, type Queryable, type Session, type Statements } from '../postgres/database.ts';
+import {
+  columnsOf,
+  type Database,
+  type Queryable,
+  type Session,
+  type Statements,
+  transactionOn,
+} from '../postgres/database.ts';
 import { isPassing } from '../postgres/transient-error.ts';
 import { unreadHashSql } from '../pull/record-hashes.ts';
 import { namesOfSite } from '../site/known-address.ts';
@@ -90,8 +97,7 @@ export async function replaceJob(
   replacement: JobReplacement,
 ): Promise<string | undefined> {
   const { key, from, to } = replacement;
-  await session.query('begin');
-  try {
+  return transactionOn(session, async () => {
     await lockOutcomesShared(session, [feed]);
     // Locked in the order that all code uses, so that nothing is sent to the former job meanwhile.
     await session.query('select from change where feed = $1 and key = $2 for update', [feed, key]);
@@ -101,12 +107,8 @@ export async function replaceJob(
       await write(session, feed, site, replacement);
       await auditAction(session, { actor, action: 'replace job', feed, key, detail: { from, siteJobId: to } });
     }
-    await session.query('commit');
     return refused;
-  } catch (error) {
-    await session.query('rollback').catch(() => undefined);
-    throw error;
-  }
+  });
 }
 
 async function whyNot(

@@ -15,7 +15,7 @@ import { auditAction } from '../access/audit.ts';
 import { adoptImported, refusedJobs } from '../change/imported-jobs.ts';
 import { lockOutcomesShared } from '../locks/advisory-locks.ts';
 import { RowCopier, temporaryTable } from '../postgres/copy-rows.ts';
-import type { Queryable, Session } from '../postgres/database.ts';
+import { type Queryable, type Session, transactionOn } from '../postgres/database.ts';
 import { unreadHashSql } from '../pull/record-hashes.ts';
 import { confirmSiteAt } from '../site/known-address.ts';
 
@@ -72,8 +72,7 @@ export async function adoptJobs(
   { feed, site, address, actor, since, policy, detail }: AdoptionSubject,
   adoptions: readonly Adoption[],
 ): Promise<RefusedAdoption[]> {
-  await session.query('begin');
-  try {
+  return transactionOn(session, async () => {
     await lockOutcomesShared(session, [feed]);
     await session.query(`${temporaryTable('imported', ADOPTED_COLUMNS)} on commit drop`);
     const copier = new RowCopier(session, 'imported', ADOPTED_COLUMNS);
@@ -95,7 +94,6 @@ export async function adoptJobs(
       'select from change c join imported i on i.feed = c.feed and i.key = c.key order by c.feed, c.key for update of c',
     );
     if (!(await confirmSiteAt(session, site, address))) {
-      await session.query('rollback');
       return adoptions.map(({ key }) => ({ key, message: `the jobs of site ${site} are no longer at ${address}` }));
     }
     const refused = [...(await removeRefused(session, since)), ...(await insertMappings(session))];
@@ -107,12 +105,8 @@ export async function adoptJobs(
       const job = only !== undefined && adoptions.length === 1 ? { siteJobId: only.siteJobId } : { added };
       await auditAction(session, { actor, action: 'adopt jobs', feed, ...one, detail: { ...job, ...detail } });
     }
-    await session.query('commit');
     return refused;
-  } catch (error) {
-    await session.query('rollback').catch(() => undefined);
-    throw error;
-  }
+  });
 }
 
 async function removeRefused(session: Queryable, since: Date): Promise<RefusedAdoption[]> {

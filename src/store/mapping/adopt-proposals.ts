@@ -14,7 +14,14 @@ import { auditAction } from '../access/audit.ts';
 import type { UnmappedPosting } from '../backlog/unmapped-postings.ts';
 import { RUNNING_WORKERS } from '../locks/processes.ts';
 import { RowCopier, temporaryTable, toJsonb } from '../postgres/copy-rows.ts';
-import { type Database, type Queryable, type Session, type Stored, withoutNulls } from '../postgres/database.ts';
+import {
+  type Database,
+  type Queryable,
+  type Session,
+  type Stored,
+  transactionOn,
+  withoutNulls,
+} from '../postgres/database.ts';
 import { inBatches } from '../postgres/stream-rows.ts';
 
 /** A job that resembles a posting, as the site's list shows it. Its fields are in the form that may be stored. */
@@ -124,8 +131,7 @@ export class ProposedPostings {
     await session.query(
       'create index on adopt_score (posting, job); create index on adopt_fields (key); analyze adopt_fields',
     );
-    await session.query('begin');
-    try {
+    await transactionOn(session, async () => {
       await session.query('delete from adopt_proposal where feed = $1', [feed]);
       const copier = new RowCopier(session, 'adopt_proposal', PROPOSAL_COLUMNS);
       let n = 0;
@@ -145,11 +151,7 @@ export class ProposedPostings {
         [feed, run, site, otherJobs, toJsonb(notes), version ?? null],
       );
       await countProposals(session, feed);
-      await session.query('commit');
-    } catch (error) {
-      await session.query('rollback').catch(() => undefined);
-      throw error;
-    }
+    });
   }
 }
 

@@ -315,6 +315,19 @@ async function runPrepared<Row extends object>(
 /** The statement was refused because an earlier one had failed. */
 const isAfterFailure = (error: unknown): boolean => (error as { code?: string }).code === '25P02';
 
+/** Runs `work` in a transaction of the session, which may be used further: an error rolls it back and is rethrown. */
+export async function transactionOn<T>(session: Session, work: () => Promise<T>): Promise<T> {
+  await session.query('begin');
+  try {
+    const result = await work();
+    await session.query('commit');
+    return result;
+  } catch (error) {
+    await session.query('rollback').catch(() => undefined);
+    throw error;
+  }
+}
+
 /** Every statement of `work` sees the database as of the first one. It can't write. */
 export async function inSnapshot<T>(db: Database, work: (session: Session) => Promise<T>): Promise<T> {
   const session = await db.lend();
