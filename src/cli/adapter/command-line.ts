@@ -69,6 +69,10 @@ export function groupId(text: string): string {
   return text;
 }
 
+/** Options of many commands, and their help. */
+export const CONFIG = ['--config <file>', 'configuration file (default: jobmirror.yaml)'] as const;
+export const ACTOR = ['--as <name>', 'who acts, for the audit (default: the user of the operating system)'] as const;
+
 /** Help of `--seen`. */
 export const SEEN =
   'only if exactly that is decided about which was printed with this `seen`, and unchanged; does not ask';

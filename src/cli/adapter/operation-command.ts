@@ -16,7 +16,7 @@ import {
 import type { App } from '../../runtime/app.ts';
 import { type ExitStatus, UserError } from '../../runtime/stop-signal.ts';
 import { printJson, printLine, printLines } from '../../telemetry/print.ts';
-import { actorName, commandWriter, positiveNumber, type WriteCommand } from './command-line.ts';
+import { ACTOR, actorName, CONFIG, commandWriter, positiveNumber, type WriteCommand } from './command-line.ts';
 import { withApp } from './with-app.ts';
 
 /** Options as commander gives them, by their names in camel case. */
@@ -149,12 +149,10 @@ async function printObjects(printed: unknown, options: GivenOptions, objects: Ob
 /** The options of every operation's command. */
 export const withCommon = (command: Command, json: string): Command =>
   command
-    .option('--config <file>', 'configuration file (default: jobmirror.yaml)')
+    .option(...CONFIG)
     .option('--json', json)
     .exitOverride()
     .showHelpAfterError('(see --help)');
-
-export const ACTOR = ['--as <name>', 'who acts, for the audit (default: the user of the operating system)'] as const;
 
 export function listCommand<Input extends z.ZodType, Item extends z.ZodType, Place extends z.ZodType>(
   operation: ListOperation<Input, Item, Place>,

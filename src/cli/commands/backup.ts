@@ -1,6 +1,7 @@
 // `jobmirror backup` and `jobmirror restore`. `backup` writes the whole database into a file, while jobmirror runs.
 import { Command } from 'commander';
 import { UserError } from '../../runtime/stop-signal.ts';
+import { ACTOR, CONFIG } from '../adapter/command-line.ts';
 import { withApp } from '../adapter/with-app.ts';
 import type { BackupCommandOptions, RestoreCommandOptions } from '../backups.ts';
 
@@ -8,7 +9,7 @@ export function backupCommand(): Command {
   return new Command('backup')
     .argument('<file>', 'the file to write; only its owner can read it')
     .option('--force', 'replace the file if it exists, once the new one is whole')
-    .option('--config <file>', 'configuration file (default: jobmirror.yaml)')
+    .option(...CONFIG)
     .option('--json', 'print one JSON object')
     .addHelpText(
       'after',
@@ -31,8 +32,8 @@ export function restoreCommand(): Command {
     .option('--check', 'only check that the file is whole, and show what it has')
     .option('--replace', 'replace what the database has; asks before')
     .option('--yes', 'with --replace: do not ask')
-    .option('--as <name>', 'who acts, for the audit (default: the user of the operating system)')
-    .option('--config <file>', 'configuration file (default: jobmirror.yaml)')
+    .option(...ACTOR)
+    .option(...CONFIG)
     .option('--json', 'print one JSON object')
     .addHelpText(
       'after',

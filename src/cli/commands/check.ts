@@ -34,7 +34,7 @@ import { describeReference, noteReference, referenceState, type SiteReference } 
 import { findMove } from '../../store/site/known-address.ts';
 import { printJson, printLines, printNotice } from '../../telemetry/print.ts';
 import { formatTime } from '../../telemetry/times.ts';
-import { commandWriter, type WriteCommand } from '../adapter/command-line.ts';
+import { CONFIG, commandWriter, type WriteCommand } from '../adapter/command-line.ts';
 import { say } from '../adapter/write-action.ts';
 
 /** What came back from a site, and whether that proves that it accepts the token. */
@@ -51,7 +51,7 @@ export function checkCommand(): Command {
       '--online',
       'also send each site a few harmless GETs (is the interface there, does it accept the token, does it keep references?), and read the beginning of each feed',
     )
-    .option('--config <file>', 'configuration file (default: jobmirror.yaml)')
+    .option(...CONFIG)
     .option('--json', 'print one JSON object')
     .action(async (options: CheckOptions) => {
       const config = await readThoroughly(options);

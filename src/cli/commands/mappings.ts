@@ -28,7 +28,7 @@ import {
   startProgressLine,
 } from '../../telemetry/print.ts';
 import { formatTime } from '../../telemetry/times.ts';
-import { actorName, knownFeed, positiveNumber } from '../adapter/command-line.ts';
+import { ACTOR, actorName, CONFIG, knownFeed, positiveNumber } from '../adapter/command-line.ts';
 import { withApp } from '../adapter/with-app.ts';
 import type { AdoptOptions } from '../adopt-mappings.ts';
 import { formatRows, type RowColumn } from '../output/table.ts';
@@ -45,7 +45,7 @@ export function mappingsCommand(): Command {
   for (const part of [listCommand(), findCommand(), exportCommand(), importCommand(), adoptCommand()]) {
     mappings.addCommand(
       part
-        .option('--config <file>', 'configuration file (default: jobmirror.yaml)')
+        .option(...CONFIG)
         .exitOverride()
         .showHelpAfterError('(see --help)'),
     );
@@ -109,7 +109,7 @@ function importCommand(): Command {
     .description('import mappings from a CSV or JSON lines file: all of them, or none')
     .argument('<file>', 'file with the columns feed, key and site_job_id, as written by export; - for standard input')
     .option('--unchecked', 'do not ask the site whether it has the jobs')
-    .option('--as <name>', 'who acts, for the audit (default: the user of the operating system)')
+    .option(...ACTOR)
     .option('--json', 'print one JSON object')
     .action(async (file: string, options: MappingOptions & { as?: string; unchecked?: boolean }) => {
       await withApp(options, async (app, signal) => {
@@ -243,7 +243,7 @@ function adoptCommand(): Command {
     .option('--job <id>', 'with --posting: map this job')
     .option('--posting <key>', 'with --job: to this posting')
     .option('--anyway', 'with --job: even if it seems to be another job, or another posting’s')
-    .option('--as <name>', 'who acts, for the audit (default: the user of the operating system)')
+    .option(...ACTOR)
     .option('--json', 'print one JSON object per posting')
     .addHelpText(
       'after',

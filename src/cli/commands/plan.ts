@@ -18,7 +18,7 @@ import {
   startProgressLine,
   stopPrintingOn,
 } from '../../telemetry/print.ts';
-import { commandWriter, type WriteCommand } from '../adapter/command-line.ts';
+import { CONFIG, commandWriter, type WriteCommand } from '../adapter/command-line.ts';
 import { printing } from '../adapter/operation-command.ts';
 import { actionWriter, say } from '../adapter/write-action.ts';
 import { describeChange, describeUnsent } from '../output/describe-pull.ts';
@@ -26,7 +26,7 @@ import { describeChange, describeUnsent } from '../output/describe-pull.ts';
 export function planCommand(): Command {
   const command = new Command('plan')
     .argument('[feed...]', 'names of feeds; all of the configuration if none is given')
-    .option('--config <file>', 'configuration file (default: jobmirror.yaml)')
+    .option(...CONFIG)
     .option('--json', 'print one JSON object per change, and one per posting that is not sent');
   return printing(command, plannedOutput, unsentOutput).action(
     async (names: string[], options: { config?: string; json?: boolean }) => {

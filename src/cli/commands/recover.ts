@@ -24,7 +24,7 @@ import { Verification } from '../../store/mapping/verification.ts';
 import { keptReference } from '../../store/site/kept-values.ts';
 import { askWhether, oneLine, printJson, printLine } from '../../telemetry/print.ts';
 import { formatTime } from '../../telemetry/times.ts';
-import { actorName, commandWriter } from '../adapter/command-line.ts';
+import { ACTOR, actorName, CONFIG, commandWriter } from '../adapter/command-line.ts';
 import { withApp } from '../adapter/with-app.ts';
 import { type AdoptingCommand, runAdopting } from '../adopt-mappings.ts';
 import { findingPrinter, printMatches, titled } from '../output/describe-finding.ts';
@@ -32,10 +32,10 @@ import { findingPrinter, printMatches, titled } from '../output/describe-finding
 export function recoverCommand(): Command {
   return new Command('recover')
     .argument('<feed>', 'the feed')
-    .option('--config <file>', 'configuration file (default: jobmirror.yaml)')
+    .option(...CONFIG)
     .option('--yes', 'do it without asking')
     .option('--leave-strays', 'jobs that no posting has may stay on the site, and status does not name them')
-    .option('--as <name>', 'who acts, for the audit (default: the user of the operating system)')
+    .option(...ACTOR)
     .option('--json', 'print one JSON object per posting or job, then one with the counts')
     .addHelpText(
       'after',

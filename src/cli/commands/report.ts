@@ -30,7 +30,7 @@ import {
 } from '../../store/status/report-lines.ts';
 import { createScrub } from '../../telemetry/log.ts';
 import { printData, printLines, terminalText } from '../../telemetry/print.ts';
-import { knownFeed, positiveNumber } from '../adapter/command-line.ts';
+import { CONFIG, knownFeed, positiveNumber } from '../adapter/command-line.ts';
 import { printing } from '../adapter/operation-command.ts';
 import { withApp } from '../adapter/with-app.ts';
 import { reportHtml } from '../output/report-html.ts';
@@ -70,7 +70,7 @@ export function reportCommand(): Command {
       `postings at most in each list (default: ${SHOWN_LINES}, with --html ${HTML_LINES}; --csv and --json list all)`,
       positiveNumber,
     )
-    .option('--config <file>', 'configuration file (default: jobmirror.yaml)');
+    .option(...CONFIG);
   return printing(command, reportOutput, reportLineOutput).action((name: string, options: ReportOptions) =>
     withApp(options, async (app, signal) => {
       const feed = await knownFeed(app.db, app.config, name);

@@ -11,6 +11,7 @@ import { ENTRY_KINDS, type EntryKind } from '../../store/backlog/open-counts.ts'
 import type { ActedEntry } from '../../store/change/act-in-review.ts';
 import { printNotice } from '../../telemetry/print.ts';
 import {
+  ACTOR,
   actorName,
   commandWriter,
   IF_VERSION,
@@ -19,7 +20,7 @@ import {
   type WriteCommand,
   wholeNumber,
 } from '../adapter/command-line.ts';
-import { ACTOR, type GivenOptions, printing, runWithin, withCommon } from '../adapter/operation-command.ts';
+import { type GivenOptions, printing, runWithin, withCommon } from '../adapter/operation-command.ts';
 import { withApp } from '../adapter/with-app.ts';
 import { say } from '../adapter/write-action.ts';
 import { askAboutSelected, askToApprove, askToDiscard } from '../ask-first.ts';

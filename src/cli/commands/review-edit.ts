@@ -12,8 +12,8 @@ import { readValueTable } from '../../review/value-table.ts';
 import type { App } from '../../runtime/app.ts';
 import { ExitStatus, UserError, worstStatus } from '../../runtime/stop-signal.ts';
 import type { BulkEdit } from '../../store/review/bulk-actions.ts';
-import { actorName, commandWriter, isEntryNumber, NOT_ONE, SEEN, wholeNumber } from '../adapter/command-line.ts';
-import { ACTOR, type GivenOptions, printing, runSingle, withCommon } from '../adapter/operation-command.ts';
+import { ACTOR, actorName, commandWriter, isEntryNumber, NOT_ONE, SEEN, wholeNumber } from '../adapter/command-line.ts';
+import { type GivenOptions, printing, runSingle, withCommon } from '../adapter/operation-command.ts';
 import { withApp } from '../adapter/with-app.ts';
 import {
   ALSO_NEW,

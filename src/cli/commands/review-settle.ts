@@ -6,6 +6,7 @@ import type { App } from '../../runtime/app.ts';
 import { type ExitStatus, UserError } from '../../runtime/stop-signal.ts';
 import { findEntries } from '../../store/change/act-in-review.ts';
 import {
+  ACTOR,
   actorName,
   commandWriter,
   IF_VERSION,
@@ -15,7 +16,7 @@ import {
   SEEN,
   wholeNumber,
 } from '../adapter/command-line.ts';
-import { ACTOR, type GivenOptions, printing, runWithin, withCommon } from '../adapter/operation-command.ts';
+import { type GivenOptions, printing, runWithin, withCommon } from '../adapter/operation-command.ts';
 import { withApp } from '../adapter/with-app.ts';
 import { adoptFoundOf } from '../adopt-mappings.ts';
 import { askAboutSelected, askToSendAgain, siteJobIdOf } from '../ask-first.ts';

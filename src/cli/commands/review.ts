@@ -21,9 +21,8 @@ import { UserError } from '../../runtime/stop-signal.ts';
 import { RULE_ACTIONS } from '../../store/review/rules.ts';
 import { oneLine } from '../../telemetry/print.ts';
 import { formatTime } from '../../telemetry/times.ts';
-import { commandWriter, groupId, positiveNumber } from '../adapter/command-line.ts';
+import { ACTOR, commandWriter, groupId, positiveNumber } from '../adapter/command-line.ts';
 import {
-  ACTOR,
   type GivenOptions,
   listCommand,
   printing,

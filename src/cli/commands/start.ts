@@ -16,39 +16,37 @@ import { runSchedules, type Schedules } from '../../runtime/schedule/schedules.t
 import { STOP_WITHIN_MS, type StopSignal, stopSignal, UserError, unlessStopped } from '../../runtime/stop-signal.ts';
 import { withRetry } from '../../store/postgres/transient-error.ts';
 import { isOpen } from '../../web/visitor.ts';
-import { commandWriter } from '../adapter/command-line.ts';
+import { CONFIG, commandWriter } from '../adapter/command-line.ts';
 import { actionWriter } from '../adapter/write-action.ts';
 import { serveWeb, type WebServer } from '../serve-web.ts';
 
 const SECRETS = ['sites', 'queue', 'web', 'metrics', 'alerts'] as const;
 
 export function startCommand(): Command {
-  return new Command('start')
-    .option('--config <file>', 'configuration file (default: jobmirror.yaml)')
-    .action(async (options: { config?: string }) => {
-      const config = leavingOutAbsent(await readConfig(options));
-      expectSecrets(config, SECRETS);
-      const isEmpty = hasNoFeedYet(config);
-      const { setups, broken } = isEmpty ? { setups: [], broken: [] } : chooseFeeds(config, []);
-      if (setups.length === 0 && !isEmpty)
-        throw new UserError(broken.map(({ feed, message }) => `feed ${feed}: ${message}`).join('\n'));
-      const stopping = stopSignal(undefined, { reloads: true });
-      const opening = openAppFor(config, {
-        waitSignal: stopping.signal,
-        json: true,
-        writeAction: actionWriter(commandWriter(options.config)),
-      });
-      const app = await unlessStopped(stopping, opening);
-      if (app === undefined) return stopping.release();
-      for (const { feed, message } of broken)
-        app.log.error({ feed, reason: message }, 'feed skipped, the others continue');
-      try {
-        await runUntilStopped(app, setups, stopping, options.config);
-      } finally {
-        await app.close();
-        stopping.release();
-      }
+  return new Command('start').option(...CONFIG).action(async (options: { config?: string }) => {
+    const config = leavingOutAbsent(await readConfig(options));
+    expectSecrets(config, SECRETS);
+    const isEmpty = hasNoFeedYet(config);
+    const { setups, broken } = isEmpty ? { setups: [], broken: [] } : chooseFeeds(config, []);
+    if (setups.length === 0 && !isEmpty)
+      throw new UserError(broken.map(({ feed, message }) => `feed ${feed}: ${message}`).join('\n'));
+    const stopping = stopSignal(undefined, { reloads: true });
+    const opening = openAppFor(config, {
+      waitSignal: stopping.signal,
+      json: true,
+      writeAction: actionWriter(commandWriter(options.config)),
     });
+    const app = await unlessStopped(stopping, opening);
+    if (app === undefined) return stopping.release();
+    for (const { feed, message } of broken)
+      app.log.error({ feed, reason: message }, 'feed skipped, the others continue');
+    try {
+      await runUntilStopped(app, setups, stopping, options.config);
+    } finally {
+      await app.close();
+      stopping.release();
+    }
+  });
 }
 
 /** What runs with one configuration. */

@@ -21,7 +21,7 @@ import {
   printNotice,
   startProgressLine,
 } from '../../telemetry/print.ts';
-import { commandWriter } from '../adapter/command-line.ts';
+import { CONFIG, commandWriter } from '../adapter/command-line.ts';
 import { printing } from '../adapter/operation-command.ts';
 import { actionWriter, say } from '../adapter/write-action.ts';
 import { describePull } from '../output/describe-pull.ts';
@@ -38,7 +38,7 @@ interface SyncOptions {
 export function syncCommand(): Command {
   const command = new Command('sync')
     .argument('[feed...]', 'names of feeds; all of the configuration if none is given')
-    .option('--config <file>', 'configuration file (default: jobmirror.yaml)')
+    .option(...CONFIG)
     .option('--json', 'print one JSON object per feed')
     .option('--verbose', 'log every change to standard error');
   return printing(command, pullReportOutput).action(async (names: string[], options: SyncOptions) => {

@@ -13,7 +13,7 @@ import {
   startProgressLine,
   stopPrintingOn,
 } from '../../telemetry/print.ts';
-import { positiveNumber } from '../adapter/command-line.ts';
+import { CONFIG, positiveNumber } from '../adapter/command-line.ts';
 import { describeSample, describeTrial, sampleJson, trialJson } from '../output/describe-trial.ts';
 
 const SHOWN_POSTINGS = 3;
@@ -30,7 +30,7 @@ export function tryCommand(): Command {
     .argument('<feed>', 'name of the feed')
     .option('--limit <n>', 'how many postings to show', positiveNumber, SHOWN_POSTINGS)
     .option('--xml', 'show the postings as the XML that would be sent')
-    .option('--config <file>', 'configuration file (default: jobmirror.yaml)')
+    .option(...CONFIG)
     .option('--json', 'print one JSON object per shown posting, and one that sums up the feed')
     .action(async (name: string, options: TryOptions) => {
       const config = await readConfig(options);

@@ -1,15 +1,15 @@
 // `jobmirror undo`: shows the reverse of a pull, and applies it once confirmed.
 import { Command } from 'commander';
-import { positiveNumber } from '../adapter/command-line.ts';
+import { ACTOR, CONFIG, positiveNumber } from '../adapter/command-line.ts';
 import { withApp } from '../adapter/with-app.ts';
 import type { UndoCommandOptions } from '../undo-and-send.ts';
 
 export function undoCommand(): Command {
   return new Command('undo')
     .argument('<pull>', 'number of the pull, as `jobmirror pulls` lists it', positiveNumber)
-    .option('--config <file>', 'configuration file (default: jobmirror.yaml)')
+    .option(...CONFIG)
     .option('--yes', 'do it without asking')
-    .option('--as <name>', 'who acts, for the audit (default: the user of the operating system)')
+    .option(...ACTOR)
     .option('--json', 'print one JSON object per change, and one per posting that is left out; then the counts')
     .addHelpText(
       'after',

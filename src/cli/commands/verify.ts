@@ -32,7 +32,7 @@ import {
   printNotice,
   startProgressLine,
 } from '../../telemetry/print.ts';
-import { actorName, commandWriter, positiveNumber, type WriteCommand } from '../adapter/command-line.ts';
+import { ACTOR, actorName, CONFIG, commandWriter, positiveNumber, type WriteCommand } from '../adapter/command-line.ts';
 import { withApp } from '../adapter/with-app.ts';
 import { say } from '../adapter/write-action.ts';
 import { describeResult, type FeedResult, findingPrinter, resultJson } from '../output/describe-finding.ts';
@@ -40,7 +40,7 @@ import { describeResult, type FeedResult, findingPrinter, resultJson } from '../
 export function verifyCommand(): Command {
   return new Command('verify')
     .argument('[feed...]', 'names of feeds; all of the configuration if none is given')
-    .option('--config <file>', 'configuration file (default: jobmirror.yaml)')
+    .option(...CONFIG)
     .addOption(
       new Option('--sample <n>', 'ask only for so many jobs of each feed, at random')
         .argParser(positiveNumber)
@@ -50,7 +50,7 @@ export function verifyCommand(): Command {
     .option('--after <key>', 'with --each and one feed: begin after this posting')
     .option('--field <name...>', 'compare only these fields')
     .option('--repair', 'mark what is gone or changed, so that the next sync sets it again')
-    .option('--as <name>', 'who acts, for the audit (default: the user of the operating system)')
+    .option(...ACTOR)
     .option('--json', 'print one JSON object per finding, then one per feed')
     .addHelpText(
       'after',

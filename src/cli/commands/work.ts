@@ -7,7 +7,7 @@ import { startReloading } from '../../runtime/reload.ts';
 import { startRetention } from '../../runtime/retention.ts';
 import { STOP_WITHIN_MS, type StopSignal, stopSignal, unlessStopped } from '../../runtime/stop-signal.ts';
 import { withRetry } from '../../store/postgres/transient-error.ts';
-import { commandWriter } from '../adapter/command-line.ts';
+import { CONFIG, commandWriter } from '../adapter/command-line.ts';
 import { actionWriter } from '../adapter/write-action.ts';
 
 const SECRETS = ['sites', 'queue'] as const;
@@ -15,23 +15,21 @@ const SECRETS = ['sites', 'queue'] as const;
 const RECORDED_WITHIN_MS = 2_000;
 
 export function workCommand(): Command {
-  return new Command('work')
-    .option('--config <file>', 'configuration file (default: jobmirror.yaml)')
-    .action(async (options: { config?: string }) => {
-      const config = await readConfig(options);
-      expectSecrets(config, SECRETS);
-      const stopping = stopSignal(undefined, { reloads: true });
-      const writer = actionWriter(commandWriter(options.config));
-      const opening = openAppFor(config, { waitSignal: stopping.signal, json: true, writeAction: writer });
-      const app = await unlessStopped(stopping, opening);
-      if (app === undefined) return stopping.release();
-      try {
-        if (!stopping.signal.aborted) await workUntilStopped(app, stopping, options.config);
-      } finally {
-        await app.close();
-        stopping.release();
-      }
-    });
+  return new Command('work').option(...CONFIG).action(async (options: { config?: string }) => {
+    const config = await readConfig(options);
+    expectSecrets(config, SECRETS);
+    const stopping = stopSignal(undefined, { reloads: true });
+    const writer = actionWriter(commandWriter(options.config));
+    const opening = openAppFor(config, { waitSignal: stopping.signal, json: true, writeAction: writer });
+    const app = await unlessStopped(stopping, opening);
+    if (app === undefined) return stopping.release();
+    try {
+      if (!stopping.signal.aborted) await workUntilStopped(app, stopping, options.config);
+    } finally {
+      await app.close();
+      stopping.release();
+    }
+  });
 }
 
 async function workUntilStopped(app: App, stopping: StopSignal, path: string | undefined): Promise<void> {
