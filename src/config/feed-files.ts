@@ -17,10 +17,12 @@ import {
   announceVersion,
   readVersions,
   type StoredVersion,
+  settleFound,
   settleVersion,
   whileNobodySaves,
   withdrawVersion,
 } from '../store/feed/feed-file-versions.ts';
+import { addUpload, hasStagedUpload, type NewUpload } from '../store/feed/feed-uploads.ts';
 import type { Database, Queryable } from '../store/postgres/database.ts';
 import { crossStep } from '../telemetry/times.ts';
 import { type Config, type FeedConfig, namedFeeds } from './config.ts';
@@ -107,6 +109,10 @@ interface SavedDraft extends FeedDraft {
   /** {@link ShownFeedFile.seen}; `undefined`: the feed is new. */
   readonly seen: string | undefined;
   readonly actor: string;
+  /** What the feed reads once its file has the text. */
+  readonly upload?: NewUpload | undefined;
+  /** The former version that the text is. */
+  readonly restored?: StoredVersion | undefined;
 }
 
 /** `undefined`: the configuration has no such feed. Throws a {@link ConfigError} if its file can't be read. */
@@ -129,18 +135,18 @@ const ownFileOf = (config: Config, feed: FeedName): string | undefined =>
   config.feedFiles.get(feed) ??
   (config.include !== undefined && nameSchema.safeParse(feed).success ? fileIn(config.include, feed) : undefined);
 
-/** Checks as `check` does. Mistakes that the configuration has anyway are not the text's. */
-export const checkFeedFile = (around: FeedFileContext, feed: string, text: string): Promise<CheckedFeedFile> =>
-  check(around, feed, text, []);
-
-/** @param trusted texts that somebody has written by hand into a former version, which is restored */
-async function check(
+/**
+ * Checks as `check` does. Mistakes that the configuration has anyway are not the text's.
+ * @param restored the former version that the text is: what somebody has written by hand into it may come back
+ */
+export async function checkFeedFile(
   around: FeedFileContext,
   feed: string,
   text: string,
-  trusted: readonly LoadedText[],
+  restored?: StoredVersion,
 ): Promise<CheckedFeedFile> {
   const { config } = around;
+  const trusted = writtenByHand(restored);
   const draft: FeedDraft = { feed, text: asSaved(text) };
   const named = nameSchema.safeParse(feed);
   if (!named.success) {
@@ -168,16 +174,6 @@ async function check(
     throw error;
   }
 }
-
-/**
- * Saves a text that is right, if nobody has changed the file since it was seen.
- * @param keep stores what belongs to it, in the transaction that records that the file has it
- */
-export const saveFeedFile = (
-  around: FeedFileContext,
-  draft: SavedDraft,
-  keep?: (tx: Queryable) => Promise<unknown>,
-): Promise<SavedFeedFile> => save(around, draft, undefined, keep);
 
 /** Keeps the present text of each feed that has a file of its own, if nobody has saved it from here. Returns those feeds. */
 export async function keepHandEdits(
@@ -219,40 +215,44 @@ export async function listFeedFileVersions(
 /** Saves a former text anew. `undefined`: there is no such version. */
 export async function restoreFeedFileVersion(
   around: FeedFileContext,
-  restored: {
-    readonly feed: FeedName;
-    readonly version: number;
-    readonly seen: string | undefined;
-    readonly actor: string;
-  },
+  { version, ...draft }: Pick<SavedDraft, 'seen' | 'actor'> & { readonly feed: FeedName; readonly version: number },
 ): Promise<SavedFeedFile | undefined> {
-  const { version, ...draft } = restored;
-  const versions = await readVersions(around.db, draft.feed);
+  const restored = await findFormerText(around, draft.feed, version);
+  return restored && saveFeedFile(around, { ...draft, text: restored.text, restored });
+}
+
+/** What the file has had, with the addresses in it that nobody has written by hand. `undefined`: there is no such version. */
+export async function findFormerText(
+  { db }: Pick<FeedFileContext, 'db'>,
+  feed: FeedName,
+  version: number,
+): Promise<StoredVersion | undefined> {
+  const versions = await readVersions(db, feed);
   const found = versions.find((each) => each.version === version && each.isSettled);
   if (found === undefined) return undefined;
   // A text that was found in the file may have those of the last one that was saved before.
   const before = versions.find((each) => each.version < version && each.addresses !== undefined);
   const addresses = found.addresses ?? (found.actor === undefined ? before?.addresses : undefined);
-  return save(around, { ...draft, text: found.text }, { ...found, addresses });
+  return { ...found, addresses };
 }
 
 /** What of a former version somebody has written by hand: it may come back. */
-function writtenByHand({ actor, text, addresses }: StoredVersion): readonly LoadedText[] {
+function writtenByHand(restored: StoredVersion | undefined): readonly LoadedText[] {
+  if (restored === undefined) return [];
+  const { actor, text, addresses } = restored;
   const texts = textsOfConfigured(text);
   // Whoever edits a file by hand has not written all that it had already.
   if (actor === undefined) return texts.filter(({ value }) => !(isAddress(value) && addresses?.includes(value)));
   return addresses === undefined ? [] : addressesAmong(texts).filter(({ value }) => !addresses.includes(value));
 }
 
-async function save(
+/** Saves a text that is right, if nobody has changed the file since it was seen. */
+export async function saveFeedFile(
   around: FeedFileContext,
-  { feed, text: written, seen, actor }: SavedDraft,
-  restored: StoredVersion | undefined,
-  keep: (tx: Queryable) => Promise<unknown> = async () => undefined,
+  { feed, text: written, seen, actor, upload, restored }: SavedDraft,
 ): Promise<SavedFeedFile> {
   const { config, db } = around;
-  const trusted = restored === undefined ? [] : writtenByHand(restored);
-  const checked = await check(around, feed, written, trusted);
+  const checked = await checkFeedFile(around, feed, written, restored);
   if (checked.kind === 'wrong') return checked;
   const name = feedName(feed);
   const text = asSaved(written);
@@ -268,13 +268,20 @@ async function save(
   const versionOf = async (tx: Queryable) => ({
     actor,
     text: withoutSecrets(text),
-    addresses: await addressesNotByHand({ config, db: tx }, name, text, trusted),
+    addresses: await addressesNotByHand({ config, db: tx }, name, text, restored),
+    upload,
   });
-  // Committed first: a process that ends while it replaces the file leaves the former text here, and whose addresses the new one has.
+  /** The file has the text already. */
+  const addToFound = async (tx: Queryable) => {
+    await settleFound(tx, name, withoutSecrets(text));
+    if (upload !== undefined) await addUpload(tx, name, upload);
+  };
+  // Committed first: a process that ends while it replaces the file leaves the former text here, whose addresses the new one has, and what was
+  // uploaded with it. Renaming the file decides: whoever finds the new text there completes the rest.
   const early = await whileNobodySaves(db, name, async (tx) => {
     const present = await presentText(file);
     const end = changed(present);
-    if (end?.kind === 'unchanged') await keep(tx);
+    if (end?.kind === 'unchanged') await addToFound(tx);
     if (end !== undefined) return end;
     if (present !== undefined) await addFoundVersion(tx, name, withoutSecrets(present));
     return announceVersion(tx, name, await versionOf(tx));
@@ -284,7 +291,6 @@ async function save(
   try {
     return await whileNobodySaves(db, name, async (tx): Promise<SavedFeedFile> => {
       const now = await versionOf(tx);
-      await keep(tx);
       const end = await replaceFile(file, text, changed);
       if (end !== undefined) throw new NotReplaced(end);
       const saved = { ...now, isNew: seen === undefined, restores: restored?.version };
@@ -293,19 +299,32 @@ async function save(
       return { kind: 'saved', file, seen: digestOf(text), version, isNew: saved.isNew, warnings };
     });
   } catch (error) {
-    // It may have been replaced nevertheless. If this fails as well, the version stays announced.
+    if (error instanceof NotReplaced && error.end.kind === 'unchanged') {
+      // Somebody else has saved the same text meanwhile.
+      await whileNobodySaves(db, name, addToFound);
+      return error.end;
+    }
+    // It may have been replaced nevertheless. Then, or if this fails as well, the version stays announced.
     await whileNobodySaves(db, name, async (tx) => {
       if ((await presentText(file)) !== text) await withdrawVersion(tx, name, early);
     }).catch(() => undefined);
-    if (error instanceof NotReplaced) {
-      // Somebody else has saved the same text meanwhile.
-      if (error.end.kind === 'unchanged') await whileNobodySaves(db, name, keep);
-      return error.end;
-    }
+    if (error instanceof NotReplaced) return error.end;
     const { code } = error as NodeJS.ErrnoException;
     if (code !== 'EACCES' && code !== 'EROFS' && code !== 'EPERM') throw error;
     return { kind: 'to_commit', file, text, reason: notWritable(dirname(file)), include: undefined };
   }
+}
+
+/**
+ * Before what was uploaded for a feed is read: a process may have ended after it replaced the file by a text that was saved with an upload.
+ * @param file the feed's own; `undefined`: it has none
+ */
+export async function completeSave(db: Database, feed: FeedName, file: string | undefined): Promise<void> {
+  if (file === undefined || !(await hasStagedUpload(db, feed))) return;
+  await whileNobodySaves(db, feed, async (tx) => {
+    const text = await presentText(file);
+    if (text !== undefined) await settleFound(tx, feed, withoutSecrets(text));
+  });
 }
 
 /** Somebody else has changed the file meanwhile. */
@@ -727,8 +746,9 @@ export async function addressesNotByHand(
   { config, db }: Pick<FeedFileContext, 'config'> & { readonly db: Queryable },
   feed: FeedName,
   text: string,
-  trusted: readonly LoadedText[] = [],
+  restored?: StoredVersion,
 ): Promise<readonly string[]> {
+  const trusted = writtenByHand(restored);
   const texts = textsOfConfigured(text);
   const own = ownFileOf(config, feed);
   const isInFile = own !== undefined && (await presentText(own)) !== undefined;

@@ -5,8 +5,8 @@ import { type Complaint, complaintLine } from '../config/config-error.ts';
 import { settingsOfDraft } from '../config/feed-draft.ts';
 import {
   checkFeedFile,
+  findFormerText,
   listFeedFileVersions,
-  restoreFeedFileVersion,
   type SavedFeedFile,
   saveFeedFile,
   showFeedFile,
@@ -256,11 +256,9 @@ export const saveFeedText = operation({
     const sample = id ?? (await keptOf(triedOn, actor));
     const isNewFile = upload !== undefined;
     const warnings = anyway ? [] : await askBeforeSave({ feed, text: written, sample, isNewFile }, asked);
-    const draft = { feed, text: written, seen: seen || undefined, actor };
-    if (upload === undefined) return savedJson(feed, await saveFeedFile(app, draft), warnings);
-    const end = await saveFeedFile(app, draft, (tx) => addUpload(tx, feedName(feed), upload));
+    const end = await saveFeedFile(app, { feed, text: written, seen: seen || undefined, actor, upload });
     // Whoever commits the text finds the file there. What a feed reads already is not replaced before its settings are.
-    if (end.kind === 'to_commit' && !namedFeeds(app.config).has(feedName(feed))) {
+    if (upload !== undefined && end.kind === 'to_commit' && !namedFeeds(app.config).has(feedName(feed))) {
       await app.db.transaction((tx) => addUpload(tx, feedName(feed), upload));
     }
     return savedJson(feed, end, warnings);
@@ -375,12 +373,24 @@ export const restoreFeedVersion = operation({
   path: '/feeds/{feed}/file/versions/{version}/restore',
   summary: 'Save a text anew that the file of a feed has had',
   scope: 'configure',
-  input: ofVersion.extend({ seen: seenText }),
+  input: ofVersion.extend({
+    seen: seenText,
+    anyway: z
+      .boolean()
+      .optional()
+      .describe(
+        'Also if the key of that version does not identify the records, so that some would never be sent, or if nothing would be sent.',
+      ),
+  }),
   output: savedOutput,
-  async run({ feed, version, seen }, { app, actor }) {
-    const restored = { feed: feedName(feed), version, seen: seen || undefined, actor };
-    const end = await restoreFeedFileVersion(app, restored);
-    if (end === undefined) throw noVersion(feed, version);
-    return savedJson(feed, end);
+  async run({ feed, version, seen, anyway = false }, asked) {
+    const { app, actor } = asked;
+    const restored = await findFormerText(app, feedName(feed), version);
+    if (restored === undefined) throw noVersion(feed, version);
+    const { text: former } = restored;
+    const draft = { feed, text: former, sample: undefined, isNewFile: false, restored };
+    const warnings = anyway ? [] : await askBeforeSave(draft, asked);
+    const end = await saveFeedFile(app, { feed, text: former, seen: seen || undefined, actor, restored });
+    return savedJson(feed, end, warnings);
   },
 });

@@ -34,6 +34,7 @@ import { AccessRefused, type FeedAccess, readFeedAccess } from '../setup/feed-ac
 import type { Proposal } from '../setup/propose.ts';
 import { recogniseFeed, samplePaths } from '../setup/recognise.ts';
 import { proposeFeedName, writeFeed } from '../setup/write-config.ts';
+import type { StoredVersion } from '../store/feed/feed-file-versions.ts';
 import { namedSite, type OperationContext, OperationRefused, operation } from './operation.ts';
 import { plannedOutput } from './plan.ts';
 import { count, keyOutput, listIn, nameText, text, time } from './scalars.ts';
@@ -396,84 +397,95 @@ const policyOutput = z.strictObject({
   }),
 });
 
+const tryInput = z.strictObject({
+  ...draftInput,
+  sample: sampleName.optional().describe('To be read instead of the source, where that is enough.'),
+  postings: z.int().min(1).max(20).optional().describe('How many postings to show; 3 by default.'),
+});
+
+const triedOutput = z
+  .strictObject({
+    feed: z.string(),
+    valid: z.boolean(),
+    problems: listIn(z.string()).describe('What is wrong with the text.'),
+    warnings: listIn(z.string()),
+    message: z.string().nullable().describe('Why nothing was read.'),
+    on_sample: z.boolean(),
+    trial: trialOutput.nullable(),
+    fields: listIn(fieldOutput),
+    key: listIn(z.string()),
+    sampled: count.describe('Records of which the paths were collected.'),
+    paths: listIn(pathOutput),
+    settings: policyOutput.nullable(),
+  })
+  .meta({ title: 'TriedFeed' });
+
 export const tryFeedText = operation({
   id: 'tryFeedText',
   path: '/feeds/{feed}/try',
   summary: 'Try a draft of the settings of a feed: what its records become. Nothing is stored or sent',
   scope: 'configure',
-  input: z.strictObject({
-    ...draftInput,
-    sample: sampleName.optional().describe('To be read instead of the source, where that is enough.'),
-    postings: z.int().min(1).max(20).optional().describe('How many postings to show; 3 by default.'),
-  }),
-  output: z
-    .strictObject({
-      feed: z.string(),
-      valid: z.boolean(),
-      problems: listIn(z.string()).describe('What is wrong with the text.'),
-      warnings: listIn(z.string()),
-      message: z.string().nullable().describe('Why nothing was read.'),
-      on_sample: z.boolean(),
-      trial: trialOutput.nullable(),
-      fields: listIn(fieldOutput),
-      key: listIn(z.string()),
-      sampled: count.describe('Records of which the paths were collected.'),
-      paths: listIn(pathOutput),
-      settings: policyOutput.nullable(),
-    })
-    .meta({ title: 'TriedFeed' }),
-  async run({ feed: name, text: draft, sample: sampleId, postings = 3 }, asked) {
-    const { app, actor, signal } = asked;
-    const feed = feedName(name);
-    const sample = await namedSample(sampleId, actor);
-    const unset = sample === undefined ? [] : unsetVariablesIn(draft);
-    const env = { ...process.env, ...Object.fromEntries(unset.map((variable) => [variable, 'not-set-yet'])) };
-    const tested = sample?.isUpload === true ? withPlace(draft) : draft;
-    const checked = await checkFeedFile({ ...app, env }, name, tested);
-    const nothing = {
-      trial: null,
-      on_sample: false,
-      fields: [],
-      key: [],
-      sampled: 0,
-      paths: [],
-      settings: null,
-      message: null,
-    };
-    if (checked.kind === 'wrong') {
-      const paths = sample === undefined ? [] : await samplePaths(sample, draft, dirname(app.config.path));
-      return {
-        ...nothing,
-        feed,
-        valid: false,
-        problems: checked.problems.map(complaintLine),
-        warnings: [],
-        sampled: Math.max(0, ...paths.map((path) => path.records)),
-        paths,
-      };
-    }
-    const configured = checked.config.feeds.get(feed) as FeedConfig;
-    const onlySample = unset.length === 0 ? undefined : notSet(unset);
-    const warnings = [...checked.warnings, ...(onlySample === undefined ? [] : [onlySample])];
-    const about = { feed, valid: true, problems: [], warnings, key: configured.mapping.key.paths };
-    const network = await networkOf(asked, feed, draft);
-    const request = { config: checked.config, db: app.db, feed, sample, samples: postings, onlySample };
-    const tried = await tryDraft({ ...request, network, signal });
-    const settings = settingsOf(configured, typeof tried === 'string' ? undefined : tried.trial);
-    if (typeof tried === 'string')
-      return { ...nothing, ...about, message: tried, settings, fields: fieldsOf(configured) };
-    const { trial, onSample } = tried;
-    const read = { ...about, settings, on_sample: onSample, fields: fieldsOf(configured, trial) };
-    if (trial.kind === 'failed') return { ...nothing, ...read, message: trial.message };
-    return {
-      ...read,
-      message: null,
-      trial: shownTrial(trial),
-      sampled: trial.paths?.sampled ?? 0,
-      paths: trial.paths?.found ?? [],
-    };
-  },
+  input: tryInput,
+  output: triedOutput,
+  run: (input, asked) => tryText(input, asked),
 });
+
+/** @param restored the former version of the feed's file that the draft is */
+export async function tryText(
+  { feed: name, text: draft, sample: sampleId, postings = 3 }: z.output<typeof tryInput>,
+  asked: OperationContext,
+  restored?: StoredVersion,
+): Promise<TriedFeed> {
+  const { app, actor, signal } = asked;
+  const feed = feedName(name);
+  const sample = await namedSample(sampleId, actor);
+  const unset = sample === undefined ? [] : unsetVariablesIn(draft);
+  const env = { ...process.env, ...Object.fromEntries(unset.map((variable) => [variable, 'not-set-yet'])) };
+  const tested = sample?.isUpload === true ? withPlace(draft) : draft;
+  const checked = await checkFeedFile({ ...app, env }, name, tested, restored);
+  const nothing = {
+    trial: null,
+    on_sample: false,
+    fields: [],
+    key: [],
+    sampled: 0,
+    paths: [],
+    settings: null,
+    message: null,
+  };
+  if (checked.kind === 'wrong') {
+    const paths = sample === undefined ? [] : await samplePaths(sample, draft, dirname(app.config.path));
+    return {
+      ...nothing,
+      feed,
+      valid: false,
+      problems: checked.problems.map(complaintLine),
+      warnings: [],
+      sampled: Math.max(0, ...paths.map((path) => path.records)),
+      paths,
+    };
+  }
+  const configured = checked.config.feeds.get(feed) as FeedConfig;
+  const onlySample = unset.length === 0 ? undefined : notSet(unset);
+  const warnings = [...checked.warnings, ...(onlySample === undefined ? [] : [onlySample])];
+  const about = { feed, valid: true, problems: [], warnings, key: configured.mapping.key.paths };
+  const network = await networkOf(asked, feed, draft, restored);
+  const request = { config: checked.config, db: app.db, feed, sample, samples: postings, onlySample };
+  const tried = await tryDraft({ ...request, network, signal });
+  const settings = settingsOf(configured, typeof tried === 'string' ? undefined : tried.trial);
+  if (typeof tried === 'string')
+    return { ...nothing, ...about, message: tried, settings, fields: fieldsOf(configured) };
+  const { trial, onSample } = tried;
+  const read = { ...about, settings, on_sample: onSample, fields: fieldsOf(configured, trial) };
+  if (trial.kind === 'failed') return { ...nothing, ...read, message: trial.message };
+  return {
+    ...read,
+    message: null,
+    trial: shownTrial(trial),
+    sampled: trial.paths?.sampled ?? 0,
+    paths: trial.paths?.found ?? [],
+  };
+}
 
 /** A sample can be tried before anybody sets them. */
 const unsetVariablesIn = (draft: string): string[] => [
@@ -493,9 +505,14 @@ function withPlace(draft: string): string {
 }
 
 /** Where the source may be: whoever wrote the present text by hand could name any. `undefined`: anywhere. */
-async function networkOf({ app }: OperationContext, feed: FeedName, draft: string): Promise<Network | undefined> {
+async function networkOf(
+  { app }: OperationContext,
+  feed: FeedName,
+  draft: string,
+  restored: StoredVersion | undefined,
+): Promise<Network | undefined> {
   if (app.config.web.privateSources) return undefined;
-  const brought = new Set(await addressesNotByHand(app, feed, draft));
+  const brought = new Set(await addressesNotByHand(app, feed, draft, restored));
   return networkOfSources(requestedAddresses(settingsOfDraft(draft)), (address) => brought.has(address));
 }
 
@@ -605,82 +622,91 @@ function nextRuns(cron: { readonly pattern: string; readonly timeZone: string },
 
 const SHOWN_CHANGES = 100;
 
+const planInput = z.strictObject({
+  ...draftInput,
+  sample: sampleName.optional().describe('An uploaded file to be read instead of the source.'),
+});
+
+const plannedFeedOutput = z
+  .strictObject({
+    feed: z.string(),
+    planned: z.boolean(),
+    message: z.string().nullable().describe('Why it can not be planned.'),
+    create: count,
+    update: count,
+    delete: count,
+    unchanged: count,
+    rejected: count,
+    unreadable: count,
+    live: count.describe('Live jobs of the feed.'),
+    grace: count.describe('Jobs that go once further complete pulls lack their postings.'),
+    held: z.string().nullable().describe('Why its deletes would wait for approval.'),
+    shortfalls: listIn(z.string()).describe('Why nothing would be deleted.'),
+    warnings: listIn(z.string()),
+    changes: listIn(plannedOutput).describe(`The first ${SHOWN_CHANGES} changes.`),
+  })
+  .meta({ title: 'PlannedFeed' });
+
 export const planFeedText = operation({
   id: 'planFeedText',
   path: '/feeds/{feed}/plan',
   summary: 'Plan a draft of the settings of a feed: what a sync would send with it. Nothing is stored or sent',
   scope: 'configure',
-  input: z.strictObject({
-    ...draftInput,
-    sample: sampleName.optional().describe('An uploaded file to be read instead of the source.'),
-  }),
-  output: z
-    .strictObject({
-      feed: z.string(),
-      planned: z.boolean(),
-      message: z.string().nullable().describe('Why it can not be planned.'),
-      create: count,
-      update: count,
-      delete: count,
-      unchanged: count,
-      rejected: count,
-      unreadable: count,
-      live: count.describe('Live jobs of the feed.'),
-      grace: count.describe('Jobs that go once further complete pulls lack their postings.'),
-      held: z.string().nullable().describe('Why its deletes would wait for approval.'),
-      shortfalls: listIn(z.string()).describe('Why nothing would be deleted.'),
-      warnings: listIn(z.string()),
-      changes: listIn(plannedOutput).describe(`The first ${SHOWN_CHANGES} changes.`),
-    })
-    .meta({ title: 'PlannedFeed' }),
-  async run({ feed: name, text: draft, sample: sampleId }, asked) {
-    const { app, actor, signal } = asked;
-    const feed = feedName(name);
-    const checked = await checkFeedFile(app, name, draft);
-    const nothing = { create: 0, update: 0, delete: 0, unchanged: 0, rejected: 0, unreadable: 0, live: 0, grace: 0 };
-    const unplanned = (message: string) => ({
-      ...nothing,
-      feed,
-      planned: false,
-      message,
-      held: null,
-      shortfalls: [],
-      warnings: [],
-      changes: [],
-    });
-    if (checked.kind === 'wrong') return unplanned(checked.problems.map(complaintLine).join('; '));
-    const network = await networkOf(asked, feed, draft);
-    const sample = await namedSample(sampleId, actor);
-    const request = { config: checked.config, feed, network, signal, sample, mostChanges: SHOWN_CHANGES };
-    const plan = await planDraft(app, request);
-    const say = (message: Parameters<typeof tell>[0]): string => tell(message, app.writeAction);
-    if ('kind' in plan) {
-      return unplanned(
-        plan.kind === 'busy' ? 'the feed is being pulled right now; try again later' : say(plan.message),
-      );
-    }
-    const { end, changes, counts } = plan;
-    return {
-      feed,
-      planned: true,
-      message: null,
-      ...counts,
-      unchanged: end.unchanged,
-      rejected: end.rejected,
-      unreadable: end.unreadable,
-      live: end.live,
-      grace: deletesMissing(checked.config.feeds.get(feed)?.policy) ? end.grace : 0,
-      held: end.holdReason === undefined ? null : say(end.holdReason),
-      shortfalls: end.shortfalls.map(say),
-      warnings: end.warnings,
-      changes: changes.map(({ reason, ...change }) => ({
-        ...change,
-        ...(reason === undefined ? {} : { reason: say(reason) }),
-      })) as z.output<typeof plannedOutput>[],
-    };
-  },
+  input: planInput,
+  output: plannedFeedOutput,
+  run: (input, asked) => planText(input, asked),
 });
 
-export type TriedFeed = z.output<typeof tryFeedText.output>;
+/** @param restored the former version of the feed's file that the draft is */
+export async function planText(
+  { feed: name, text: draft, sample: sampleId }: z.output<typeof planInput>,
+  asked: OperationContext,
+  restored?: StoredVersion,
+): Promise<PlannedFeed> {
+  const { app, actor, signal } = asked;
+  const feed = feedName(name);
+  const checked = await checkFeedFile(app, name, draft, restored);
+  const nothing = { create: 0, update: 0, delete: 0, unchanged: 0, rejected: 0, unreadable: 0, live: 0, grace: 0 };
+  const unplanned = (message: string) => ({
+    ...nothing,
+    feed,
+    planned: false,
+    message,
+    held: null,
+    shortfalls: [],
+    warnings: [],
+    changes: [],
+  });
+  if (checked.kind === 'wrong') return unplanned(checked.problems.map(complaintLine).join('; '));
+  const network = await networkOf(asked, feed, draft, restored);
+  const sample = await namedSample(sampleId, actor);
+  const request = { config: checked.config, feed, network, signal, sample, mostChanges: SHOWN_CHANGES };
+  const plan = await planDraft(app, request);
+  const say = (message: Parameters<typeof tell>[0]): string => tell(message, app.writeAction);
+  if ('kind' in plan) {
+    return unplanned(plan.kind === 'busy' ? 'the feed is being pulled right now; try again later' : say(plan.message));
+  }
+  const { end, changes, counts } = plan;
+  return {
+    feed,
+    planned: true,
+    message: null,
+    ...counts,
+    unchanged: end.unchanged,
+    rejected: end.rejected,
+    unreadable: end.unreadable,
+    live: end.live,
+    grace: deletesMissing(checked.config.feeds.get(feed)?.policy) ? end.grace : 0,
+    held: end.holdReason === undefined ? null : say(end.holdReason),
+    shortfalls: end.shortfalls.map(say),
+    warnings: end.warnings,
+    changes: changes.map(({ reason, ...change }) => ({
+      ...change,
+      ...(reason === undefined ? {} : { reason: say(reason) }),
+    })) as z.output<typeof plannedOutput>[],
+  };
+}
+
+export type TriedFeed = z.output<typeof triedOutput>;
 export type RecognisedFeed = z.output<typeof recogniseSource.output>;
-export type PlannedFeed = z.output<typeof planFeedText.output>;
+export type PlannedFeed = z.output<typeof plannedFeedOutput>;

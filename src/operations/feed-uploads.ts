@@ -1,6 +1,7 @@
 // The files that people upload as the source of a feed: uploaded, listed, and put back to a former one.
 import { z } from 'zod';
 import type { FeedConfig } from '../config/config.ts';
+import { completeSave } from '../config/feed-files.ts';
 import { plural } from '../plan/message.ts';
 import type { FeedName } from '../posting/identifiers.ts';
 import { type KeptSample, MOST_SAMPLE_BYTES, readSample, tryDraft } from '../runtime/feed-trial.ts';
@@ -46,13 +47,15 @@ interface AddedUpload {
 }
 
 /** Unless the newest file is another than whoever asks has seen. What the feed reads already needs no second look. */
-const addAfter = <Added extends AddedUpload | undefined>(
-  { db }: Pick<OperationContext['app'], 'db'>,
+async function addAfter<Added extends AddedUpload | undefined>(
+  { db, config }: Pick<OperationContext['app'], 'db' | 'config'>,
   feed: FeedName,
   seen: number | undefined,
   add: (tx: Queryable) => Promise<Added>,
-): Promise<Added> =>
-  db.transaction(async (tx) => {
+): Promise<Added> {
+  // What was saved before counts as uploaded before.
+  await completeSave(db, feed, config.feedFiles.get(feed));
+  return db.transaction(async (tx) => {
     const newest = await lockNewestUpload(tx, feed);
     const added = await add(tx);
     const version = newest?.version ?? 0;
@@ -64,6 +67,7 @@ const addAfter = <Added extends AddedUpload | undefined>(
     const message = `nothing was changed for feed ${feed}: ${present}; look at it again`;
     throw new OperationRefused('conflict', message, { seen: version });
   });
+}
 
 const uploadedOutput = z.strictObject({
   feed: z.string(),
@@ -192,6 +196,7 @@ export const listUploads = listOperation({
   place: z.strictObject({ before: idNumber }),
   async run({ feed: named }, { limit, after }, { app }) {
     const feed = await namedFeed(app, named);
+    await completeSave(app.db, feed, app.config.feedFiles.get(feed));
     const uploads = await readUploads(app.db, feed);
     return uploads
       .map(({ ofBackup, ...upload }, at) => ({ ...upload, present: at === 0 && !ofBackup, of_backup: ofBackup }))

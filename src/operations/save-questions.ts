@@ -4,7 +4,8 @@ import { showFeedFile } from '../config/feed-files.ts';
 import { plural } from '../plan/message.ts';
 import { feedName } from '../posting/identifiers.ts';
 import { isOfKey } from '../posting/posting-key.ts';
-import { type PlannedFeed, planFeedText, type TriedFeed, tryFeedText } from './feed-setup.ts';
+import type { StoredVersion } from '../store/feed/feed-file-versions.ts';
+import { type PlannedFeed, planText, type TriedFeed, tryText } from './feed-setup.ts';
 import { type OperationContext, OperationRefused } from './operation.ts';
 
 /** Why somebody is asked. */
@@ -81,6 +82,8 @@ interface SavedDraft {
   readonly sample: string | undefined;
   /** The sample becomes what the feed reads. */
   readonly isNewFile: boolean;
+  /** The former version that the text is. */
+  readonly restored?: StoredVersion;
 }
 
 /**
@@ -101,7 +104,8 @@ export async function askBeforeSave(
     (name) => JSON.stringify(before[name]) !== JSON.stringify(after[name]),
   );
   if (!isNew && changed.every((name) => ABOUT_OTHERS.includes(name))) return [];
-  const tried = await tryFeedText.run({ feed: draft.feed, text: draft.text, sample: draft.sample, postings: 1 }, asked);
+  const { feed, text, sample, restored } = draft;
+  const tried = await tryText({ feed, text, sample, postings: 1 }, asked, restored);
   if (tried.message !== null) {
     if (!isNewFile) return [`what it would send is not known, as it can't be read now: ${tried.message}`];
     const why = `these settings can't read the file: ${tried.message}`;
@@ -130,10 +134,10 @@ const question = ({ message, counts }: Doubt, advice: string): OperationRefused 
 
 /** `undefined`: it has none. */
 async function whatBecomesOfJobs(
-  draft: Omit<SavedDraft, 'isNewFile'>,
+  { restored, ...draft }: Omit<SavedDraft, 'isNewFile'>,
   asked: OperationContext,
 ): Promise<Doubt | undefined> {
-  const plan = await planFeedText.run(draft, asked);
+  const plan = await planText(draft, asked, restored);
   const { planned, message, live, delete: deletes } = plan;
   if (!planned) return { message: `What becomes of its live jobs can't be said now: ${message}`, counts: {} };
   return live === 0 ? undefined : { message: jobsInWords(plan), counts: { live, delete: deletes } };

@@ -20,7 +20,7 @@ import type { FieldMapping } from '../posting/field-mapping.ts';
 import type { FeedName, SiteName } from '../posting/identifiers.ts';
 import type { PostingReader } from '../posting/posting.ts';
 import { addressesFromHere } from '../store/feed/feed-file-versions.ts';
-import { findUpload } from '../store/feed/feed-uploads.ts';
+import { findUpload, hasStagedUpload } from '../store/feed/feed-uploads.ts';
 import type { Database } from '../store/postgres/database.ts';
 
 /** How the records of a feed are read. */
@@ -74,6 +74,8 @@ export interface FeedSetup extends RecordRules {
   readonly configured: ReadonlySet<FeedName>;
   /** Addresses that must be public if a page or the API has brought them: those of a file of its own. */
   readonly checkedAddresses: RequestedAddresses | undefined;
+  /** Its settings are in this file of its own; `undefined`: in the main one. */
+  readonly file: string | undefined;
 }
 
 export interface PullContext {
@@ -93,10 +95,17 @@ export interface PullContext {
 
 /** Where the source of the feed may be: anywhere, unless a page or the API has brought an address. And what was uploaded for it. */
 export async function sourceAccess(
-  { feed, checkedAddresses }: Pick<FeedSetup, 'feed' | 'checkedAddresses'>,
+  { feed, checkedAddresses, file }: Pick<FeedSetup, 'feed' | 'checkedAddresses' | 'file'>,
   { db, network }: Pick<PullContext, 'db' | 'network'>,
 ): Promise<{ readonly network?: Network; readonly uploads: FindUpload }> {
-  const uploads: FindUpload = (name) => findUpload(db, name as FeedName);
+  const uploads: FindUpload = async (name) => {
+    if (file !== undefined && (await hasStagedUpload(db, feed))) {
+      // What checks and saves files of feeds is not loaded with each pull.
+      const { completeSave } = await import('../config/feed-files.ts');
+      await completeSave(db, feed, file);
+    }
+    return findUpload(db, name as FeedName);
+  };
   if (network !== undefined) return { network, uploads };
   if (checkedAddresses === undefined) return { uploads };
   const { sources, others } = checkedAddresses;

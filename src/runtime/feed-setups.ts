@@ -72,7 +72,7 @@ export const feedSetups = (config: Config, names: readonly string[]): readonly F
 /** Returns a message if the mapping is invalid. */
 function setupOf(
   feed: FeedConfig,
-  { sites, web, fileAddresses }: Config,
+  { sites, web, fileAddresses, feedFiles }: Config,
   configured: ReadonlySet<FeedName>,
 ): FeedSetup | string {
   try {
@@ -108,6 +108,7 @@ function setupOf(
       minRecords: feed.minRecords,
       configured,
       checkedAddresses: web.privateSources ? undefined : fileAddresses.get(feed.name),
+      file: feedFiles.get(feed.name),
     };
   } catch (error) {
     return error instanceof ConfigError ? error.message : `feeds.${feed.name}.fields: ${(error as Error).message}`;

@@ -6,6 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import type { Config } from '../config/config.ts';
+import { completeSave } from '../config/feed-files.ts';
 import type { Network } from '../feed/source/sources.ts';
 import { semaphoreFor } from '../flow/semaphore.ts';
 import type { FeedName } from '../posting/identifiers.ts';
@@ -66,7 +67,10 @@ export async function tryDraft({
   const read = onSample ? { ...setup, source: sourceOf(setup, sample) } : setup;
   const used = piped && onSample ? { ...read, source: { ...read.source, from: { kind: 'stdin' } as const } } : read;
   const { network } = request;
-  const uploads = (feed: string) => findUpload(db, feed as FeedName);
+  const uploads = async (feed: string) => {
+    await completeSave(db, request.feed, request.config.feedFiles.get(request.feed));
+    return findUpload(db, feed as FeedName);
+  };
   const trial = await withinBounds(request, (signal) =>
     tryFeed(used, {
       signal,

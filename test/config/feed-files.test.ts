@@ -28,9 +28,10 @@ import {
 } from '../../src/config/feed-files.ts';
 import { loadConfig } from '../../src/config/load-config.ts';
 import { feedName } from '../../src/posting/identifiers.ts';
+import { sourceAccess } from '../../src/pull/feed-setup.ts';
 import { addFoundVersion, addressesFromHere } from '../../src/store/feed/feed-file-versions.ts';
-import { addUpload, readUploads } from '../../src/store/feed/feed-uploads.ts';
-import { type Database, openDatabase, type Queryable } from '../../src/store/postgres/database.ts';
+import { readUploads } from '../../src/store/feed/feed-uploads.ts';
+import { type Database, openDatabase } from '../../src/store/postgres/database.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 
 let folder: string;
@@ -357,11 +358,105 @@ it('what belongs to a text is kept also if somebody else saves the same text mea
     if (step === 'feed-file-kept') write('feeds/acme.yaml', FEED);
   };
   steps.subscribe(saveSame);
-  const keep = (tx: Queryable) => addUpload(tx, acme, { name: 'x', content: Buffer.from('<x/>'), actor: 'anna' });
-  const end = await saveFeedFile(context, { feed: 'acme', text: FEED, seen: undefined, actor: 'anna' }, keep);
+  const upload = { name: 'x', content: Buffer.from('<x/>'), actor: 'anna' };
+  const end = await saveFeedFile(context, { feed: 'acme', text: FEED, seen: undefined, actor: 'anna', upload });
   steps.unsubscribe(saveSame);
   expect(end).toMatchObject({ kind: 'unchanged' });
   expect(await readUploads(db, acme)).toHaveLength(1);
+});
+
+describe('an uploaded file that comes with new settings is read with them, and not without them', () => {
+  const PAPER = FEED.replace('https://acme.example/jobs.xml', 'upload://');
+  const uploadOf = (content: string) => ({ name: content, content: Buffer.from(content), actor: 'anna' });
+  /** A database whose transactions end like this, one after the other, and then as they should. */
+  const failing = (...ends: readonly ('right' | 'lost')[]): Database => {
+    const left = [...ends];
+    const transaction: Database['transaction'] = (work) =>
+      db.transaction(async (tx) => {
+        const done = await work(tx);
+        if (left.shift() === 'lost') throw new Error('the connection was lost');
+        return done;
+      });
+    return Object.create(db, { transaction: { value: transaction } }) as Database;
+  };
+  const uploaded = async () => (await readUploads(db, acme)).map(({ name }) => name);
+  const change = async (through: Database, text: string) => {
+    const context = { ...(await around()), db: through };
+    const seen = (await showFeedFile(context, acme))?.seen;
+    return saveFeedFile(context, { feed: 'acme', text, seen, actor: 'anna', upload: uploadOf('second') });
+  };
+  /** As the next pull does. */
+  const read = async () => {
+    const file = (await around()).config.feedFiles.get(acme);
+    const { uploads } = await sourceAccess({ feed: acme, checkedAddresses: undefined, file }, { db });
+    const chunks: Buffer[] = [];
+    for await (const chunk of (await uploads(acme))?.chunks ?? []) chunks.push(chunk as Buffer);
+    return Buffer.concat(chunks).toString();
+  };
+  beforeEach(async () => {
+    const upload = uploadOf('first');
+    await saveFeedFile(await around(), { feed: 'acme', text: PAPER, seen: undefined, actor: 'anna', upload });
+  });
+  const CHANGED = `${PAPER}lenient: true\n`;
+
+  it('if the database fails once after the file was replaced, and a process takes the file over', async () => {
+    await expect(change(failing('right', 'lost'), CHANGED)).rejects.toThrow('lost');
+    expect(onDisk()).toBe(CHANGED);
+    expect([...(await keepHandEdits(await around(), [acme]))]).toEqual([]);
+    expect(await uploaded()).toEqual(['second', 'first']);
+    expect(await listFeedFileVersions(await around(), acme)).toMatchObject([{ version: 2, isPresent: true }, {}]);
+  });
+
+  it('if the database is gone after the file was replaced: whoever reads it next completes the saving', async () => {
+    await expect(change(failing('right', 'lost', 'lost'), CHANGED)).rejects.toThrow('lost');
+    expect(onDisk()).toBe(CHANGED);
+    expect(await uploaded()).toEqual(['first']);
+    expect(await read()).toBe('second');
+    expect(await uploaded()).toEqual(['second', 'first']);
+    const actions = await db.query<{ action: string }>('select action from audit order by id desc limit 2');
+    expect(actions.map(({ action }) => action).sort()).toEqual(['save feed file', 'upload feed']);
+    expect(await read()).toBe('second');
+  });
+
+  it('if the process ends before the file is replaced: the former settings read the former file', async () => {
+    await expect(change(failing('right', 'lost', 'lost'), CHANGED)).rejects.toThrow('lost');
+    // As it is left by one that has ended before.
+    write('feeds/acme.yaml', PAPER);
+    expect(await read()).toBe('first');
+    // Another save withdraws it.
+    await db.query(`update feed_file_version set at = now() - interval '11 minutes' where not settled`);
+    expect(
+      await save(`${PAPER}schedule: "0 3 * * *"\n`, (await showFeedFile(await around(), acme))?.seen),
+    ).toMatchObject({
+      kind: 'saved',
+    });
+    expect(await read()).toBe('first');
+    expect(await db.query('select from feed_upload where awaits is not null')).toEqual([]);
+    expect(await db.query('select distinct version from feed_upload_part')).toHaveLength(1);
+  });
+
+  it('if it can not be written: nothing is left of it', async () => {
+    const steps = diagnostics.channel('jobmirror:step');
+    const changeByHand = (step: unknown) => {
+      if (step === 'feed-file-written') write('feeds/acme.yaml', `${PAPER}# By hand.\n`);
+    };
+    steps.subscribe(changeByHand);
+    const end = await change(db, CHANGED);
+    steps.unsubscribe(changeByHand);
+    expect(end).toMatchObject({ kind: 'changed' });
+    expect(await db.query('select name from feed_upload')).toEqual([{ name: 'first' }]);
+    expect(await read()).toBe('first');
+  });
+
+  it('also if the same text is saved again with a newer file', async () => {
+    await expect(change(failing('right', 'lost', 'lost'), CHANGED)).rejects.toThrow('lost');
+    const context = await around();
+    const upload = uploadOf('third');
+    const again = await saveFeedFile(context, { feed: 'acme', text: CHANGED, seen: undefined, actor: 'anna', upload });
+    expect(again).toMatchObject({ kind: 'unchanged' });
+    expect(await read()).toBe('third');
+    expect(await uploaded()).toEqual(['third', 'second', 'first']);
+  });
 });
 
 describe('where it may not write, it shows the file to commit', () => {

@@ -243,6 +243,67 @@ it('asks before a feed is saved that would send nothing: on pages, by the API an
   }
 });
 
+it('asks the same before a former version is restored: on pages, by the API and on the command line', async () => {
+  let rows: readonly string[] = ['1,Nurse,TX', '2,Cook,TX', '3,Clerk,TX'];
+  const feed = createServer((_request, response) => response.end(['id,title,state', ...rows, ''].join('\n')));
+  await new Promise<void>((resolve) => feed.listen(0, '127.0.0.1', resolve));
+  const address = `http://127.0.0.1:${(feed.address() as AddressInfo).port}/jobs.csv`;
+  const textOf = (state: string, more = '') =>
+    `source: ${address}\nsite: board\nformat:\n  type: csv\n  key: id\n  fields: { number: id, title: title, description: title, location-city: { value: Austin }, location-state: ${state} }\n${more}`;
+  try {
+    // By hand, with an address that is not public: it may come back, and is read for the question.
+    await start({ include: true });
+    const config = `${await readFile(mirror.configPath, 'utf8')}include: feeds/*.yaml\n`;
+    await writeFile(mirror.configPath, config);
+    await mkdir(join(mirror.folder, 'feeds'), { recursive: true });
+    const file = join(mirror.folder, 'feeds/beta.yaml');
+    await writeFile(file, textOf('title'));
+    const seenNow = async () => String((await served.api('GET', 'feeds/beta/file', undefined, as)).body.seen);
+    const save = (text: string, seen: string) =>
+      served.api('POST', 'feeds/beta/file', { text, seen, anyway: true }, as);
+    expect((await save(textOf('state'), await seenNow())).body).toMatchObject({ result: 'saved', version: 2 });
+    expect(await runProgram(mirror, 'sync', 'beta')).toMatchObject({ status: 0 });
+
+    const restore = (more: object) => served.api('POST', 'feeds/beta/file/versions/1/restore', more, as);
+    const refused = await restore({ seen: await seenNow() });
+    expect([refused.status, refused.body], refused.text).toMatchObject([
+      409,
+      { may_insist: true, records: 3, sent: 0, rejected: 3, live: 3, delete: 0 },
+    ]);
+    expect(refused.body.detail).toContain('nothing was saved: it would send nothing: of 3 records');
+    expect(await onDisk()).toBe(textOf('state'));
+
+    const onCommandLine = (...options: string[]) =>
+      runProgram(mirror, 'feeds', 'restore-version', 'beta', '1', ...options);
+    expect(await onCommandLine('--seen', await seenNow())).toMatchObject({
+      status: 1,
+      errors: expect.stringContaining('it would send nothing'),
+    });
+    expect((await onCommandLine('--seen', await seenNow(), '--anyway')).out).toMatch(/saved, as version 3/);
+    expect(await onDisk()).toBe(textOf('title'));
+    expect((await save(textOf('state'), await seenNow())).body).toMatchObject({ result: 'saved', version: 4 });
+
+    const ada = await visitorOf(served, 'ada');
+    const asked = await ada.press(await ada.get('/feed/file?feed=beta'), 'Restore version 1');
+    expect(asked.text).toMatch(/role="alert".*it would send nothing.*Restore version 1 anyway/s);
+    expect(asked.text).not.toContain('name="anyway" value="true" /> Save it anyway');
+    expect(await onDisk()).toBe(textOf('state'));
+    // It is still refused if the file has changed since.
+    await writeFile(file, `# By hand.\n${textOf('state')}`);
+    const changed = await ada.press(asked, 'Restore version 1 anyway');
+    expect(changed.text).toContain('has another text than was shown; look at it again');
+    await writeFile(file, textOf('state'));
+    await ada.press(asked, 'Restore version 1 anyway');
+    expect(await onDisk()).toBe(textOf('title'));
+
+    // What can't be read now is restored, and said.
+    rows = [];
+    expect((await restore({ seen: await seenNow(), anyway: true })).body).toMatchObject({ result: 'unchanged' });
+  } finally {
+    feed.close();
+  }
+});
+
 it('recognises a source and a file, tries and saves them on the command line as pages and API do', async () => {
   const jobs = feedXml(postings(3));
   const feed = createServer((_request, response) => response.end(jobs));

@@ -168,6 +168,8 @@ async function wholeFileOf(options: GivenOptions): Promise<string | undefined> {
 
 const SEEN_HELP =
   'what show-file --json printed as `seen`: refused if the file has changed since; without it the feed must be new';
+const ANYWAY_HELP =
+  'also if the key does not identify the records, so that some would never be sent, or if nothing would be sent';
 
 type Saved = Awaited<ReturnType<typeof saveFeedText.run>>;
 
@@ -265,10 +267,7 @@ export function feedFileCommands(): readonly Command[] {
           .option('--seen <seen>', SEEN_HELP)
           .option('--sample <file>', 'with source: upload://, the file that the feed reads from now on')
           .option('--tried-on <file>', 'a file to try the settings on, instead of the source')
-          .option(
-            '--anyway',
-            'also if the key does not identify the records, so that some would never be sent, or if nothing would be sent',
-          ),
+          .option('--anyway', ANYWAY_HELP),
       read: async ([feed, file], options) => ({
         feed: String(feed),
         text: await readLocal(String(file)),
@@ -313,11 +312,13 @@ export function feedFileCommands(): readonly Command[] {
         command
           .argument('<feed>', FEED.feed)
           .argument('<version>', 'number of the version', positiveNumber)
-          .option('--seen <seen>', SEEN_HELP),
+          .option('--seen <seen>', SEEN_HELP)
+          .option('--anyway', ANYWAY_HELP),
       read: async ([feed, version], options) => ({
         feed: String(feed),
         version: Number(version),
         seen: seenOf(options),
+        anyway: options.anyway === true,
       }),
       view: savedLines,
       exitStatus: ({ result }) => (result === 'to_commit' ? ExitStatus.failed : undefined),

@@ -3,6 +3,7 @@ import type { FeedName } from '../../posting/identifiers.ts';
 import { auditAction } from '../access/audit.ts';
 import { lockKey } from '../locks/advisory-locks.ts';
 import { type Database, type Queryable, type Stored, withoutNulls } from '../postgres/database.ts';
+import { addUpload, type NewUpload, readStagedUpload, removeStaged, stageUpload } from './feed-uploads.ts';
 
 /** Versions that are kept of each feed, besides the last that was saved from here; an older one goes when a newer one is added. */
 export const MOST_VERSIONS = 100;
@@ -52,17 +53,22 @@ export async function whileNobodySaves<Result>(
   });
 }
 
-/** Adds a text found in the file, unless the newest version has it. Returns whether it was added. */
-export async function addFoundVersion(tx: Queryable, feed: FeedName, text: string): Promise<boolean> {
+/** The file has the text: completes the saving of it if its process could not. Returns whether it was announced. */
+export async function settleFound(tx: Queryable, feed: FeedName, text: string): Promise<boolean> {
   const [replaced] = await tx.query<{ version: number; actor: string }>(
     `update feed_file_version set settled = true where feed = $1 and not settled and text = $2 returning version, actor`,
     [feed, text],
   );
-  if (replaced !== undefined) {
-    const { actor, version } = replaced;
-    await auditAction(tx, { actor, action: SAVED, feed, detail: { version } });
-    return false;
-  }
+  if (replaced === undefined) return false;
+  const { actor, version } = replaced;
+  await readStagedUpload(tx, feed, text);
+  await auditAction(tx, { actor, action: SAVED, feed, detail: { version } });
+  return true;
+}
+
+/** Adds a text found in the file, unless the newest version has it. Returns whether it was added. */
+export async function addFoundVersion(tx: Queryable, feed: FeedName, text: string): Promise<boolean> {
+  if (await settleFound(tx, feed, text)) return false;
   const [newest] = await tx.query<{ text: string }>(
     'select text from feed_file_version where feed = $1 and settled order by version desc limit 1',
     [feed],
@@ -82,6 +88,8 @@ interface SavedVersion {
   readonly text: string;
   /** Those in it that nobody has written by hand. */
   readonly addresses: readonly string[];
+  /** Is read together with the text, neither before nor without it. */
+  readonly upload: NewUpload | undefined;
 }
 
 /**
@@ -91,20 +99,26 @@ interface SavedVersion {
 export async function announceVersion(
   tx: Queryable,
   feed: FeedName,
-  { actor, text, addresses }: SavedVersion,
+  { actor, text, addresses, upload }: SavedVersion,
 ): Promise<number> {
   // Of processes that have ended before they replaced the file: no saving takes so long.
-  await tx.query(
-    `delete from feed_file_version where feed = $1 and not settled and at < now() - interval '10 minutes'`,
+  const ended = await tx.query<{ text: string }>(
+    `delete from feed_file_version where feed = $1 and not settled and at < now() - interval '10 minutes' returning text`,
     [feed],
   );
+  for (const each of ended) await removeStaged(tx, feed, each.text);
+  if (upload !== undefined) await stageUpload(tx, feed, upload, text);
   const all = [...new Set([...addresses, ...(await addressesFromHere(tx, feed))])];
   return addVersion(tx, feed, { actor, text, addresses: all, settled: false });
 }
 
 /** The file was not replaced by it. */
 export async function withdrawVersion(tx: Queryable, feed: FeedName, version: number): Promise<void> {
-  await tx.query('delete from feed_file_version where feed = $1 and version = $2 and not settled', [feed, version]);
+  const [withdrawn] = await tx.query<{ text: string }>(
+    'delete from feed_file_version where feed = $1 and version = $2 and not settled returning text',
+    [feed, version],
+  );
+  if (withdrawn !== undefined) await removeStaged(tx, feed, withdrawn.text);
 }
 
 /** The file was replaced by the text that was announced: any other that was announced was not. */
@@ -114,13 +128,15 @@ export async function settleVersion(
   announced: number,
   saved: SavedVersion & { readonly isNew: boolean; readonly restores: number | undefined },
 ): Promise<number> {
-  const { actor, addresses, isNew, restores } = saved;
+  const { actor, text, addresses, isNew, restores, upload } = saved;
   const [row] = await tx.query(
     'update feed_file_version set settled = true, addresses = $3 where feed = $1 and version = $2 returning version',
     [feed, announced, addresses],
   );
   const version = row === undefined ? await addVersion(tx, feed, { ...saved, settled: true }) : announced;
   await tx.query('delete from feed_file_version where feed = $1 and not settled', [feed]);
+  if (upload === undefined) await removeStaged(tx, feed);
+  else if (!(await readStagedUpload(tx, feed, text))) await addUpload(tx, feed, upload);
   const detail = { version, ...(isNew ? { new: true } : {}), ...(restores === undefined ? {} : { restores }) };
   await auditAction(tx, { actor, action: SAVED, feed, detail });
   return version;

@@ -1,4 +1,5 @@
-// Keeps the files that were uploaded as the source of a feed: the last ones of each feed, of which the newest is read.
+// Keeps the files that were uploaded as the source of a feed: the last ones of each feed, of which the newest is read. One that comes with
+// new settings is staged first, and read once the feed's file has them.
 import { createHash } from 'node:crypto';
 import { Readable } from 'node:stream';
 import { promisify } from 'node:util';
@@ -26,7 +27,10 @@ const COLUMNS = 'version, at, actor, name, bytes, of_backup as "ofBackup"';
 
 /** Newest first. */
 export const readUploads = (db: Queryable, feed: FeedName): Promise<StoredUpload[]> =>
-  db.query<StoredUpload>(`select ${COLUMNS} from feed_upload where feed = $1 order by version desc`, [feed]);
+  db.query<StoredUpload>(
+    `select ${COLUMNS} from feed_upload where feed = $1 and awaits is null order by version desc`,
+    [feed],
+  );
 
 /** The newest one; `undefined`: there is none. */
 export async function findUpload(
@@ -34,7 +38,7 @@ export async function findUpload(
   feed: FeedName,
 ): Promise<(StoredUpload & { readonly chunks: AsyncIterable<Buffer> }) | undefined> {
   const [upload] = await db.query<StoredUpload>(
-    `select ${COLUMNS} from feed_upload where feed = $1 order by version desc limit 1`,
+    `select ${COLUMNS} from feed_upload where feed = $1 and awaits is null order by version desc limit 1`,
     [feed],
   );
   return upload && { ...upload, chunks: unpacked(db, feed, upload.version) };
@@ -69,6 +73,13 @@ async function* partsOf(db: Queryable, feed: FeedName, version: number): AsyncGe
   }
 }
 
+/** An uploaded file, as it is added. */
+export interface NewUpload {
+  readonly name: string;
+  readonly content: Buffer;
+  readonly actor: string;
+}
+
 /**
  * Adds a file that the feed reads from now on. Returns its number, and whether the newest one had the same content already; one that came
  * back with a backup is not read, so the same content is added anew.
@@ -76,20 +87,95 @@ async function* partsOf(db: Queryable, feed: FeedName, version: number): AsyncGe
 export async function addUpload(
   tx: Queryable,
   feed: FeedName,
-  { name, content, actor }: { readonly name: string; readonly content: Buffer; readonly actor: string },
+  upload: NewUpload,
 ): Promise<{ readonly version: number; readonly isNew: boolean }> {
-  const digest = createHash('sha256').update(content).digest();
-  const packed = await pack(content);
   await lockUploads(tx, feed);
+  const same = await newestIfSame(tx, feed, digestOfFile(upload.content));
+  if (same !== undefined) return { version: same, isNew: false };
+  const version = await insertUpload(tx, feed, upload, null);
+  await keepNewest(tx, feed, MOST_UPLOADS);
+  await auditUpload(tx, feed, { ...upload, version, bytes: upload.content.length });
+  return { version, isNew: true };
+}
+
+/** Adds a file that the feed reads once its own file has the text: see {@link readStagedUpload}. */
+export async function stageUpload(tx: Queryable, feed: FeedName, upload: NewUpload, text: string): Promise<void> {
+  await lockUploads(tx, feed);
+  await insertUpload(tx, feed, upload, digestOfText(text));
+}
+
+/**
+ * The feed's file has the text: a file that was staged with it is read from now on, and no other one that was staged. Returns whether there
+ * was one.
+ */
+export async function readStagedUpload(tx: Queryable, feed: FeedName, text: string): Promise<boolean> {
+  await lockUploads(tx, feed);
+  const [staged] = await tx.query<StoredUpload & { readonly digest: Buffer }>(
+    `select ${COLUMNS}, digest from feed_upload where feed = $1 and awaits = $2 order by version desc limit 1`,
+    [feed, digestOfText(text)],
+  );
+  if (staged !== undefined && (await newestIfSame(tx, feed, staged.digest)) === undefined) {
+    // Behind whatever was uploaded meanwhile.
+    const version = await nextVersion(tx, feed, staged.version);
+    const renumbered = [feed, staged.version, version];
+    await tx.query('update feed_upload set version = $3, awaits = null where feed = $1 and version = $2', renumbered);
+    await tx.query('update feed_upload_part set version = $3 where feed = $1 and version = $2', renumbered);
+    await keepNewest(tx, feed, MOST_UPLOADS);
+    await auditUpload(tx, feed, { ...staged, version });
+  }
+  await removeStaged(tx, feed);
+  return staged !== undefined;
+}
+
+/** The feed's file was not replaced by the text; `undefined`: by none that a file was staged with. */
+export async function removeStaged(tx: Queryable, feed: FeedName, text?: string): Promise<void> {
+  await tx.query(
+    `with removed as (delete from feed_upload where feed = $1 and awaits is not null and awaits = coalesce($2::bytea, awaits)
+       returning version)
+     delete from feed_upload_part where feed = $1 and version in (select version from removed)`,
+    [feed, text === undefined ? null : digestOfText(text)],
+  );
+}
+
+export async function hasStagedUpload(db: Queryable, feed: FeedName): Promise<boolean> {
+  const [staged] = await db.query('select from feed_upload where feed = $1 and awaits is not null limit 1', [feed]);
+  return staged !== undefined;
+}
+
+const digestOfFile = (content: Buffer): Buffer => createHash('sha256').update(content).digest();
+const digestOfText = (text: string): Buffer => createHash('sha256').update(text).digest();
+
+/** The number of the file that is read, if its content has the digest. */
+async function newestIfSame(tx: Queryable, feed: FeedName, digest: Buffer): Promise<number | undefined> {
   const [newest] = await tx.query<{ version: number; isSame: boolean }>(
-    'select version, digest = $2 and not of_backup as "isSame" from feed_upload where feed = $1 order by version desc limit 1',
+    `select version, digest = $2 and not of_backup as "isSame" from feed_upload
+     where feed = $1 and awaits is null order by version desc limit 1`,
     [feed, digest],
   );
-  if (newest?.isSame === true) return { version: newest.version, isNew: false };
-  const version = (newest?.version ?? 0) + 1;
+  return newest?.isSame === true ? newest.version : undefined;
+}
+
+/** Larger than that of each file except the one with the number `own`. */
+async function nextVersion(tx: Queryable, feed: FeedName, own = 0): Promise<number> {
+  const [row] = await tx.query<{ next: number }>(
+    'select greatest(coalesce(max(version), 0) + 1, $2) as next from feed_upload where feed = $1 and version <> $2',
+    [feed, own],
+  );
+  return row?.next ?? 1;
+}
+
+/** Returns its number. */
+async function insertUpload(
+  tx: Queryable,
+  feed: FeedName,
+  { name, content, actor }: NewUpload,
+  awaits: Buffer | null,
+): Promise<number> {
+  const packed = await pack(content);
+  const version = await nextVersion(tx, feed);
   await tx.query(
-    'insert into feed_upload (feed, version, actor, name, bytes, digest) values ($1, $2, $3, $4, $5, $6)',
-    [feed, version, actor, name, content.length, digest],
+    'insert into feed_upload (feed, version, actor, name, bytes, digest, awaits) values ($1, $2, $3, $4, $5, $6, $7)',
+    [feed, version, actor, name, content.length, digestOfFile(content), awaits],
   );
   for (let at = 0, part = 0; at < packed.length; at += PART_BYTES, part++) {
     await tx.query('insert into feed_upload_part (feed, version, part, content) values ($1, $2, $3, $4)', [
@@ -99,11 +185,18 @@ export async function addUpload(
       packed.subarray(at, at + PART_BYTES),
     ]);
   }
-  await keepNewest(tx, feed, MOST_UPLOADS);
-  const detail = { version, name, bytes: content.length };
-  await auditAction(tx, { actor, action: 'upload feed', feed, detail });
-  return { version, isNew: true };
+  return version;
 }
+
+const auditUpload = (
+  tx: Queryable,
+  feed: FeedName,
+  added: Pick<StoredUpload, 'version' | 'name' | 'bytes' | 'actor'> & { readonly restores?: number },
+): Promise<unknown> => {
+  const { actor, version, name, bytes, restores } = added;
+  const detail = { version, name, bytes, ...(restores === undefined ? {} : { restores }) };
+  return auditAction(tx, { actor, action: 'upload feed', feed, detail });
+};
 
 /** Adds a former file anew. Returns its new number; `undefined`: it is not kept any more. */
 export async function restoreUpload(
@@ -117,7 +210,7 @@ export async function restoreUpload(
   const found = uploads.find((each) => each.version === former);
   if (newest === undefined || found === undefined) return undefined;
   if (newest.version === former && !newest.ofBackup) return { version: former, isNew: false };
-  const version = newest.version + 1;
+  const version = await nextVersion(tx, feed);
   await tx.query(
     `insert into feed_upload (feed, version, actor, name, bytes, digest)
      select feed, $3, $4, name, bytes, digest from feed_upload where feed = $1 and version = $2`,
@@ -129,8 +222,7 @@ export async function restoreUpload(
     [feed, former, version],
   );
   await keepNewest(tx, feed, MOST_UPLOADS);
-  const detail = { version, name: found.name, bytes: found.bytes, restores: former };
-  await auditAction(tx, { actor, action: 'upload feed', feed, detail });
+  await auditUpload(tx, feed, { ...found, actor, version, restores: former });
   return { version, isNew: true };
 }
 
@@ -146,7 +238,7 @@ const lockUploads = (tx: Queryable, feed: FeedName): Promise<unknown> =>
 /** Within the transaction of a restore. Returns how many feeds read no file until somebody says which is the newest. */
 export async function distrustUploads(tx: Queryable): Promise<number> {
   await tx.query('update feed_upload set of_backup = true');
-  const [row] = await tx.query<{ n: number }>('select count(distinct feed) as n from feed_upload');
+  const [row] = await tx.query<{ n: number }>('select count(distinct feed) as n from feed_upload where awaits is null');
   return row?.n ?? 0;
 }
 

@@ -84,7 +84,17 @@ export function configurationPages(context: PageContext): Hono<WebEnv> {
   const refused = async (
     why: OperationRefused,
     { visit, actor }: { readonly visit: Visit; readonly actor: string },
-    { feed, text, seen }: { readonly feed: string; readonly text?: string; readonly seen?: string | undefined },
+    {
+      feed,
+      text,
+      seen,
+      version,
+    }: {
+      readonly feed: string;
+      readonly text?: string;
+      readonly seen?: string | undefined;
+      readonly version?: number;
+    },
   ) => {
     if (why.kind === 'unknown') throw why;
     const present = presentTextIn(why);
@@ -94,6 +104,7 @@ export function configurationPages(context: PageContext): Hono<WebEnv> {
       said: why.message.split('\n'),
       isRight: false,
       mayInsist: why.now.may_insist === true,
+      version,
     };
     // A restore has no text of the person's own: the page has the present one anyway.
     return filePage(visit, actor, feed, text === undefined ? drafted : { ...drafted, present });
@@ -138,6 +149,8 @@ interface Drafted {
   readonly isRight: boolean;
   /** It is saved nevertheless if the person says so. */
   readonly mayInsist?: boolean;
+  /** They have written nothing: this version was to be restored. */
+  readonly version?: number | undefined;
   readonly present?: PresentText | undefined;
 }
 
@@ -151,7 +164,7 @@ interface FeedFilePageProps extends Partial<Drafted> {
 
 const FeedFilePage = ({ visit, feed, shown, versions, ...drafted }: FeedFilePageProps) => {
   const { prefix } = visit;
-  const { text, seen, said = [], isRight, mayInsist, present } = drafted;
+  const { text, seen, said = [], isRight, mayInsist, version, present } = drafted;
   const written = text ?? shown?.text ?? NEW_TEXT;
   return (
     <Layout title={shown === undefined ? `New feed ${feed}` : `File of feed ${feed}`} visit={visit}>
@@ -170,6 +183,18 @@ const FeedFilePage = ({ visit, feed, shown, versions, ...drafted }: FeedFilePage
           ))}
         </div>
       )}
+      {mayInsist === true && version !== undefined && (
+        <PostForm
+          visit={visit}
+          action={prefix + pageAddress.restoreFeedFile()}
+          hidden={{ feed, version: String(version), seen: seen ?? '', anyway: 'true' }}
+        >
+          <p>
+            <a href={prefix + pageAddress.feedFileVersion(feed, version)}>{`Version ${version}`}</a>{' '}
+            <button type="submit">{`Restore version ${version} anyway`}</button>
+          </p>
+        </PostForm>
+      )}
       <PostForm
         visit={visit}
         action={prefix + pageAddress.saveFeedFile()}
@@ -181,7 +206,7 @@ const FeedFilePage = ({ visit, feed, shown, versions, ...drafted }: FeedFilePage
             {written}
           </textarea>
         </p>
-        {mayInsist === true && <SaveAnyway />}
+        {mayInsist === true && version === undefined && <SaveAnyway />}
         <p>
           <button type="submit">Save</button>{' '}
           <button type="submit" formaction={prefix + pageAddress.checkFeedFile()}>
