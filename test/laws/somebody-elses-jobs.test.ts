@@ -1,17 +1,10 @@
 // A board for everybody: nobody else's job is taken for ours, none of ours is overlooked, and none of theirs holds a posting back.
-import { afterEach, expect, it } from 'vitest';
+import { expect } from 'vitest';
 import { feedXml, posting, postings } from '../support/indeed-feed.ts';
-import { type Mirror, openMirror } from '../support/mirror.ts';
-import { openPublicBoard, type PublicBoard } from '../support/public-board.ts';
+import type { MirrorOptions } from '../support/mirror.ts';
+import type { PublicBoard } from '../support/public-board.ts';
+import { boardTest as it, type OpenAtBoard } from './board-test.ts';
 
-let mirror: Mirror;
-let board: PublicBoard;
-afterEach(async () => {
-  await mirror.close();
-  await board[Symbol.asyncDispose]();
-});
-
-const TOKEN = 'a-token-of-the-mirror';
 const PLACE = { 'location-city': 'Boston', 'location-state': 'Massachusetts' };
 const PLUMBER = {
   title: 'Plumber wanted',
@@ -20,25 +13,13 @@ const PLUMBER = {
   'contact-web-address': 'https://pipes.example/1',
 };
 
-async function open(options: Parameters<typeof openMirror>[0] = {}): Promise<void> {
-  board = await openPublicBoard(TOKEN);
-  mirror = await openMirror({
-    ...options,
-    site: {
-      base_url: board.url,
-      limits: '{ requests_per_second: 5000, concurrency: 2, timeout_seconds: 2 }',
-      doubts: '{ resolve_after_seconds: 2.5, list_checks: 1 }',
-      reference_field: undefined,
-      account_path: '/account.xml',
-      ...options.site,
-    },
-  });
-  Object.assign(mirror.env, { BOARD_TOKEN: TOKEN });
-}
-const show = (id: string, fields: Record<string, string>) => board.jobs.set(id, { id, published: true, fields });
+const openBoard = (open: OpenAtBoard, options: MirrorOptions = {}) =>
+  open({ ...options, site: { reference_field: undefined, account_path: '/account.xml', ...options.site } });
+const show = ({ jobs }: PublicBoard, id: string, fields: Record<string, string>) =>
+  jobs.set(id, { id, published: true, fields });
 const ago = (ms: number) => new Date(Date.now() - ms).toISOString();
 
-it.each([
+it.concurrent.for<[string, string, string, Record<string, string>]>([
   ['postal code', '{ zip-code: postalcode }', '<postalcode>02101</postalcode><city>', { 'zip-code': '02101' }],
   ['category', '{ category-id: { value: "17" } }', '<city>', { 'category-id': '17' }],
   [
@@ -47,10 +28,10 @@ it.each([
     '<email>hr@acme.example</email><city>',
     { 'contact-email-address': 'hr@acme.example' },
   ],
-])('the same %s makes nobody’s job ours', { timeout: 200_000 }, async (_name, fields, written, shared) => {
-  await open({ feed: { fields } });
+])('the same %s makes nobody’s job ours', { timeout: 200_000 }, async ([, fields, written, shared], { open }) => {
+  const { mirror, board } = await openBoard(open, { feed: { fields } });
   const other = { ...PLUMBER, ...shared };
-  show('77', { ...other });
+  show(board, '77', { ...other });
   board.habits.drops = 1;
   await mirror.writeFeed(feedXml([posting('a')]).replace('<city>', written));
   await mirror.sync();
@@ -58,11 +39,11 @@ it.each([
   expect(board.requests.filter((request) => request.startsWith('PUT'))).toEqual([]);
 });
 
-it.each([false, true])(
+it.concurrent.for([false, true])(
   'a shorter title and an address of the site’s own hide no job; created_at %s',
   { timeout: 200_000 },
-  async (timed) => {
-    await open();
+  async (timed, { open }) => {
+    const { mirror, board } = await openBoard(open);
     board.habits.loses = 1;
     board.habits.rewrites = ({ number: _, description: __, ...fields }, id) => ({
       ...fields,
@@ -76,8 +57,10 @@ it.each([false, true])(
   },
 );
 
-it('a job of the first attempt counts after the create was sent again', { timeout: 200_000 }, async () => {
-  await open();
+it.concurrent('a job of the first attempt counts after the create was sent again', { timeout: 200_000 }, async ({
+  open,
+}) => {
+  const { mirror, board } = await openBoard(open);
   await mirror.syncOf([posting('z')]);
   board.habits.drops = 1;
   await mirror.writeFeed(feedXml([posting('z'), posting('a')]));
@@ -88,18 +71,18 @@ it('a job of the first attempt counts after the create was sent again', { timeou
     .toHaveLength(1);
   // It was sent an hour ago, was taken for not made, and has been sent again since.
   await db.query(`update change set doubted_since = now() - interval '1 hour' where key = 'a'`);
-  show('90', { title: 'Offer 4711', ...PLACE, 'created-at': ago(3_590_000) });
+  show(board, '90', { title: 'Offer 4711', ...PLACE, 'created-at': ago(3_590_000) });
   expect(await syncing).toMatchObject({ created: 0, in_doubt: 1 });
   expect(board.jobs.size).toBe(2);
 });
 
-it('older jobs of other employers with the same titles and places hold no posting back', {
+it.concurrent('older jobs of other employers with the same titles and places hold no posting back', {
   timeout: 200_000,
-}, async () => {
-  await open({ searched: true });
+}, async ({ open }) => {
+  const { mirror, board } = await openBoard(open, { searched: true });
   const feed = postings(6).map((one) => ({ ...one, title: 'Nurse', city: 'Boston' }));
   for (let at = 0; at < 6; at++)
-    show(`other-${at}`, {
+    show(board, `other-${at}`, {
       ...PLUMBER,
       title: at % 2 === 0 ? 'Nurse' : 'Nurse (m/f/d)',
       'contact-web-address': `https://pipes.example/${at}`,

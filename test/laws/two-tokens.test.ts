@@ -27,7 +27,7 @@ async function statusOf(installation: Installation, token: string) {
   return json().find(({ kind }) => kind === 'site');
 }
 
-it.for(QUEUES)(
+it.concurrent.for(QUEUES)(
   'the process with the new token continues, with the queue in $queue $note',
   { timeout: 900_000 },
   async ({ queue, available }, { open, skip }) => {
@@ -77,10 +77,10 @@ it.for(QUEUES)(
   },
 );
 
-it.for(QUEUES)(
+it.concurrent.for(QUEUES)(
   'a token that is accepted again resumes the processes that hold it, with the queue in $queue $note',
   { timeout: 900_000 },
-  async ({ queue, available }, { open, skip }) => {
+  async ({ queue, available }, { open, skip, expect }) => {
     if (!available) skip();
     const installation = await open({ queue, site: patientSite(20) });
     const feed = postings(5);

@@ -1,24 +1,38 @@
 // Sites that answer a create with the job ID of another posting: the new posting's job is never changed or deleted for the older.
 // @module-tag slow
-import { afterEach, describe, expect, it } from 'vitest';
-import { type Got, openSite, type Reply, type ScriptedSite } from '../site/scripted-site.ts';
+import { describe, expect } from 'vitest';
+import { type Got, openSite, type Reply } from '../site/scripted-site.ts';
+import { type Ends, endsTest as it } from '../support/ends-test.ts';
 import { changeJob } from '../support/hand-made-jobs.ts';
 import { feedXml, posting } from '../support/indeed-feed.ts';
-import { type Mirror, openMirror } from '../support/mirror.ts';
+import { type Mirror, type MirrorOptions, openMirror } from '../support/mirror.ts';
 
-let mirror: Mirror | undefined;
-let site: ScriptedSite | undefined;
-afterEach(async () => {
-  await mirror?.close();
-  await site?.[Symbol.asyncDispose]();
-});
+/** Opens a site that answers so, without a list, and a mirror into it. */
+async function openAt(ends: Ends, answer: Parameters<typeof openSite>[0], options: MirrorOptions = {}) {
+  const site = await openSite(answer);
+  ends.push(() => site[Symbol.asyncDispose]());
+  const mirror = await openMirror({
+    ...options,
+    site: { base_url: site.url.href, list_path: undefined, ...options.site },
+  });
+  ends.push(mirror.close);
+  return { mirror, site };
+}
+
+async function openSandbox(ends: Ends): Promise<Mirror> {
+  const mirror = await openMirror();
+  ends.push(mirror.close);
+  return mirror;
+}
+
+const GUARD = { delete_guard: '{ percent: 100, count: 100 }' };
 
 const jobXml = (id: string, fields: string): string => `<job><id>${id}</id>${fields}</job>`;
 const fieldsOf = (body: string): string => /<job>([\s\S]*)<\/job>/.exec(body)?.[1] ?? '';
 const numberOf = (body: string): string => /<number>([^<]*)</.exec(body)?.[1] ?? '';
 
 /** A site that stores jobs under the ID that `idOf` gives a posting; `bodies`: whether its responses show the job. */
-async function openReusing(idOf: (number: string) => string, bodies: boolean) {
+async function openReusing(ends: Ends, idOf: (number: string) => string, bodies: boolean) {
   const jobs = new Map<string, string>();
   let shown: (id: string) => Reply | undefined = () => undefined;
   const showWith = (reply: typeof shown): void => {
@@ -39,77 +53,76 @@ async function openReusing(idOf: (number: string) => string, bodies: boolean) {
     if (got.method === 'DELETE') jobs.delete(id);
     return [200, {}, got.method === 'GET' ? jobXml(id, job) : ''];
   };
-  site = await openSite(answer);
-  mirror = await openMirror({
-    site: { base_url: site.url.href, list_path: undefined, canary: '{ requests: 0 }' },
-    feed: { delete_guard: '{ percent: 100, count: 100 }' },
-  });
-  return { jobs, mirror, site, showWith };
+  const opened = await openAt(ends, answer, { site: { canary: '{ requests: 0 }' }, feed: GUARD });
+  return { jobs, ...opened, showWith };
 }
 
-const mapped = async (open: Mirror) =>
-  (await open.app()).db.query('select key, site_job_id as id from mapping order by key');
+const mapped = async (mirror: Mirror) =>
+  (await mirror.app()).db.query('select key, site_job_id as id from mapping order by key');
 
 describe.each([
   ['shows the new job in its response', true],
   ['shows it only on request', false],
-])('a site that reuses the ID of an expired job and %s', (_name, bodies) => {
-  it('the newer posting is not deleted in place of the older, and the sums hold', async () => {
+])('a site that reuses the ID of an expired job and %s', { concurrent: true }, (_name, bodies) => {
+  it('the newer posting is not deleted in place of the older, and the sums hold', async ({ ends }) => {
     const {
       jobs,
-      mirror: open,
+      mirror,
       site: reusing,
-    } = await openReusing((key) => (key === 'new' ? 'id-old' : `id-${key}`), bodies);
-    await open.syncOf([posting('old'), posting('stays')]);
+    } = await openReusing(ends, (key) => (key === 'new' ? 'id-old' : `id-${key}`), bodies);
+    await mirror.syncOf([posting('old'), posting('stays')]);
     jobs.delete('id-old');
-    await open.writeFeed(feedXml([posting('old'), posting('stays'), posting('new')]));
-    expect(await open.sync()).toMatchObject({ seen: 3, created: 1, unchanged: 2, in_doubt: 0 });
-    expect(await mapped(open)).toEqual([
+    await mirror.writeFeed(feedXml([posting('old'), posting('stays'), posting('new')]));
+    expect(await mirror.sync()).toMatchObject({ seen: 3, created: 1, unchanged: 2, in_doubt: 0 });
+    expect(await mapped(mirror)).toEqual([
       { key: 'new', id: 'id-old' },
       { key: 'stays', id: 'id-stays' },
     ]);
-    const { db } = await open.app();
+    const { db } = await mirror.app();
     const acts = await db.query('select key, action from audit order by id');
     expect(acts).toEqual([
       { key: 'old', action: expect.stringContaining('end the claim to job id-old') },
       { key: 'new', action: expect.stringContaining('take job id-old') },
     ]);
-    await open.writeFeed(feedXml([posting('stays'), posting('new')]));
-    expect(await open.sync()).toMatchObject({ status: 'mirrored', seen: 2, unchanged: 2, gone: 0 });
+    await mirror.writeFeed(feedXml([posting('stays'), posting('new')]));
+    expect(await mirror.sync()).toMatchObject({ status: 'mirrored', seen: 2, unchanged: 2, gone: 0 });
     expect(reusing.got.filter(({ method }) => method === 'DELETE')).toEqual([]);
     expect(jobs.get('id-old')).toContain('<number>new</number>');
   });
 });
 
-it('a job that only a lost response would have named is not deleted or changed for the posting that had its ID', async () => {
-  const { jobs, mirror: open, site: reusing } = await openReusing((key) => key.replace(/^(lost )?/, 'id-'), true);
+it.concurrent('a job that only a lost response would have named is not deleted or changed for the posting that had its ID', async ({
+  ends,
+}) => {
+  const { jobs, mirror, site: reusing } = await openReusing(ends, (key) => key.replace(/^(lost )?/, 'id-'), true);
   const before = [posting('gone'), posting('changed')];
   const lost = [posting('lost gone'), posting('lost changed')];
-  await open.syncOf(before);
+  await mirror.syncOf(before);
   jobs.clear();
-  expect(await open.syncOf([...before, ...lost])).toMatchObject({ in_doubt: 2 });
-  await open.syncOf([posting('changed', { title: 'Changed' }), ...lost]);
+  expect(await mirror.syncOf([...before, ...lost])).toMatchObject({ in_doubt: 2 });
+  await mirror.syncOf([posting('changed', { title: 'Changed' }), ...lost]);
   expect(reusing.got.filter(({ method }) => method === 'DELETE' || method === 'PUT')).toEqual([]);
   for (const key of ['gone', 'changed']) expect(jobs.get(`id-${key}`)).toContain(`<number>lost ${key}</number>`);
 });
 
-describe('while a create is in doubt, at a site that does not show the job', () => {
+describe('while a create is in doubt, at a site that does not show the job', { concurrent: true }, () => {
   /**
    * Mirrors `stays` and these postings; then they expire, and for each of them a create of `lost KEY`, which is not answered,
    * gets the ID that `lostId` gives that key.
    */
-  async function openInDoubt(keys: readonly string[], lostId: (key: string) => string) {
-    const open = await openReusing(
+  async function openInDoubt(ends: Ends, keys: readonly string[], lostId: (key: string) => string) {
+    const opened = await openReusing(
+      ends,
       (key) => (key.startsWith('lost ') ? lostId(key.slice('lost '.length)) : `id-${key}`),
       true,
     );
     const lost = keys.map((key) => posting(`lost ${key}`));
     const before = [...keys.map((key) => posting(key)), posting('stays')];
-    await open.mirror.syncOf(before);
-    for (const key of keys) if (lostId(key) === `id-${key}`) open.jobs.delete(`id-${key}`);
-    expect(await open.mirror.syncOf([...before, ...lost])).toMatchObject({ in_doubt: keys.length });
-    await open.mirror.writeFeed(feedXml([posting('stays', { title: 'Changed' }), ...lost]));
-    return open;
+    await opened.mirror.syncOf(before);
+    for (const key of keys) if (lostId(key) === `id-${key}`) opened.jobs.delete(`id-${key}`);
+    expect(await opened.mirror.syncOf([...before, ...lost])).toMatchObject({ in_doubt: keys.length });
+    await opened.mirror.writeFeed(feedXml([posting('stays', { title: 'Changed' }), ...lost]));
+    return opened;
   }
 
   const REPLIES: Record<string, [Reply, string]> = {
@@ -118,15 +131,15 @@ describe('while a create is in doubt, at a site that does not show the job', () 
     page: [[200, { 'content-type': 'text/html' }, '<html></html>'], 'is not the XML of a job'],
     unreferenced: [[200, {}, jobXml('id-unreferenced', '<title>Another</title>')], 'with another title'],
   };
-  it.each([
+  it.for([
     ['an error, a page, or another job', REPLIES],
     ['"not found" for every job', { every: [[404], 'the site shows neither this job nor others of ours'] }],
-  ] as [string, typeof REPLIES][])('a job is not deleted when it answers with %s', async (_what, replies) => {
+  ] as [string, typeof REPLIES][])('a job is not deleted when it answers with %s', async ([, replies], { ends }) => {
     const keys = Object.keys(replies);
-    const { jobs, mirror: open, site: reusing, showWith } = await openInDoubt(keys, (key) => `id-${key}`);
+    const { jobs, mirror, site: reusing, showWith } = await openInDoubt(ends, keys, (key) => `id-${key}`);
     showWith((id) => (replies.every ?? replies[id.slice('id-'.length)])?.[0]);
     const count = keys.length;
-    expect(await open.sync()).toMatchObject({
+    expect(await mirror.sync()).toMatchObject({
       updated: 1,
       in_doubt: count,
       deleted: 0,
@@ -135,7 +148,7 @@ describe('while a create is in doubt, at a site that does not show the job', () 
     });
     expect(reusing.got.filter(({ method }) => method === 'DELETE')).toEqual([]);
     for (const key of keys) expect(jobs.get(`id-${key}`)).toContain(`<number>lost ${key}</number>`);
-    const { db } = await open.app();
+    const { db } = await mirror.app();
     const failed = await db.query<{ key: string; kind: string; message: string }>(
       `select key, reason->>'kind' as kind, reason->>'message' as message from change where state = 'failed'`,
     );
@@ -151,10 +164,10 @@ describe('while a create is in doubt, at a site that does not show the job', () 
     expect(await db.query('select from uncertain_write')).toEqual([]);
   });
 
-  it('a job is deleted once it is shown, if it is still the job of the posting', async () => {
-    const { jobs, mirror: open, site: reusing, showWith } = await openInDoubt(['old'], () => 'id-lost');
+  it('a job is deleted once it is shown, if it is still the job of the posting', async ({ ends, expect }) => {
+    const { jobs, mirror, site: reusing, showWith } = await openInDoubt(ends, ['old'], () => 'id-lost');
     showWith(() => [429, { 'retry-after': '1' }, '']);
-    const syncing = open.sync();
+    const syncing = mirror.sync();
     await expect.poll(() => reusing.got.filter(({ method }) => method === 'GET').length).toBeGreaterThan(0);
     expect(reusing.got.filter(({ method }) => method === 'DELETE')).toEqual([]);
     showWith(() => undefined);
@@ -171,18 +184,20 @@ function openGate() {
   return { opened, open };
 }
 
-describe('the site gives a create the ID of an expired job, and a request for the older posting arrives before its answer', () => {
+describe('the site gives a create the ID of an expired job, and a request for the older posting arrives before its answer', {
+  concurrent: true,
+}, () => {
   /**
    * Mirrors `old` and `stays`. Then the job of `old` expires, and its ID goes to the create of `new`, which is answered after the next
    * request to that job.
    */
-  async function openRacing() {
+  async function openRacing(ends: Ends) {
     const jobs = new Map<string, string>();
     const made = openGate();
     const reached = openGate();
     let lastId = 0;
     let free: string | undefined;
-    const opened = await openSite((got, response) => {
+    const answering: Parameters<typeof openSite>[0] = (got, response) => {
       const [, id = ''] = /\/jobs\/([^.]+)\.xml/.exec(got.url) ?? [];
       if (got.method === 'POST') {
         const fields = fieldsOf(got.body);
@@ -209,12 +224,8 @@ describe('the site gives a create the ID of an expired job, and a request for th
       if (before === undefined) void made.opened.then(change);
       else change();
       return undefined;
-    });
-    site = opened;
-    mirror = await openMirror({
-      site: { base_url: opened.url.href, list_path: undefined },
-      feed: { delete_guard: '{ percent: 100, count: 100 }' },
-    });
+    };
+    const { mirror } = await openAt(ends, answering, { feed: GUARD });
     await mirror.syncOf([posting('old'), posting('stays')]);
     free = [...jobs.keys()].find((id) => jobs.get(id)?.includes('<number>old<')) ?? '';
     jobs.delete(free);
@@ -223,92 +234,93 @@ describe('the site gives a create the ID of an expired job, and a request for th
   const jobsOfNew = (jobs: ReadonlyMap<string, string>) =>
     [...jobs.values()].filter((job) => job.includes('<number>new<'));
 
-  it('a delete: the new posting gets another job', async () => {
-    const { jobs, mirror: open } = await openRacing();
-    expect(await open.syncOf([posting('stays'), posting('new')])).toMatchObject({ seen: 2, deleted: 1 });
+  it('a delete: the new posting gets another job', async ({ ends }) => {
+    const { jobs, mirror } = await openRacing(ends);
+    expect(await mirror.syncOf([posting('stays'), posting('new')])).toMatchObject({ seen: 2, deleted: 1 });
     expect(jobsOfNew(jobs)).toHaveLength(1);
   });
 
-  it('an update: the new posting gets its own content again', async () => {
-    const { jobs, mirror: open } = await openRacing();
-    await open.writeFeed(
+  it('an update: the new posting gets its own content again', async ({ ends }) => {
+    const { jobs, mirror } = await openRacing(ends);
+    await mirror.writeFeed(
       feedXml([posting('old', { title: 'Changed' }), posting('stays'), posting('new', { title: 'New' })]),
     );
-    await open.sync();
-    await open.sync();
+    await mirror.sync();
+    await mirror.sync();
     expect(jobsOfNew(jobs)).toEqual([expect.stringContaining('<title>New<')]);
   });
 });
 
-it('a job that a site uses for two postings does not alternate between them', async () => {
-  const { mirror: open, site: merging } = await openReusing(() => 'id-one', true);
-  await open.syncOf([posting('a')]);
-  await open.syncOf([posting('a'), posting('b')]);
-  expect(await mapped(open)).toEqual([{ key: 'b', id: 'id-one' }]);
-  expect(await open.sync()).toMatchObject({ status: 'review', failed: 1, unchanged: 1 });
+it.concurrent('a job that a site uses for two postings does not alternate between them', async ({ ends }) => {
+  const { mirror, site: merging } = await openReusing(ends, () => 'id-one', true);
+  await mirror.syncOf([posting('a')]);
+  await mirror.syncOf([posting('a'), posting('b')]);
+  expect(await mapped(mirror)).toEqual([{ key: 'b', id: 'id-one' }]);
+  expect(await mirror.sync()).toMatchObject({ status: 'review', failed: 1, unchanged: 1 });
   const sent = merging.got.length;
-  expect(await open.sync()).toMatchObject({ status: 'review', failed: 1, unchanged: 1, requests: 0 });
+  expect(await mirror.sync()).toMatchObject({ status: 'review', failed: 1, unchanged: 1, requests: 0 });
   expect(merging.got.length).toBe(sent);
 });
 
-it('an orphan site job whose ID a create was answered with is not deleted', async () => {
-  const { mirror: open } = await openReusing((key) => `id-${key}`, true);
-  const { db } = await open.app();
+it.concurrent('an orphan site job whose ID a create was answered with is not deleted', async ({ ends }) => {
+  const { mirror } = await openReusing(ends, (key) => `id-${key}`, true);
+  const { db } = await mirror.app();
   await db.query(`insert into orphan_site_job (site, site_job_id, feed, key) values ('board', 'id-a', 'acme', 'gone')`);
-  await open.syncOf([posting('a')]);
+  await mirror.syncOf([posting('a')]);
   expect(await db.query('select site_job_id from orphan_site_job')).toEqual([]);
 });
 
-it('an orphan site job that may have been deleted is left alone while a later create is in doubt', async () => {
+it.concurrent('an orphan site job that may have been deleted is left alone while a later create is in doubt', async ({
+  ends,
+}) => {
   const {
     jobs,
-    mirror: open,
+    mirror,
     site: reusing,
-  } = await openReusing((key) => (key === 'lost' ? 'id-orphan' : `id-${key}`), true);
-  const { db } = await open.app();
+  } = await openReusing(ends, (key) => (key === 'lost' ? 'id-orphan' : `id-${key}`), true);
+  const { db } = await mirror.app();
   await db.query(
     `insert into orphan_site_job (site, site_job_id, feed, key, attempts, not_before)
      values ('board', 'id-orphan', 'acme', 'gone', 1, now() + interval '1 day')`,
   );
-  expect(await open.syncOf([posting('lost')])).toMatchObject({ in_doubt: 1 });
+  expect(await mirror.syncOf([posting('lost')])).toMatchObject({ in_doubt: 1 });
   await db.query('update orphan_site_job set not_before = now()');
-  expect(await open.syncOf([posting('lost'), posting('more')])).toMatchObject({ created: 1, in_doubt: 1 });
+  expect(await mirror.syncOf([posting('lost'), posting('more')])).toMatchObject({ created: 1, in_doubt: 1 });
   expect(reusing.got.filter(({ method }) => method === 'DELETE')).toEqual([]);
   expect(jobs.has('id-orphan')).toBe(true);
 });
 
-it('an update whose response shows the reference of another posting ends in review, and the job is left alone', async () => {
-  const opened = await openSite((got) => {
+it.concurrent('an update whose response shows the reference of another posting ends in review, and the job is left alone', async ({
+  ends,
+}) => {
+  const { mirror, site } = await openAt(ends, (got) => {
     const key = numberOf(got.body) || 'a';
     if (got.method === 'POST') return [201, { location: `/jobs/id-${key}` }, ''];
     return [200, {}, jobXml('id-a', '<title>Cook</title><number>of-another</number>')];
   });
-  site = opened;
-  mirror = await openMirror({ site: { base_url: opened.url.href, list_path: undefined } });
   await mirror.syncOf([posting('a'), posting('b')]);
   await mirror.writeFeed(feedXml([posting('a', { title: 'Other' }), posting('b')]));
   expect(await mirror.sync()).toMatchObject({ status: 'review', seen: 2, in_doubt: 1, unchanged: 1 });
   expect(await mapped(mirror)).toEqual([{ key: 'b', id: 'id-b' }]);
-  const sent = opened.got.length;
+  const sent = site.got.length;
   await mirror.syncOf([posting('b')]);
-  expect(opened.got.slice(sent)).toEqual([]);
+  expect(site.got.slice(sent)).toEqual([]);
 });
 
-it('a job that is another posting’s by now is not changed when it is read for the fields that are left to the site', async () => {
+it.concurrent('a job that is another posting’s by now is not changed when it is read for the fields that are left to the site', async ({
+  ends,
+}) => {
   const jobs = new Map<string, string>();
-  const opened = await openSite((got) => {
+  const answer = (got: Got): Reply => {
     const [, id = ''] = /\/jobs\/([^.]+)\.xml/.exec(got.url) ?? [];
     const key = numberOf(got.body);
     if (got.method === 'POST') jobs.set(`id-${key}`, fieldsOf(got.body));
     if (got.method === 'POST') return [201, { location: `/jobs/id-${key}` }, ''];
     if (got.method === 'PUT') jobs.set(id, fieldsOf(got.body));
     return [200, {}, jobXml(id, jobs.get(id) ?? '')];
-  });
-  site = opened;
-  mirror = await openMirror({
-    feed: { create_only_fields: '[description]' },
-    site: { base_url: opened.url.href, list_path: undefined, omitted_fields: 'clear' },
-  });
+  };
+  const options = { feed: { create_only_fields: '[description]' }, site: { omitted_fields: 'clear' } };
+  const { mirror } = await openAt(ends, answer, options);
   await mirror.syncOf([posting('a'), posting('b')]);
   const others = '<title>Pilot</title><number>of-another</number><description>Flies</description>';
   jobs.set('id-a', others);
@@ -317,10 +329,10 @@ it('a job that is another posting’s by now is not changed when it is read for 
   expect(jobs.get('id-a')).toBe(others);
 });
 
-describe('a posting whose job shows the reference of another one', () => {
+describe('a posting whose job shows the reference of another one', { concurrent: true }, () => {
   /** Mirrors `a` and `b`, gives the job of `a` another reference, and changes the record of `a`. */
-  async function openForeign() {
-    mirror = await openMirror();
+  async function openForeign(ends: Ends) {
+    const mirror = await openSandbox(ends);
     await mirror.syncOf([posting('a'), posting('b')]);
     const { db } = await mirror.app();
     const [own] = await db.query<{ id: string }>(`select site_job_id as id from mapping where key = 'a'`);
@@ -332,25 +344,25 @@ describe('a posting whose job shows the reference of another one', () => {
     return { db, mirror };
   }
 
-  it('waits for a person, also when its record changes again', async () => {
-    const { mirror: open } = await openForeign();
-    await open.writeFeed(feedXml([posting('a', { title: 'Second' }), posting('b')]));
-    expect(await open.sync()).toMatchObject({ status: 'review', created: 0, in_doubt: 1, unchanged: 1 });
-    expect(await open.sandbox.inspect.count()).toBe(2);
+  it('waits for a person, also when its record changes again', async ({ ends }) => {
+    const { mirror } = await openForeign(ends);
+    await mirror.writeFeed(feedXml([posting('a', { title: 'Second' }), posting('b')]));
+    expect(await mirror.sync()).toMatchObject({ status: 'review', created: 0, in_doubt: 1, unchanged: 1 });
+    expect(await mirror.sandbox.inspect.count()).toBe(2);
   });
 
-  it('waits for nobody once it is gone: nothing is left to delete', async () => {
-    const { db, mirror: open } = await openForeign();
-    expect(await open.syncOf([posting('b')])).toMatchObject({ status: 'mirrored', gone: 0, in_doubt: 0, review: 0 });
+  it('waits for nobody once it is gone: nothing is left to delete', async ({ ends }) => {
+    const { db, mirror } = await openForeign(ends);
+    expect(await mirror.syncOf([posting('b')])).toMatchObject({ status: 'mirrored', gone: 0, in_doubt: 0, review: 0 });
     expect(await db.query('select from change')).toHaveLength(0);
-    expect(await open.sandbox.inspect.count()).toBe(2);
+    expect(await mirror.sandbox.inspect.count()).toBe(2);
   });
 });
 
 /** A site with a list that gives posting `new` the ID of posting `old`, and never answers that create. */
-async function openListing(stored: (text: string) => string) {
+async function openListing(ends: Ends, stored: (text: string) => string) {
   const jobs = new Map<string, string>();
-  const opened = await openSite((got, response) => {
+  const answering: Parameters<typeof openSite>[0] = (got, response) => {
     const [, id = ''] = /\/jobs\/([^.]+)\.xml/.exec(got.url) ?? [];
     const made = numberOf(got.body) === 'new' ? 'old' : numberOf(got.body);
     if (got.method === 'POST') {
@@ -367,19 +379,15 @@ async function openListing(stored: (text: string) => string) {
     if (job === undefined) return [404, {}, ''];
     if (got.method === 'DELETE') jobs.delete(id);
     return [200, {}, got.method === 'GET' ? jobXml(id, job) : ''];
-  });
-  site = opened;
-  mirror = await openMirror({
-    site: { base_url: opened.url.href, list_path: '/jobs.xml' },
-    feed: { delete_guard: '{ percent: 100, count: 100 }' },
-  });
+  };
+  const { mirror, site } = await openAt(ends, answering, { site: { list_path: '/jobs.xml' }, feed: GUARD });
   await mirror.syncOf([posting('old'), posting('stays')]);
   jobs.delete('old');
   await mirror.writeFeed(feedXml([posting('old'), posting('stays'), posting('new', { title: 'Cook' })]));
-  return { jobs, opened, mirror };
+  return { jobs, site, mirror };
 }
 
-it.each([
+it.concurrent.for<[string, (text: string) => string]>([
   ['as sent', (text: string) => text],
   [
     'in upper case',
@@ -388,8 +396,8 @@ it.each([
   ],
 ])(
   'a mapped job that the list shows %s as the job of a create in doubt no longer belongs to the older posting',
-  async (_name, stored) => {
-    const { jobs, opened, mirror } = await openListing(stored);
+  async ([, stored], { ends }) => {
+    const { jobs, site, mirror } = await openListing(ends, stored);
     await mirror.sync();
     const { db } = await mirror.app();
     expect(await mapped(mirror)).toContainEqual({ key: 'new', id: 'old' });
@@ -397,14 +405,14 @@ it.each([
       await db.query(`select from audit where key = 'old' and action like 'end the claim to job old%'`),
     ).toHaveLength(1);
     await mirror.syncOf([posting('stays'), posting('new', { title: 'Cook' })]);
-    expect(opened.got.filter(({ method }) => method === 'DELETE')).toEqual([]);
+    expect(site.got.filter(({ method }) => method === 'DELETE')).toEqual([]);
     expect(jobs.get('old')).toContain(stored('<number>new</number>'));
     expect([...jobs.values()].filter((job) => /<number>new</i.test(job))).toHaveLength(1);
   },
 );
 
-it('a person decides about such a job if what the older posting had is not known', async () => {
-  const { jobs, opened, mirror } = await openListing((text) => text);
+it.concurrent('a person decides about such a job if what the older posting had is not known', async ({ ends }) => {
+  const { jobs, site, mirror } = await openListing(ends, (text) => text);
   const { db } = await mirror.app();
   await db.query(`delete from document where key = 'old'`);
   expect(await mirror.sync()).toMatchObject({ status: 'review', in_doubt: 1 });
@@ -412,12 +420,14 @@ it('a person decides about such a job if what the older posting had is not known
     `select key, state, reason->>'note' as note from change where state = 'in_doubt'`,
   );
   expect(changes).toEqual([{ key: 'new', state: 'in_doubt', note: expect.stringContaining('may have made: old;') }]);
-  expect(opened.got.filter(({ method, body }) => method === 'POST' && numberOf(body) === 'new')).toHaveLength(1);
+  expect(site.got.filter(({ method, body }) => method === 'POST' && numberOf(body) === 'new')).toHaveLength(1);
   expect(jobs.size).toBe(2);
 });
 
-it('a job that was left alone for a posting that is gone is still recognised as that of another one', async () => {
-  mirror = await openMirror();
+it.concurrent('a job that was left alone for a posting that is gone is still recognised as that of another one', async ({
+  ends,
+}) => {
+  const mirror = await openSandbox(ends);
   await mirror.syncOf([posting('a'), posting('stays')]);
   const { db } = await mirror.app();
   const [own] = await db.query<{ id: string }>(`select site_job_id as id from mapping where key = 'a'`);
