@@ -113,7 +113,8 @@ export async function askBeforeSave(
   }
   const wrongKey = isNew || changed.some((name) => IDENTIFYING.includes(name)) ? keyFault(tried) : undefined;
   if (wrongKey !== undefined) {
-    throw question(wrongKey, 'choose a key that differs in each record and never changes, or save it anyway');
+    const advice = 'choose a key that differs in each record and never changes, or save it anyway';
+    throw question(wrongKey, restored === undefined ? advice : ADVICE_OF_RESTORE);
   }
   const nothing = nothingSent(tried);
   if (nothing === undefined) return [];
@@ -123,11 +124,15 @@ export async function askBeforeSave(
       message: [nothing.message, ...(jobs === undefined ? [] : [jobs.message])].join('. '),
       counts: { ...nothing.counts, ...jobs?.counts },
     },
-    nothing.counts.records === 0
-      ? 'correct the settings, or save it anyway if its source is empty only for now'
-      : 'correct the settings, or save it anyway',
+    restored !== undefined
+      ? ADVICE_OF_RESTORE
+      : nothing.counts.records === 0
+        ? 'correct the settings, or save it anyway if its source is empty only for now'
+        : 'correct the settings, or save it anyway',
   );
 }
+
+const ADVICE_OF_RESTORE = 'choose another version, or restore it anyway';
 
 const question = ({ message, counts }: Doubt, advice: string): OperationRefused =>
   new OperationRefused('conflict', `nothing was saved: ${message}; ${advice}`, { ...counts, may_insist: true });

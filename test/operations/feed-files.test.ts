@@ -209,7 +209,12 @@ it('asks before a feed is saved that would send nothing: on pages, by the API an
     });
     await expect(onDisk()).rejects.toThrow('ENOENT');
     expect((await run('save-file', '--anyway')).out).toMatch(/saved, as version 1/);
-    // Nothing is known of what can't be read: it is saved, and said.
+    // Nothing is known of what can't be read: it is saved, and said, also on the page.
+    const unread = await ada.press(await ada.get('/feed/file?feed=beta'), 'Save', {
+      text: textOf('state', 'http://127.0.0.1:9/other.csv'),
+    });
+    expect(unread.text).toMatch(/It is saved, as version 2\..*Warning: what it would send is not known, as it can/s);
+    expect(unread.text).not.toContain('Nothing is saved yet');
     const { seen } = (await served.api('GET', 'feeds/beta/file', undefined, as)).body;
     const gone = await save(textOf('state', 'http://127.0.0.1:9/jobs.csv'), { seen });
     expect(gone.body).toMatchObject({
@@ -270,7 +275,9 @@ it('asks the same before a former version is restored: on pages, by the API and 
       409,
       { may_insist: true, records: 3, sent: 0, rejected: 3, live: 3, delete: 0 },
     ]);
-    expect(refused.body.detail).toContain('nothing was saved: it would send nothing: of 3 records');
+    expect(refused.body.detail).toMatch(
+      /^nothing was saved: it would send nothing: of 3 records.*choose another version, or restore it anyway/,
+    );
     expect(await onDisk()).toBe(textOf('state'));
 
     const onCommandLine = (...options: string[]) =>

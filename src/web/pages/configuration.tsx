@@ -16,10 +16,11 @@ import { plural } from '../../plan/message.ts';
 import type { WebEnv } from '../web-env.ts';
 import { pageAddress } from './parts/addresses.ts';
 import { Layout, PostForm, type Visit } from './parts/layout.tsx';
-import { askedBy, operationForm, type PageContext, readInput, showPage } from './parts/page.tsx';
+import { askedBy, operationForm, type PageContext, type PageVisit, readInput, showPage } from './parts/page.tsx';
 import { Columns, When } from './parts/parts.tsx';
 
 type Shown = z.output<typeof showFeedText.output>;
+type Saved = z.output<typeof saveFeedText.output>;
 type Version = z.output<typeof listFeedVersions.item>;
 type Reload = z.output<typeof showReload.output>;
 
@@ -109,23 +110,30 @@ export function configurationPages(context: PageContext): Hono<WebEnv> {
     // A restore has no text of the person's own: the page has the present one anyway.
     return filePage(visit, actor, feed, text === undefined ? drafted : { ...drafted, present });
   };
+  /** What deserves attention is shown; what needs none leads back to the file. */
+  const showSaved = async (
+    saved: Saved,
+    _form: unknown,
+    { c, visit, actor }: PageVisit,
+  ): Promise<string | Response> => {
+    const { feed, result, version, warnings } = saved;
+    if (result === 'to_commit') return c.html(<CommitPage visit={visit} saved={saved} />);
+    if (warnings.length === 0) return pageAddress.feedFile(feed);
+    const said = warnings.map((warning) => `Warning: ${warning}`);
+    const drafted = { text: undefined, seen: undefined, said, isRight: true, saved: version ?? undefined };
+    return c.html(await filePage(visit, actor, feed, drafted));
+  };
   pages.post(
     pageAddress.saveFeedFile(),
     operationForm(context, saveFeedText, {
-      next: async ({ feed, result, text, reason, include }, _form, { c, visit }) =>
-        result === 'to_commit'
-          ? c.html(<CommitPage visit={visit} feed={feed} text={text ?? ''} reason={reason ?? ''} include={include} />)
-          : pageAddress.feedFile(feed),
+      next: showSaved,
       refused,
     }),
   );
   pages.post(
     pageAddress.restoreFeedFile(),
     operationForm(context, restoreFeedVersion, {
-      next: async ({ feed, result, text, reason, include }, _form, { c, visit }) =>
-        result === 'to_commit'
-          ? c.html(<CommitPage visit={visit} feed={feed} text={text ?? ''} reason={reason ?? ''} include={include} />)
-          : pageAddress.feedFile(feed),
+      next: showSaved,
       refused,
     }),
   );
@@ -151,6 +159,8 @@ interface Drafted {
   readonly mayInsist?: boolean;
   /** They have written nothing: this version was to be restored. */
   readonly version?: number | undefined;
+  /** Their text was saved as this version. */
+  readonly saved?: number | undefined;
   readonly present?: PresentText | undefined;
 }
 
@@ -164,7 +174,7 @@ interface FeedFilePageProps extends Partial<Drafted> {
 
 const FeedFilePage = ({ visit, feed, shown, versions, ...drafted }: FeedFilePageProps) => {
   const { prefix } = visit;
-  const { text, seen, said = [], isRight, mayInsist, version, present } = drafted;
+  const { text, seen, said = [], isRight, mayInsist, version, saved, present } = drafted;
   const written = text ?? shown?.text ?? NEW_TEXT;
   return (
     <Layout title={shown === undefined ? `New feed ${feed}` : `File of feed ${feed}`} visit={visit}>
@@ -175,7 +185,10 @@ const FeedFilePage = ({ visit, feed, shown, versions, ...drafted }: FeedFilePage
       {typeof shown?.read_only === 'string' && (
         <p class="notice">{`It can not be saved from here: ${shown.read_only}. Save shows the file to commit.`}</p>
       )}
-      {isRight === true && <p class="notice">The configuration is right with this text. Nothing is saved yet.</p>}
+      {saved !== undefined && <p class="notice">{`It is saved, as version ${saved}.`}</p>}
+      {isRight === true && saved === undefined && (
+        <p class="notice">The configuration is right with this text. Nothing is saved yet.</p>
+      )}
       {said.length > 0 && (
         <div role="alert" class={isRight === true ? 'notice' : 'notice bad'}>
           {said.map((line) => (
@@ -274,15 +287,15 @@ const Versions = ({ visit, feed, seen, versions }: VersionsProps) => (
 
 interface CommitPageProps {
   readonly visit: Visit;
-  readonly feed: string;
-  readonly text: string;
-  readonly reason: string;
-  readonly include: string | null;
+  readonly saved: Saved;
 }
 
-const CommitPage = ({ visit, feed, text, reason, include }: CommitPageProps) => (
+const CommitPage = ({ visit, saved: { feed, text, reason, include, warnings } }: CommitPageProps) => (
   <Layout title={`File of feed ${feed}`} visit={visit}>
     <p class="notice">{`Nothing was written: ${reason}.`}</p>
+    {warnings.map((warning) => (
+      <p class="notice">{`Warning: ${warning}`}</p>
+    ))}
     {include !== null && (
       <pre>
         <code>{include}</code>
