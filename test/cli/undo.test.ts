@@ -94,11 +94,21 @@ describe('undo', () => {
     expect({ status, out, errors }).toMatchObject({ status: 0 });
     expect(out).toContain('2 created, 2 updated, 2 deleted');
     expect(await titles()).toEqual(titlesOf(RIGHT));
+    await mirror.stopEngine();
+    // Before a pull is refused and after, each once.
+    const shown = await runProgram(mirror, 'status');
+    expect(shown.out).toMatch(
+      new RegExp(
+        `^feed acme is not pulled since pull ${wrong} was undone\n  once its source is right: .* feeds resume acme`,
+        'm',
+      ),
+    );
     const stopped = await mirror.sync();
     expect(stopped).toMatchObject({ status: 'failed', requests: 0 });
     expect(stopped.message).toContain(`is not pulled since pull ${wrong} was undone`);
     expect(stopped.message).toContain('jobmirror feeds resume acme');
     await mirror.stopEngine();
+    expect((await runProgram(mirror, 'status')).out.match(/is not pulled since/g)).toHaveLength(1);
     expect(await titles()).toEqual(titlesOf(RIGHT));
     const planned = await runProgram(mirror, 'plan', 'acme', '--json');
     expect(planned.json()).toHaveLength(6);

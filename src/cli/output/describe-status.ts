@@ -93,6 +93,12 @@ function describeWaiting(feed: FeedStatus, write: WriteCommand, told: readonly N
     .some((action) => action.kind === 'retire_feed' && action.feed === feed.feed);
   const isNew = (notice: Notice | null): notice is Notice => notice !== null && !reported.has(notice.text);
   if (feed.left !== null && !isLeftTold) lines.push(feed.left.text);
+  if (feed.stopped !== null && !isRefusal(feed.last_pull)) {
+    const cause =
+      feed.stopped.undone === null ? `undo ${feed.stopped.undo} began` : `pull ${feed.stopped.undone} was undone`;
+    const advice = { words: 'once its source is right', action: { kind: 'resume_feed', feed: feed.feed } } as const;
+    lines.push(`feed ${feed.feed} is not pulled since ${cause}`, adviceLine(advice, write));
+  }
   if (isNew(feed.late)) lines.push(`LATE: ${feed.late.text}`);
   if (isNew(feed.search)) lines.push(`${feed.feed}: ${feed.search.text}`);
   if (feed.restored !== null) lines.push(feed.restored.text);
@@ -149,6 +155,10 @@ type LastPull = NonNullable<FeedStatus['last_pull']>;
 /** The pull was refused because an undo had stopped the feed, which is resumed by now. */
 const wasRefused = ({ stopped }: FeedStatus, { actions }: LastPull): boolean =>
   stopped === null && actions.some(({ kind }) => kind === 'resume_feed');
+
+/** The pull says itself that the feed is stopped. */
+const isRefusal = (pull: LastPull | null): boolean =>
+  pull?.status === 'failed' && pull.actions.some(({ kind }) => kind === 'resume_feed');
 
 /** Why a pull failed or is incomplete. Sending problems are left out: they may be over, and the site's status shows them. */
 function describeTrouble(pull: LastPull, write: WriteCommand, reported: ReadonlySet<string>): string[] {
