@@ -2,6 +2,7 @@
 
 import { afterEach, describe, expect, it } from 'vitest';
 import type { FeedName } from '../../src/posting/identifiers.ts';
+import { suspectedPairs } from '../../src/review/decide-rekey.ts';
 import { editEntry } from '../../src/review/edit-posting.ts';
 import { readPullSums } from '../../src/review/pulled-changes.ts';
 import { approveChanges, discardEntries } from '../../src/store/change/act-in-review.ts';
@@ -318,6 +319,12 @@ describe('what belongs to an old key', () => {
     await (await db()).transaction(async (tx) =>
       discardEntries(tx, await selectedIds(tx, { feed: ACME, kinds: ['rejected'] }), 'a person'),
     );
+    // What is shown before is what is sent afterwards: the edit stays.
+    const app = await mirror.app();
+    const suspected = await suspectedPairs(app.db, ACME, { show: undefined, after: undefined, limit: 20 });
+    const edited = suspected?.items.find(({ key }) => key === 'b1');
+    expect(edited?.differences?.map(({ field }) => field)).toEqual(['number', 'contact-web-address']);
+    await mirror.stopEngine();
     const shown = (await rekey('--sure', '--json')).json();
     expect(shown.filter(({ bound }) => bound)).toHaveLength(8);
     expect(await syncOf(list)).toMatchObject({ status: 'mirrored', updated: 8, rejected: 0, created: 0 });

@@ -13,8 +13,9 @@ import {
   withoutNulls,
 } from '../../postgres/database.ts';
 import { inBatches } from '../../postgres/stream-rows.ts';
+import { editsOfPostings } from '../edit.ts';
 import { compareRekey, IS_COMPARED, PAIR_KINDS, type PairKind, type RekeyLine } from './compare-rekey.ts';
-import type { RekeyPair } from './rekey-postings.ts';
+import { type RekeyPair, withEdits } from './rekey-postings.ts';
 
 export interface RekeyState {
   /** What a person should know; `undefined`: no change of keys is suspected. */
@@ -177,6 +178,7 @@ export async function readPairVersion(
 export interface RekeySides {
   /** As the site last accepted it; `undefined`: not known. */
   readonly before: Fields | undefined;
+  /** With the edits that move along. */
   readonly now: Fields | undefined;
 }
 
@@ -193,7 +195,18 @@ export async function readRekeySides(
      order by w.place`,
     [feed, pairs.map(({ oldKey }) => oldKey), pairs.map(({ key }): PostingKey => key)],
   );
-  return rows.map(({ before, now }) => ({ before: before ?? undefined, now: now ?? undefined }));
+  const editsOf = (keys: readonly PostingKey[]) =>
+    editsOfPostings(
+      db,
+      keys.map((key) => ({ feed, key })),
+    );
+  const former = await editsOf(pairs.map(({ oldKey }) => oldKey));
+  const own = await editsOf(pairs.map(({ key }) => key));
+  return rows.map(({ before, now }, at) => {
+    // Edits of the new posting replace those of the old one.
+    const moved = (former[at] ?? []).filter(({ field }) => own[at]?.every((edit) => edit.field !== field) !== false);
+    return { before: before ?? undefined, now: now === null ? undefined : withEdits(now, moved) };
+  });
 }
 
 export interface RekeyedFeed {

@@ -303,7 +303,7 @@ async function applyEdits(
 }
 
 /** An edit applies as long as the feed has the value that it replaces. */
-const withEdits = (fields: Fields, edits: readonly EditRow[]): Fields => ({
+export const withEdits = (fields: Fields, edits: readonly EditRow[]): Fields => ({
   ...fields,
   ...Object.fromEntries(
     edits.flatMap(({ field, sourceValue, value }) => ((fields[field] ?? null) === sourceValue ? [[field, value]] : [])),
