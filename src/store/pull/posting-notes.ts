@@ -136,6 +136,7 @@ export class KeptRecords {
   readonly #kept: LazyTable;
   readonly #rows: RowCopier;
   readonly #counts = { rejected: 0, sent: 0 };
+  readonly #keys = new Set<PostingKey>();
 
   constructor(session: Session, feed: FeedName) {
     this.#session = session;
@@ -148,10 +149,14 @@ export class KeptRecords {
     return this.#counts[why] < MOST_PER_PULL;
   }
 
-  /** Small numbers wait for more, or for {@link send}. */
+  /** Small numbers wait for more, or for {@link send}. Of a key, the first record counts. */
   async add(records: readonly KeptRecord[]): Promise<void> {
-    for (const { why } of records) this.#counts[why]++;
-    this.#rows.add(records.map(({ key, recordHash, excerpt }) => [key, recordHash, storable(excerpt)]));
+    for (const { why, key, recordHash, excerpt } of records) {
+      if (this.#keys.has(key)) continue;
+      this.#keys.add(key);
+      this.#counts[why]++;
+      this.#rows.add([[key, recordHash, storable(excerpt)]]);
+    }
     if (this.#rows.waiting >= COPIED_TOGETHER_BYTES) await this.send();
   }
 
@@ -167,7 +172,7 @@ export class KeptRecords {
     if (!this.#kept.exists) return;
     await this.#session.query(
       `insert into kept_record as k (feed, key, record_hash, excerpt)
-       select distinct on (key) $1, key, record_hash, excerpt from kept order by key
+       select $1, key, record_hash, excerpt from kept
        on conflict (feed, key) do update set record_hash = excluded.record_hash, excerpt = excluded.excerpt
          where (k.record_hash, k.excerpt) <> (excluded.record_hash, excluded.excerpt)`,
       [this.#feed],
