@@ -1,7 +1,6 @@
 // Before a change or delete, checks that the job is still its posting's, if the site may have reused the job ID.
 import { showsOwnForm } from '../plan/compare-shown.ts';
 import { type Message, messageOf, plural } from '../plan/message.ts';
-import { isEverShown, type LearntRewrites } from '../plan/observe-values.ts';
 import { fieldOf } from '../plan/same-meaning.ts';
 import { judgeSuspicion, MAX_REFUSED_ALIKE } from '../plan/set-up-suspicion.ts';
 import type { SiteJobId } from '../posting/identifiers.ts';
@@ -129,30 +128,9 @@ export async function explainForeignReference(
   if (tellOtherReference(compared, expected) === undefined) return undefined;
   const isOwnForm = showsOwnForm(attempt.forms, referenceField, fieldOf(compared.fields, referenceField ?? ''));
   if (isOwnForm && (await tellOtherTitle(shown, attempt, siteContext)) === undefined) return undefined;
-  const { db, site } = siteContext;
-  const learnt = await learntRewrites(db, site);
+  const learnt = await learntRewrites(siteContext.db, siteContext.site);
   if (tellOtherReference(compared, { ...expected, learnt }) === undefined) return undefined;
-  if (await isProvenBeside(compared, attempt, learnt, siteContext)) return undefined;
   return tellOtherReference(shown, expected) ?? "the job does not show the posting's reference";
-}
-
-/**
- * Whether values that no other posting has prove the job to be this posting's, although it shows another reference: a site that keeps
- * numbers only may make `5` of `005A-2`, and nothing is known of that if its answers show no job.
- */
-async function isProvenBeside(
-  { fields, types }: Pick<SiteJob, 'fields' | 'types'>,
-  { key, before = {} }: Attempt,
-  learnt: LearntRewrites,
-  { db, site, policy: { referenceField = '', places } }: SiteContext,
-): Promise<boolean> {
-  if (isEverShown(learnt, referenceField)) return false;
-  const shownName = referenceField.replaceAll('_', '-');
-  const others = Object.entries(fields).filter(([name]) => name.replaceAll('_', '-') !== shownName);
-  const pair = { key, fields: before, shown: { fields: Object.fromEntries(others), types } };
-  const rules = { ...places, referenceField: undefined, learnt, showsReferences: false };
-  const [isProven = false] = await provenByValues(db, site, rules, [pair]);
-  return isProven;
 }
 
 // Double-checks a site that refuses a request: one that says "not authorised" may say so of one job only, and one that

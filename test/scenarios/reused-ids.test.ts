@@ -262,32 +262,6 @@ it.concurrent('a job that a site uses for two postings does not alternate betwee
   expect(merging.got.length).toBe(sent);
 });
 
-it.concurrent('a job is deleted although the site makes another reference of it, if no other posting has its text', async ({
-  ends,
-}) => {
-  const { jobs, mirror, showWith } = await openReusing(ends, (key) => `id-${key}`, false);
-  const told = (key: string, text = key) =>
-    posting(key, { description: `Work on ward ${text} of the hospital by the river, with no night shifts` });
-  showWith((id) => {
-    const job = jobs.get(id);
-    return job === undefined ? undefined : [200, {}, jobXml(id, job.replace(/<number>[^<]*/, '<number>0'))];
-  });
-  const before = [told('gone'), told('taken'), told('copied'), told('stays')];
-  const lost = [told('lost'), told('lost copy', 'copied')];
-  await mirror.syncOf(before);
-  expect(await mirror.syncOf([...before, ...lost])).toMatchObject({ in_doubt: 2 });
-  // Creates without an answer got these IDs.
-  for (const [id, made] of [
-    ['id-taken', 'id-lost'],
-    ['id-copied', 'id-lost copy'],
-  ] as const) {
-    jobs.set(id, jobs.get(made) ?? '');
-    jobs.delete(made);
-  }
-  await mirror.syncOf([told('stays'), ...lost]);
-  expect([...jobs.keys()].sort()).toEqual(['id-copied', 'id-stays', 'id-taken']);
-});
-
 it.concurrent('an orphan site job whose ID a create was answered with is not deleted', async ({ ends }) => {
   const { mirror } = await openReusing(ends, (key) => `id-${key}`, true);
   const { db } = await mirror.app();
