@@ -32,7 +32,7 @@ import { inSpan } from '../src/telemetry/spans.ts';
 import { crossStep, formatTime } from '../src/telemetry/times.ts';
 
 /** A feed of a few hundred postings with long descriptions; up to this size it is buffered in memory before planning starts. */
-const SMALL_FEED_BYTES = 1024 * 1024;
+const SMALL_FEED_BYTES = 512 * 1024;
 
 /** How a pull ended, before anything was sent. */
 export type PullEnd =
