@@ -212,15 +212,6 @@ export async function listFeedFileVersions(
   }));
 }
 
-/** Saves a former text anew. `undefined`: there is no such version. */
-export async function restoreFeedFileVersion(
-  around: FeedFileContext,
-  { version, ...draft }: Pick<SavedDraft, 'seen' | 'actor'> & { readonly feed: FeedName; readonly version: number },
-): Promise<SavedFeedFile | undefined> {
-  const restored = await findFormerText(around, draft.feed, version);
-  return restored && saveFeedFile(around, { ...draft, text: restored.text, restored });
-}
-
 /** What the file has had, with the addresses in it that nobody has written by hand. `undefined`: there is no such version. */
 export async function findFormerText(
   { db }: Pick<FeedFileContext, 'db'>,

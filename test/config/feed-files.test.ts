@@ -20,9 +20,9 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { complaintLine } from '../../src/config/config-error.ts';
 import {
   checkFeedFile,
+  findFormerText,
   keepHandEdits,
   listFeedFileVersions,
-  restoreFeedFileVersion,
   saveFeedFile,
   showFeedFile,
 } from '../../src/config/feed-files.ts';
@@ -30,7 +30,7 @@ import { loadConfig } from '../../src/config/load-config.ts';
 import { feedName } from '../../src/posting/identifiers.ts';
 import { sourceAccess } from '../../src/pull/feed-setup.ts';
 import { addFoundVersion, addressesFromHere } from '../../src/store/feed/feed-file-versions.ts';
-import { readUploads } from '../../src/store/feed/feed-uploads.ts';
+import { addUpload, keepNewest, readUploads } from '../../src/store/feed/feed-uploads.ts';
 import { type Database, openDatabase } from '../../src/store/postgres/database.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 
@@ -76,6 +76,14 @@ const around = async () => ({
 });
 const save = async (text: string, seen?: string, feed = 'acme') =>
   saveFeedFile(await around(), { feed, text, seen, actor: 'anna' });
+/** As the operation does. `undefined`: there is no such version. */
+async function restoreFeedFileVersion(
+  context: Awaited<ReturnType<typeof around>>,
+  { version, ...draft }: { feed: string; version: number; seen: string | undefined; actor: string },
+) {
+  const restored = await findFormerText(context, feedName(draft.feed), version);
+  return restored && saveFeedFile(context, { ...draft, text: restored.text, restored });
+}
 const problemsOf = async (text: string, feed = 'acme'): Promise<readonly string[]> => {
   const checked = await checkFeedFile(await around(), feed, text);
   return checked.kind === 'wrong' ? checked.problems.map(complaintLine) : [];
@@ -445,6 +453,21 @@ describe('an uploaded file that comes with new settings is read with them, and n
     steps.unsubscribe(changeByHand);
     expect(end).toMatchObject({ kind: 'changed' });
     expect(await db.query('select name from feed_upload')).toEqual([{ name: 'first' }]);
+    expect(await read()).toBe('first');
+  });
+
+  it('unless a newer file was uploaded meanwhile: that is read', async () => {
+    await expect(change(failing('right', 'lost', 'lost'), CHANGED)).rejects.toThrow('lost');
+    // Through a process whose copy of the feed's file is the former one.
+    await db.transaction((tx) => addUpload(tx, acme, uploadOf('third')));
+    expect(await read()).toBe('third');
+    expect(await uploaded()).toEqual(['third', 'second', 'first']);
+  });
+
+  it('and takes the place of no file that is read before', async () => {
+    await expect(change(failing('right', 'lost', 'lost'), CHANGED)).rejects.toThrow('lost');
+    write('feeds/acme.yaml', PAPER);
+    await db.transaction((tx) => keepNewest(tx, acme, 1));
     expect(await read()).toBe('first');
   });
 

@@ -105,8 +105,8 @@ export async function stageUpload(tx: Queryable, feed: FeedName, upload: NewUplo
 }
 
 /**
- * The feed's file has the text: a file that was staged with it is read from now on, and no other one that was staged. Returns whether there
- * was one.
+ * The feed's file has the text: a file that was staged with it is read from now on, unless a newer one was uploaded meanwhile, and no other
+ * one that was staged. Returns whether there was one.
  */
 export async function readStagedUpload(tx: Queryable, feed: FeedName, text: string): Promise<boolean> {
   await lockUploads(tx, feed);
@@ -115,13 +115,9 @@ export async function readStagedUpload(tx: Queryable, feed: FeedName, text: stri
     [feed, digestOfText(text)],
   );
   if (staged !== undefined && (await newestIfSame(tx, feed, staged.digest)) === undefined) {
-    // Behind whatever was uploaded meanwhile.
-    const version = await nextVersion(tx, feed, staged.version);
-    const renumbered = [feed, staged.version, version];
-    await tx.query('update feed_upload set version = $3, awaits = null where feed = $1 and version = $2', renumbered);
-    await tx.query('update feed_upload_part set version = $3 where feed = $1 and version = $2', renumbered);
+    await tx.query('update feed_upload set awaits = null where feed = $1 and version = $2', [feed, staged.version]);
     await keepNewest(tx, feed, MOST_UPLOADS);
-    await auditUpload(tx, feed, { ...staged, version });
+    await auditUpload(tx, feed, staged);
   }
   await removeStaged(tx, feed);
   return staged !== undefined;
@@ -155,11 +151,10 @@ async function newestIfSame(tx: Queryable, feed: FeedName, digest: Buffer): Prom
   return newest?.isSame === true ? newest.version : undefined;
 }
 
-/** Larger than that of each file except the one with the number `own`. */
-async function nextVersion(tx: Queryable, feed: FeedName, own = 0): Promise<number> {
+async function nextVersion(tx: Queryable, feed: FeedName): Promise<number> {
   const [row] = await tx.query<{ next: number }>(
-    'select greatest(coalesce(max(version), 0) + 1, $2) as next from feed_upload where feed = $1 and version <> $2',
-    [feed, own],
+    'select coalesce(max(version), 0) + 1 as next from feed_upload where feed = $1',
+    [feed],
   );
   return row?.next ?? 1;
 }
@@ -242,12 +237,12 @@ export async function distrustUploads(tx: Queryable): Promise<number> {
   return row?.n ?? 0;
 }
 
-/** Removes the older ones. */
+/** Removes the older ones. Those that are staged are none of the newest: nothing reads them yet. */
 export async function keepNewest(tx: Queryable, feed: FeedName, most: number): Promise<void> {
   for (const table of ['feed_upload', 'feed_upload_part']) {
     await tx.query(
       `delete from ${table} where feed = $1 and version <=
-         (select max(version) from feed_upload where feed = $1) - $2::integer`,
+         (select max(version) from feed_upload where feed = $1 and awaits is null) - $2::integer`,
       [feed, most],
     );
   }
