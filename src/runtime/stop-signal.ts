@@ -36,6 +36,9 @@ const END_AFTER_MS = 9_500;
 const SIGNAL_NUMBERS = { SIGHUP: 1, SIGINT: 2, SIGTERM: 15 } as const;
 type SignalName = keyof typeof SIGNAL_NUMBERS;
 
+/** Ctrl-C in a terminal reaches npm and the program, and npm passes it on: what comes so soon after the first is the same one. */
+const SAME_WITHIN_MS = 500;
+
 /**
  * The first signal aborts; whatever still runs `endAfterMs` later is cut off with the process.
  * @param reloads whether SIGHUP asks for the configuration to be read again, except on a terminal, where it says that this is gone
@@ -51,9 +54,12 @@ export function stopSignal(endAfterMs = END_AFTER_MS, { reloads = false } = {}):
     controller.abort(new UserError(`stopped by ${cause}`));
     resolveStopped();
   };
+  let signalledAt = Number.NEGATIVE_INFINITY;
   const onSignal = (name: SignalName): void => {
+    if (performance.now() - signalledAt < SAME_WITHIN_MS) return;
     const status = 128 + SIGNAL_NUMBERS[name];
     if (controller.signal.aborted) process.exit(status);
+    signalledAt = performance.now();
     printNotice(`\n${name}: stopping; finishing requests in flight first. A second signal stops at once.`);
     stop(name, status);
   };

@@ -1,6 +1,7 @@
 // `jobmirror sync` as a process: what it prints when it is stopped, or when the queue or database is unavailable.
 import { readFile, writeFile } from 'node:fs/promises';
 import { afterEach, describe, expect, it, vi } from 'vitest';
+import { pause } from '../../src/flow/pause.ts';
 import { feedXml, posting, postings } from '../support/indeed-feed.ts';
 import { type Mirror, type MirrorOptions, openMirror } from '../support/mirror.ts';
 import { patientSite } from '../support/patient-site.ts';
@@ -21,18 +22,36 @@ async function open(options: MirrorOptions = {}): Promise<void> {
 /** Nothing listens there. */
 const AWAY = '127.0.0.1:1';
 
-it('reports the outcome of requests in flight at Ctrl-C', { tags: 'slow' }, async () => {
+it.each([
+  ['', []],
+  [', which npm passes on', [100]],
+])('reports the outcome of requests in flight at Ctrl-C%s', { tags: 'slow' }, async (_how, againAfterMs) => {
   await open({ site: patientSite(60) });
   await mirror.sandbox.setFaults([{ name: 'latency', ms: 1500 }]);
   const args = ['sync', '--json', '--config', mirror.configPath];
   const running = startProgram(args, { cwd: mirror.folder, env: mirror.env });
   await vi.waitFor(() => expect(mirror.sandbox.requests.total()).toBeGreaterThanOrEqual(5), { timeout: 60_000 });
   running.process.kill('SIGINT');
+  for (const ms of againAfterMs) {
+    await pause(ms);
+    running.process.kill('SIGINT');
+  }
   expect(await running.ended).toEqual({ status: 0, signal: null });
   const report = JSON.parse(running.out());
   expect(report).toMatchObject({ status: 'mirrored', created: 4, pending: 0 });
   expect(report).not.toHaveProperty('message');
   expect(await mirror.sandbox.inspect.count()).toBe(4);
+});
+
+it('ends at once at a second Ctrl-C', { tags: 'slow' }, async () => {
+  await open({ site: patientSite(60) });
+  await mirror.sandbox.setFaults([{ name: 'latency', ms: 4_000 }]);
+  const running = startProgram(['sync', '--config', mirror.configPath], { cwd: mirror.folder, env: mirror.env });
+  await vi.waitFor(() => expect(mirror.sandbox.requests.total()).toBeGreaterThanOrEqual(5), { timeout: 60_000 });
+  running.process.kill('SIGINT');
+  await pause(1_000);
+  running.process.kill('SIGINT');
+  expect(await running.ended).toEqual({ status: 130, signal: null });
 });
 
 describe('with --json prints a line for each feed', () => {
