@@ -18,7 +18,7 @@ Below are all commands, then all [requests of the HTTP API](#http-api) and all [
 \`jobmirror\`. Results go to standard output, everything else to standard error. \`start\`, \`work\` and commands with \`--json\`
 log JSON lines there unless it is a terminal; all other commands log plain text. With \`--json\`, each object is one line.
 
-SIGINT, SIGTERM and SIGHUP end every command within 10 seconds, after the requests in flight; a second signal ends it at once. SIGHUP has \`start\`
+SIGINT, SIGTERM and SIGHUP end every command within 10 seconds, after the requests in flight; a second signal, half a second later or more, ends it at once. SIGHUP has \`start\`
 and \`work\` read their configuration again instead, unless they run on a terminal.
 The sandbox and the demo may take a minute to stop their own database on a slow disk. However a command ends, the next start
 continues from the database.
