@@ -176,6 +176,9 @@ export function toJsonb(value: unknown): string {
 
 // A temporary table in which a pull collects rows for the merge at its end.
 
+/** SQL: rows that fit on a page are stored as they are, as compressing them takes longer than everything else about them. */
+export const UNCOMPRESSED = ' with (toast_tuple_target = 8160)';
+
 /**
  * Exists from its first rows to the end of the transaction: to create and drop a table takes Postgres longer than most statements
  * of a pull, and few pulls need all of them.
@@ -184,13 +187,18 @@ export class LazyTable {
   readonly name: string;
   readonly #session: Session;
   readonly #columns: Readonly<Record<string, string>>;
+  readonly #storage: string;
   #exists = false;
 
-  /** @param columns their types, as in Postgres, and constraints. Names and types are constants, never data. */
-  constructor(session: Session, name: string, columns: Readonly<Record<string, string>>) {
+  /**
+   * @param columns their types, as in Postgres, and constraints. Names and types are constants, never data.
+   * @param storage see `UNCOMPRESSED`.
+   */
+  constructor(session: Session, name: string, columns: Readonly<Record<string, string>>, storage = '') {
     this.#session = session;
     this.name = name;
     this.#columns = columns;
+    this.#storage = storage;
   }
 
   /** If not, it is empty. */
@@ -209,7 +217,9 @@ export class LazyTable {
   async create(): Promise<void> {
     if (this.#exists) return;
     const columns = Object.entries(this.#columns).map(([name, type]) => `${name} ${type}`);
-    await this.#session.query(`create temporary table ${this.name} (${columns.join(', ')}) on commit drop`);
+    await this.#session.query(
+      `create temporary table ${this.name} (${columns.join(', ')})${this.#storage} on commit drop`,
+    );
     this.#exists = true;
   }
 }

@@ -1,7 +1,7 @@
 // What a pull keeps for people of the records that it read: what was altered in the fields of a posting, and the beginning of the record.
 import type { FeedName, PostingKey } from '../../posting/identifiers.ts';
 import type { Problem } from '../../posting/posting.ts';
-import { COPIED_TOGETHER_BYTES, LazyTable, RowCopier, toJsonb } from '../postgres/copy-rows.ts';
+import { COPIED_TOGETHER_BYTES, LazyTable, RowCopier, toJsonb, UNCOMPRESSED } from '../postgres/copy-rows.ts';
 import type { Queryable, Session } from '../postgres/database.ts';
 import { storable } from './record-problems.ts';
 
@@ -141,7 +141,7 @@ export class KeptRecords {
   constructor(session: Session, feed: FeedName) {
     this.#session = session;
     this.#feed = feed;
-    this.#kept = new LazyTable(session, 'kept', KEPT_COLUMNS);
+    this.#kept = new LazyTable(session, 'kept', KEPT_COLUMNS, UNCOMPRESSED);
     this.#rows = new RowCopier(session, this.#kept.name, KEPT_COLUMNS);
   }
 
