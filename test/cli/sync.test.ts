@@ -2,6 +2,7 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { pause } from '../../src/flow/pause.ts';
+import { type Ends, endsTest } from '../support/ends-test.ts';
 import { feedXml, posting, postings } from '../support/indeed-feed.ts';
 import { type Mirror, type MirrorOptions, openMirror } from '../support/mirror.ts';
 import { patientSite } from '../support/patient-site.ts';
@@ -12,7 +13,7 @@ import { type ProgramResult, runProgram } from './run-program.ts';
 
 let mirror: Mirror;
 const run = (...args: readonly string[]): Promise<ProgramResult> => runProgram(mirror, ...args);
-afterEach(() => mirror.close());
+afterEach(() => mirror?.close());
 
 async function open(options: MirrorOptions = {}): Promise<void> {
   mirror = await openMirror(options);
@@ -22,15 +23,23 @@ async function open(options: MirrorOptions = {}): Promise<void> {
 /** Nothing listens there. */
 const AWAY = '127.0.0.1:1';
 
-it.each([
-  ['', []],
-  [', which npm passes on', [100]],
-])('reports the outcome of requests in flight at Ctrl-C%s', { tags: 'slow' }, async (_how, againAfterMs) => {
-  await open({ site: patientSite(60) });
-  await mirror.sandbox.setFaults([{ name: 'latency', ms: 1500 }]);
-  const args = ['sync', '--json', '--config', mirror.configPath];
+/** A sync whose requests are in flight. */
+async function inFlight(ends: Ends, latencyMs: number, ...options: readonly string[]) {
+  const mirror = await openMirror({ site: patientSite(60) });
+  ends.push(() => mirror.close());
+  await mirror.writeFeed(feedXml(postings(4)));
+  await mirror.sandbox.setFaults([{ name: 'latency', ms: latencyMs }]);
+  const args = ['sync', ...options, '--config', mirror.configPath];
   const running = startProgram(args, { cwd: mirror.folder, env: mirror.env });
   await vi.waitFor(() => expect(mirror.sandbox.requests.total()).toBeGreaterThanOrEqual(5), { timeout: 60_000 });
+  return { mirror, running };
+}
+
+endsTest.concurrent.for<[string, readonly number[]]>([
+  ['', []],
+  [', which npm passes on', [100]],
+])('reports the outcome of requests in flight at Ctrl-C%s', { tags: 'slow' }, async ([, againAfterMs], { ends }) => {
+  const { mirror, running } = await inFlight(ends, 1500, '--json');
   running.process.kill('SIGINT');
   for (const ms of againAfterMs) {
     await pause(ms);
@@ -43,11 +52,8 @@ it.each([
   expect(await mirror.sandbox.inspect.count()).toBe(4);
 });
 
-it('ends at once at a second Ctrl-C', { tags: 'slow' }, async () => {
-  await open({ site: patientSite(60) });
-  await mirror.sandbox.setFaults([{ name: 'latency', ms: 4_000 }]);
-  const running = startProgram(['sync', '--config', mirror.configPath], { cwd: mirror.folder, env: mirror.env });
-  await vi.waitFor(() => expect(mirror.sandbox.requests.total()).toBeGreaterThanOrEqual(5), { timeout: 60_000 });
+endsTest.concurrent('ends at once at a second Ctrl-C', { tags: 'slow' }, async ({ ends }) => {
+  const { running } = await inFlight(ends, 4_000);
   running.process.kill('SIGINT');
   await pause(1_000);
   running.process.kill('SIGINT');

@@ -210,7 +210,7 @@ describe('a change that cannot be processed', () => {
       if (!available) skip();
       const installation = await open({
         queue,
-        site: { ...patientSite(20), retry: '{ attempts: 2, first_delay_seconds: 0.05, max_delay_seconds: 0.2 }' },
+        site: { ...patientSite(4), retry: '{ attempts: 2, first_delay_seconds: 0.05, max_delay_seconds: 0.2 }' },
       });
       await installation.sandbox.setFaults([{ name: '401' }]);
       expect(await installation.syncOf([posting('a'), posting('b')])).toMatchObject({ status: 'pending', pending: 2 });

@@ -76,7 +76,7 @@ describe('a site that stores values as', { concurrent: true }, () => {
   );
 });
 
-it('a reference that a site always prefixes is asked about once', { timeout: 900_000 }, async ({ open }) => {
+it.concurrent('a reference that a site always prefixes is asked about once', { timeout: 900_000 }, async ({ open }) => {
   const installation = await open({ site: patientSite(5) });
   await prefix(installation, 'ACME-');
   expect(await installation.syncOf([posting('key-a')])).toMatchObject({ in_doubt: 1, created: 0 });
@@ -95,7 +95,7 @@ it('a reference that a site always prefixes is asked about once', { timeout: 900
   expect(jobs.map(({ fields }) => fields.number).sort()).toEqual(['ACME-key-a', 'ACME-key-b', 'ACME-key-c']);
 });
 
-it('a site that starts and stops prefixing references is asked about once; its older jobs stay', {
+it.concurrent('a site that starts and stops prefixing references is asked about once; its older jobs stay', {
   timeout: 900_000,
 }, async ({ open }) => {
   const installation = await open({ site: patientSite(5) });
@@ -123,9 +123,9 @@ it('a site that starts and stops prefixing references is asked about once; its o
   expect(await own(installation)).toHaveLength(22);
 });
 
-it('rewritings learnt from one site do not apply to another site under its name', { timeout: 900_000 }, async ({
-  open,
-}) => {
+it.concurrent('rewritings learnt from one site do not apply to another site under its name', {
+  timeout: 900_000,
+}, async ({ open }) => {
   const installation = await open({ site: patientSite(5) });
   await prefix(installation, 'ACME-');
   await installation.syncOf([posting('key-a')]);

@@ -74,10 +74,10 @@ describe('a pull that is stopped', { concurrent: true }, () => {
 });
 
 // With the real timing: the others run with a fast one.
-it('a start that is stopped in a pull does not keep another process from the next runs', {
+it.concurrent('a start that is stopped in a pull does not keep another process from the next runs', {
   timeout: 900_000,
   tags: 'slow',
-}, async ({ open }) => {
+}, async ({ open, expect }) => {
   const installation = await open({ feed: { schedule: '"*/5 * * * * *"' }, timing: TIMING });
   await appendFile(installation.configPath, 'listen: { port: 0 }\n');
   await installation.writeFeed(feedXml(postings(3)));

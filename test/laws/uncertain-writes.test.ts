@@ -60,7 +60,7 @@ describe('after', { concurrent: true }, () => {
   );
 });
 
-it('of a posting that leaves within its grace and comes back as it was: its job is as the feed has it', {
+it.concurrent('of a posting that leaves within its grace and comes back as it was: its job is as the feed has it', {
   timeout: 900_000,
 }, async ({ open }) => {
   const installation = await open({

@@ -1,17 +1,11 @@
 // A token that occurs in IDs, addresses and values of a site's responses: values are read as sent, and stored without it.
 // @module-tag slow
-import { afterEach, describe, expect, it } from 'vitest';
-import { type Got, openSite, type Reply, type ScriptedSite } from '../site/scripted-site.ts';
+import { describe, expect } from 'vitest';
+import { type Got, openSite, type Reply } from '../site/scripted-site.ts';
+import { type Ends, endsTest as it } from '../support/ends-test.ts';
 import { feedXml, posting, type TestPosting } from '../support/indeed-feed.ts';
-import { type Mirror, openMirror } from '../support/mirror.ts';
+import { openMirror } from '../support/mirror.ts';
 import { patientSite } from '../support/patient-site.ts';
-
-let mirror: Mirror;
-let site: ScriptedSite;
-afterEach(async () => {
-  await mirror?.close();
-  await site?.[Symbol.asyncDispose]();
-});
 
 /** The site's jobs by ID: the fields of each as XML elements. */
 type Jobs = Map<string, Map<string, string>>;
@@ -37,7 +31,7 @@ function readFields(xml: string): [string, string][] {
 }
 
 /** A site with show, list, create, update and delete, which puts the token into each `Location`. */
-async function openStage(play: Play): Promise<Jobs> {
+async function openStage(ends: Ends, play: Play) {
   const { token, idOf = String, store = (_name, value) => value } = play;
   const jobs: Jobs = new Map();
   let made = 0;
@@ -61,8 +55,9 @@ async function openStage(play: Play): Promise<Jobs> {
     if (got.method === 'PUT') for (const [name, value] of readFields(got.body)) job.set(name, store(name, value));
     return play.answer?.(got, id) ?? [200, {}, xmlOf(id)];
   };
-  site = await openSite(handle);
-  mirror = await openMirror({
+  const site = await openSite(handle);
+  ends.push(() => site[Symbol.asyncDispose]());
+  const mirror = await openMirror({
     searched: play.searched,
     site: {
       base_url: site.url.href,
@@ -71,14 +66,14 @@ async function openStage(play: Play): Promise<Jobs> {
       ...play.siteLines,
     },
   });
+  ends.push(() => mirror.close());
   Object.assign(mirror.env, { BOARD_TOKEN: token });
-  return jobs;
+  const requests = (...methods: string[]) =>
+    site.got.filter(({ method }) => methods.includes(method)).map(({ method, url }) => `${method} ${url}`);
+  return { jobs, mirror, requests, feed: (...list: TestPosting[]) => mirror.writeFeed(feedXml(list)) };
 }
 
-const requests = (...methods: string[]) =>
-  site.got.filter(({ method }) => methods.includes(method)).map(({ method, url }) => `${method} ${url}`);
 const titles = (jobs: Jobs) => [...jobs.values()].map((fields) => fields.get('title')).sort();
-const feed = (...list: TestPosting[]) => mirror.writeFeed(feedXml(list));
 
 const SHORT_TOKENS: readonly [token: string, idOf: (nth: number) => string][] = [
   ['100', (nth) => `${1000 + nth}`],
@@ -87,9 +82,9 @@ const SHORT_TOKENS: readonly [token: string, idOf: (nth: number) => string][] = 
   ['nurse', (nth) => `${nth}-nurse-nurse`],
 ];
 
-describe('a short token, which occurs in IDs and Location', () => {
-  it.each(SHORT_TOKENS)('sends creates, updates and deletes to the right jobs: %s', async (token, idOf) => {
-    const jobs = await openStage({ token, idOf, siteLines: patientSite(30) });
+describe('a short token, which occurs in IDs and Location', { concurrent: true }, () => {
+  it.for(SHORT_TOKENS)('sends creates, updates and deletes to the right jobs: %s', async ([token, idOf], { ends }) => {
+    const { jobs, mirror, requests, feed } = await openStage(ends, { token, idOf, siteLines: patientSite(30) });
     await feed(posting('a'), posting('b'), posting('c'));
     expect(await mirror.sync()).toMatchObject({ status: 'mirrored', created: 3 });
     const mapped = await (await mirror.app()).db.query<{ key: string; id: string }>(
@@ -104,9 +99,9 @@ describe('a short token, which occurs in IDs and Location', () => {
     expect(await mirror.sync()).toMatchObject({ status: 'mirrored', requests: 0 });
   });
 
-  it.each(SHORT_TOKENS)('resolves a doubt with the job that the list shows: %s', async (token, idOf) => {
+  it.for(SHORT_TOKENS)('resolves a doubt with the job that the list shows: %s', async ([token, idOf], { ends }) => {
     const doubtful = new Set(['b']);
-    const jobs = await openStage({
+    const { jobs, mirror, feed } = await openStage(ends, {
       token,
       idOf,
       answer: ({ method, body }) =>
@@ -127,15 +122,19 @@ describe('a short token, which occurs in IDs and Location', () => {
   });
 });
 
-describe('a long token that is a word of the feed as well', () => {
+describe('a long token that is a word of the feed as well', { concurrent: true }, () => {
   const token = 'frontend-developer';
   const wordy = (key: string) =>
     posting(key, { title: `Senior frontend-developer ${key}`, description: `A ${token}.` });
   const lost = (got: Got): Reply | undefined =>
     got.method === 'POST' ? [500, {}, '<error>database</error>'] : undefined;
 
-  it('is compared as the site shows it: a doubt without a reference adopts its own job', async () => {
-    const jobs = await openStage({ token, answer: lost, siteLines: { reference_field: undefined } });
+  it('is compared as the site shows it: a doubt without a reference adopts its own job', async ({ ends }) => {
+    const { jobs, mirror, requests, feed } = await openStage(ends, {
+      token,
+      answer: lost,
+      siteLines: { reference_field: undefined },
+    });
     // The site shows creation times, which are needed without a reference.
     const original = jobs.set.bind(jobs);
     jobs.set = (id, fields) => original(id, new Map([...fields, ['created-at', new Date().toISOString()]]));
@@ -150,8 +149,8 @@ describe('a long token that is a word of the feed as well', () => {
     expect(await mirror.sync()).toMatchObject({ status: 'mirrored', requests: 0 });
   });
 
-  it('in its reference causes no second job for a create in doubt', async () => {
-    const jobs = await openStage({ token, answer: lost });
+  it('in its reference causes no second job for a create in doubt', async ({ ends }) => {
+    const { jobs, mirror, requests, feed } = await openStage(ends, { token, answer: lost });
     await feed(wordy(`${token}/1`), wordy(`${token}/2`));
     expect(await mirror.sync()).toMatchObject({ status: 'mirrored', in_doubt: 0 });
     expect(requests('POST')).toHaveLength(2);
@@ -159,8 +158,12 @@ describe('a long token that is a word of the feed as well', () => {
     expect(requests('PUT')).toEqual([]);
   });
 
-  it('in its reference does not hide an existing job', async () => {
-    const jobs = await openStage({ token, searched: true, siteLines: patientSite(30) });
+  it('in its reference does not hide an existing job', async ({ ends }) => {
+    const { jobs, mirror, requests, feed } = await openStage(ends, {
+      token,
+      searched: true,
+      siteLines: patientSite(30),
+    });
     for (const nth of ['1', '2'])
       jobs.set(
         `9${nth}`,
@@ -179,8 +182,8 @@ describe('a long token that is a word of the feed as well', () => {
     expect(jobs.size).toBe(3);
   });
 
-  it('counts as shown exactly, and no update follows a create', async () => {
-    const jobs = await openStage({ token, siteLines: patientSite(30) });
+  it('counts as shown exactly, and no update follows a create', async ({ ends }) => {
+    const { jobs, mirror, feed } = await openStage(ends, { token, siteLines: patientSite(30) });
     await feed(wordy('a'), wordy('b'));
     expect(await mirror.sync()).toMatchObject({ status: 'mirrored', created: 2 });
     const { db } = await mirror.app();
@@ -189,10 +192,10 @@ describe('a long token that is a word of the feed as well', () => {
     expect(jobs.size).toBe(2);
   });
 
-  it('that a site puts into the job of a doubt is not stored, and is corrected once', async () => {
+  it('that a site puts into the job of a doubt is not stored, and is corrected once', async ({ ends }) => {
     const store = (name: string, value: string) => (name === 'location-city' ? `${value} ${token}` : value);
     let isLost = true;
-    const jobs = await openStage({
+    const { jobs, mirror, requests, feed } = await openStage(ends, {
       token,
       store,
       answer: (got) => (isLost ? lost(got) : undefined),
