@@ -152,7 +152,9 @@ async function readDocument(
     broken = brokenOff(error, signal);
   }
   const end = await splitting.endDocument(broken === undefined && length.isProven);
-  ends.add({ ...document, relayed: length.relayed }, end, broken?.message);
+  // A posting's page may lead to the next posting.
+  const following = usesAddress ? undefined : document.following;
+  ends.add(end, { ...document, relayed: length.relayed, following }, broken?.message);
   report();
   return { broken, refused: end.refusal !== undefined };
 }
@@ -194,8 +196,8 @@ class DocumentEnds {
 
   /** Notes the end of a document. @param broken why its bytes broke off, if they did. */
   add(
-    { name: document, pageOf, stop, relayed, mark }: SourceDocument,
     end: SplitEnd,
+    { name: document, pageOf, stop, relayed, mark, address, following = end.following }: SourceDocument,
     broken: string | undefined,
   ): void {
     this.#documents++;
@@ -215,6 +217,9 @@ class DocumentEnds {
     // What something else than a feed lacks of one says no more.
     if (stop !== undefined && end.refusal !== undefined) return;
     for (const reason of end.shortfalls) this.#note({ document, reason });
+    // Pages that are saved in files may all be there.
+    if (following === undefined || pageOf !== undefined || address === undefined) return;
+    this.#note({ document, reason: `${following}, which is not read; set pages, so that the whole list is read` });
   }
 
   /** Notes why the source broke off between its documents. */

@@ -15,6 +15,8 @@ export type Opening =
       readonly bytes: Buffer;
       /** The bytes are the whole document. */
       readonly isWhole: boolean;
+      /** The response says that another page follows. */
+      readonly isFollowed: boolean;
       /** The bytes are not valid in the encoding that the document declares, UTF-8 by default. */
       readonly isBroken: boolean;
     }
@@ -35,7 +37,8 @@ export async function readOpening(
     if (opened.kind === 'not_modified') return { kind: 'failed', message: 'the source answered "not modified"' };
     for await (const document of unzipDocuments(opened.documents, LIMITS, both)) {
       const unpacked = decompress(document.chunks, { isProven: false });
-      return await gather(toUtf8(unpacked, { configured: encoding, transport: document.charset }));
+      const isFollowed = document.following !== undefined;
+      return await gather(toUtf8(unpacked, { configured: encoding, transport: document.charset }), isFollowed);
     }
     return { kind: 'failed', message: 'the source has no documents' };
   } catch (error) {
@@ -47,7 +50,7 @@ export async function readOpening(
   }
 }
 
-async function gather(chunks: AsyncIterable<Buffer>): Promise<Opening> {
+async function gather(chunks: AsyncIterable<Buffer>, isFollowed: boolean): Promise<Opening> {
   const parts: Buffer[] = [];
   let length = 0;
   let isWhole = true;
@@ -59,7 +62,7 @@ async function gather(chunks: AsyncIterable<Buffer>): Promise<Opening> {
     if (!isWhole) break;
   }
   const bytes = Buffer.concat(parts);
-  return { kind: 'opening', bytes, isWhole, isBroken: hasBrokenCharacters(bytes) };
+  return { kind: 'opening', bytes, isWhole, isFollowed, isBroken: hasBrokenCharacters(bytes) };
 }
 
 /** Undecodable bytes stay as they are, or become U+FFFD. The end may be cut within a character. */

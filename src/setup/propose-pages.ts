@@ -32,57 +32,106 @@ const OFFSETS = /^(?:offset|start|skip|from|startindex|first)$/i;
 const PAGES = /^(?:page|p|pagenumber|page_number|currentpage|pageindex)$/i;
 const SIZES = /^(?:limit|size|per_?page|page_?size|count|top|results_?per_?page|max_?results)$/i;
 
+/** Where a page says whether more follow. */
+const MORE = new Set('hasmore hasmorepages hasmoreresults hasnext hasnextpage more morerecords ismore'.split(' '));
+
 /**
  * @param document a page, parsed. @param records how many it has. @param address the page's; `undefined`: it is a file,
- * which has no further pages.
+ * which has no further pages. @param isFollowed its Link header names the next page.
  */
-export function proposePages(document: unknown, records: number, address: URL | undefined): ProposedPages {
+export function proposePages(
+  document: unknown,
+  records: number,
+  address: URL | undefined,
+  isFollowed = false,
+): ProposedPages {
   const values = valuesIn(document, '', 0);
+  const more = values.find(({ name, value }) => MORE.has(name) && typeof value === 'boolean');
   const totals = values.filter(
-    ({ name, value }) => TOTALS.includes(name) && Number.isInteger(value) && Number(value) >= records,
+    // A page may count its own records only.
+    ({ name, value }) =>
+      TOTALS.includes(name) && numberOf(value) >= records && (name !== 'count' || more === undefined),
   );
   const total = totals.toSorted((a, b) => TOTALS.indexOf(a.name) - TOTALS.indexOf(b.name))[0];
-  const isPart = total !== undefined && Number(total.value) > records;
-  const pages = address === undefined ? undefined : pagesBy(values, records, address, isPart);
-  const isWhole = !isPart && pages === undefined;
+  const why = reasonOfPart({ total, more, records, address });
+  const isPart = why !== undefined;
+  const pages = address === undefined ? undefined : pagesBy(values, { records, address, isPart, isFollowed, more });
   return {
-    ...(total !== undefined && (pages !== undefined || isWhole) ? { total: total.path } : {}),
+    // A list whose total is not reached is not complete, so nothing is deleted. A file would never be.
+    ...(total !== undefined && (address !== undefined || !isPart) ? { total: total.path } : {}),
     ...(pages === undefined ? {} : { pages }),
     notes:
-      isPart && pages === undefined
-        ? [
-            `the document states ${total.value} postings (${total.path}), but has ${records}: the rest is on further pages; set pages, or ask for all of them`,
-          ]
-        : [],
+      isPart && pages === undefined ? [`${why}: the rest is on further pages; set pages, or ask for all of them`] : [],
   };
+}
+
+interface Part {
+  readonly total: Value | undefined;
+  readonly more: Value | undefined;
+  readonly records: number;
+  readonly address: URL | undefined;
+}
+
+/** Why the page is a part of the list, for people. */
+function reasonOfPart({ total, more, records, address }: Part): string | undefined {
+  if (total !== undefined && numberOf(total.value) > records)
+    return `the document states ${total.value} postings (${total.path}), but has ${records}`;
+  if (more?.value === true) return `the document states that more postings follow (${more.path})`;
+  const asked = [...(address?.searchParams ?? [])].find(([name, text]) => SIZES.test(name) && text === `${records}`);
+  return asked === undefined || total !== undefined || more !== undefined || records === 0
+    ? undefined
+    : `the document has as many postings as the address asks for (${asked[0]}=${records})`;
+}
+
+/** `NaN` if it is no whole number. PHP may write numbers as texts. */
+const numberOf = (value: unknown): number =>
+  Number.isInteger(value) || (typeof value === 'string' && /^\d+$/.test(value)) ? Number(value) : Number.NaN;
+
+interface Page {
+  readonly records: number;
+  readonly address: URL;
+  readonly isPart: boolean;
+  readonly isFollowed: boolean;
+  readonly more: Value | undefined;
 }
 
 function pagesBy(
   values: readonly Value[],
-  records: number,
-  address: URL,
-  isPart: boolean,
+  { records, address, isPart, isFollowed, more }: Page,
 ): Readonly<Record<string, unknown>> | undefined {
   const next = values.find(({ path, value }) => isNext(path) && (value === null || isAddress(value)));
   if (next !== undefined) return { by: 'next', path: next.path };
+  if (isFollowed) return { by: 'link' };
   const cursor = values.find(
     ({ name, value }) => CURSORS[name] !== undefined && (value === null || typeof value === 'string'),
   );
+  const flag = more === undefined ? {} : { more: more.path };
   if (cursor !== undefined) {
     const parameter =
       [...address.searchParams.keys()].find((name) => /cursor|token/i.test(name)) ?? CURSORS[cursor.name];
-    return { by: 'cursor', path: cursor.path, parameter };
+    return { by: 'cursor', path: cursor.path, parameter, ...flag };
   }
-  if (!isPart) return undefined;
+  if (!isPart && more === undefined) return undefined;
   const asked = [...address.searchParams.keys()];
-  const stated = values.filter(({ value }) => Number.isInteger(value)).map(({ path }) => path.split('/').at(-1) ?? '');
-  const sizeParameter = [...asked, ...stated].find((name) => SIZES.test(name) && name !== 'count');
+  const stated = values
+    .filter(({ value }) => !Number.isNaN(numberOf(value)))
+    .map(({ path }) => path.split('/').at(-1) ?? '');
+  const sizeParameter = [...asked, ...stated.filter((name) => name !== 'count')].find((name) => SIZES.test(name));
   const size = Number(address.searchParams.get(sizeParameter ?? '')) || records;
   const sizes = sizeParameter === undefined ? {} : { size, size_parameter: sizeParameter };
+  const startOf = (name: string) => {
+    const value = values.find(({ path }) => path.split('/').at(-1) === name)?.value;
+    return numberOf(address.searchParams.get(name) ?? value);
+  };
   const offset = [...asked, ...stated].find((name) => OFFSETS.test(name));
-  if (offset !== undefined) return { by: 'offset', parameter: offset, ...sizes };
+  if (offset !== undefined) {
+    const first = startOf(offset) === 1 ? { first: 1 } : {};
+    return { by: 'offset', parameter: offset, ...first, ...sizes, ...flag };
+  }
   const page = [...asked, ...stated].find((name) => PAGES.test(name));
-  return page === undefined ? undefined : { by: 'page', parameter: page, ...sizes };
+  if (page === undefined) return undefined;
+  const first = startOf(page) === 0 ? { first: 0 } : {};
+  return { by: 'page', parameter: page, ...first, ...sizes, ...flag };
 }
 
 /** `next`, `links/next`, `_links/next/href`. */

@@ -82,6 +82,8 @@ export type ProposalResult =
 export interface ProposalRequest {
   readonly bytes: Buffer;
   readonly isWhole: boolean;
+  /** The response says in its header that another page follows. */
+  readonly isFollowed?: boolean;
   /** As the person wrote it. */
   readonly address: string;
   readonly presets: readonly Preset[];
@@ -289,7 +291,8 @@ async function proposeOwn(request: ProposalRequest, type: Exclude<DocumentType, 
   if (other !== undefined && (best === undefined || !('title' in best.mapping.fields) || !hasOwnKey(best.mapping)))
     return unusable(other);
   if (best === undefined) return unusable(refusal ?? (await withoutRecords(request, type)));
-  const pages = proposePages(document, best.sample.records, addressOf(request.address));
+  const { isFollowed = false } = request;
+  const pages = proposePages(document, best.sample.records, addressOf(request.address), isFollowed);
   return { kind: 'proposal', proposal: ownProposal(best, pages), yield: ownYield(best) };
 }
 

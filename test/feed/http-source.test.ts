@@ -193,6 +193,46 @@ describe('responses that are not a feed', () => {
   });
 });
 
+describe('a document that says that another page follows', () => {
+  const jobs = '[{"id":1,"next":"/2","has_more":true}]';
+  it.each<[string, string, ('xml' | 'json' | 'json-ld')?, string[]?]>([
+    ['a Link header', jobs, 'json', ['Link: </jobs?page=1>; rel="prev", </jobs?page=3>; rel="next"']],
+    ['a Link header that cannot be read', jobs, 'json', ['Link: </jobs?page=3; rel="next"']],
+    ['an address', `{"jobs":${jobs},"next":"https://a.example/jobs?page=2"}`],
+    ['an address among links', `{"links":{"prev":null,"next":{"href":"/jobs?page=2"}},"jobs":${jobs}}`],
+    ['an address of OData', `{"@odata.nextLink":"https://a.example/x?$skiptoken=1","jobs":${jobs}}`],
+    ['a flag', `{"jobs":${jobs},"info":{"count":200,"more_records":true}}`],
+    ['a link of Atom', '<feed><link rel="next" href="/feed?page=2"/><job/></feed>', 'xml'],
+    ['an element', '<page><job/><next>/feed?page=2</next></page>', 'xml'],
+  ])('is not complete: %s', async (_what, document, format = 'json', headers = []) => {
+    const bytes = Buffer.from(document);
+    const server = await serve((socket) => respond(socket, 'Content-Length', bytes, bytes.length, headers));
+    const recordPath = format === 'xml' ? '*/job' : document.startsWith('[') ? '' : 'jobs';
+    const { reading } = await read({ location: server.origin, format, recordPath });
+    expect(reading).toMatchObject({ kind: 'read', records: 1, version: undefined });
+    expect(reading).toMatchObject({ shortfalls: [expect.stringMatching(/page/)] });
+  });
+
+  it.each<[string, string, ('xml' | 'json' | 'json-ld')?, string[]?]>([
+    ['its end', `{"jobs":${jobs},"next":null,"has_more":false,"links":{"next":null,"self":"/jobs"}}`],
+    ['a Link header to the page before', jobs, 'json', ['Link: </jobs?page=1>; rel="prev"']],
+    ['other texts', `{"next":"Apply now","next_steps":"/apply","meta":{"more":"/about"},"jobs":${jobs}}`],
+    ['another element', '<page><link rel="self" href="/feed"/><more>/about</more><job/></page>', 'xml'],
+    [
+      'the next posting after the page of one',
+      '<!doctype html><html><script type="application/ld+json">{"@type":"JobPosting","title":"Nurse"}</script></html>',
+      'json-ld',
+      ['Link: </jobs/2>; rel="next"'],
+    ],
+  ])('is complete at %s', async (_what, document, format = 'json', headers = []) => {
+    const bytes = Buffer.from(document);
+    const server = await serve((socket) => respond(socket, 'Content-Length', bytes, bytes.length, headers));
+    const recordPath = format === 'xml' ? '*/job' : document.startsWith('[') ? '' : 'jobs';
+    const { reading } = await read({ location: server.origin, format, recordPath });
+    expect(reading).toMatchObject({ kind: 'read', records: 1, shortfalls: [] });
+  });
+});
+
 describe('gzip', () => {
   const once = gzipSync(feed);
   it.each([

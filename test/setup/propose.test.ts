@@ -155,13 +155,49 @@ describe('the pages of a JSON API', () => {
       { total: 'total', pages: { by: 'page', parameter: 'page', size: 10, size_parameter: 'per_page' } },
     ],
     ['a total that is reached', { total: 2 }, '', { total: 'total' }],
+    [
+      'a total as a text, and pages from 0',
+      { total: '37', page: 0 },
+      '?page=0&size=2',
+      { total: 'total', pages: { by: 'page', parameter: 'page', first: 0, size: 2, size_parameter: 'size' } },
+    ],
+    [
+      'offsets from 1',
+      { total: 37, start: 1 },
+      '?start=1&count=2',
+      { total: 'total', pages: { by: 'offset', parameter: 'start', first: 1, size: 2, size_parameter: 'count' } },
+    ],
+    [
+      'a flag, beside the number of records on the page',
+      { info: { per_page: 2, count: 2, page: 1, more_records: true } },
+      '?page=1&per_page=2',
+      { pages: { by: 'page', parameter: 'page', size: 2, size_parameter: 'per_page', more: 'info/more_records' } },
+    ],
+    [
+      'as many records as the address asks for',
+      {},
+      '?skip=0&limit=2',
+      { pages: { by: 'offset', parameter: 'skip', size: 2, size_parameter: 'limit' } },
+    ],
   ])('%s', (_what, page, query, expected) => {
     expect(proposePages({ ...page, jobs: [{}, {}] }, 2, address(query))).toEqual({ ...expected, notes: [] });
   });
 
-  it('says that there are more pages if it does not know how to get them', () => {
+  it('follows a Link header, whatever the document is', () => {
+    expect(proposePages([{}, {}], 2, address('?page=1'), true)).toEqual({ pages: { by: 'link' }, notes: [] });
+    expect(proposePages(undefined, 2, address(), true)).toEqual({ pages: { by: 'link' }, notes: [] });
+  });
+
+  it('says that there are more pages if it does not know how to get them, and is not complete without them', () => {
     expect(proposePages({ total: 37 }, 2, address())).toEqual({
+      total: 'total',
       notes: [expect.stringMatching(/^the document states 37 postings \(total\), but has 2/)],
+    });
+    expect(proposePages({ has_more: true }, 2, address())).toEqual({
+      notes: [expect.stringMatching(/^the document states that more postings follow \(has_more\)/)],
+    });
+    expect(proposePages([{}, {}], 2, address('?limit=2'))).toEqual({
+      notes: [expect.stringMatching(/^the document has as many postings as the address asks for \(limit=2\)/)],
     });
     // A file has no further pages, and the total would never be reached.
     expect(proposePages({ total: 37, next: 'https://x.example' }, 2, undefined)).toMatchObject({

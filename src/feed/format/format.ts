@@ -132,6 +132,8 @@ export interface SplitEnd {
   readonly isOpen?: boolean;
   /** The declared number of records. */
   readonly declaredTotal?: number;
+  /** How the document says that another page follows, for people. */
+  readonly following?: string;
   /** Without records: what the configuration of their path may mean instead, for people. */
   readonly advice?: string;
 }

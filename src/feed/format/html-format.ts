@@ -65,6 +65,8 @@ class HtmlSplitter implements Splitter, PageSink {
       ...end,
       refusal: this.refusal ?? end.refusal,
       shortfalls: [...end.shortfalls, ...this.#endOfPage(isEndProven)],
+      // What else the page's program has says nothing about the list.
+      following: undefined,
       isOpen: !this.#page.isClosed,
     };
   }

@@ -3,7 +3,16 @@ import { nearestName } from '../../posting/id-and-name.ts';
 import { UNDECODABLE_OUTSIDE, Utf8Check } from '../decode/utf8-check.ts';
 import { ChunkJoiner, RecordHandOver } from './chunk-joiner.ts';
 import type { SplitEnd, SplitOptions, SplitSink, Splitter } from './format.ts';
-import { isErrorName, maySayError, OPENING_BYTES, refusalOf, StatedErrors } from './unexpected-document.ts';
+import {
+  followingPageIn,
+  isErrorName,
+  maySayError,
+  maySayNext,
+  maySayNextIn,
+  OPENING_BYTES,
+  refusalOf,
+  StatedErrors,
+} from './unexpected-document.ts';
 import { ValueScanner } from './value-scanner.ts';
 
 /** No feed has longer names, or totals, outside its records. */
@@ -107,9 +116,9 @@ export class JsonSplitter implements Splitter {
     }
     this.#outside.end();
     if (this.#outside.broken) this.#outline.note(UNDECODABLE_OUTSIDE);
-    const { shortfalls, declaredTotal } = this.#outline.finish(this.records);
+    const found = this.#outline.finish(this.records);
     const { records, oversizedRecords } = this.#records;
-    return { records, oversizedRecords, refusal: this.refusal, shortfalls, declaredTotal };
+    return { records, oversizedRecords, refusal: this.refusal, ...found };
   }
 
   shift(by: number): void {
@@ -441,7 +450,7 @@ type Place =
   | 'skipped'
   /** A declared total. */
   | 'total'
-  /** A value that may state an error. */
+  /** A value that may state an error, or that another page follows. */
   | 'stated';
 
 class JsonOutline {
@@ -455,6 +464,7 @@ class JsonOutline {
   /** The name whose value comes next, in an object. */
   #name = '';
   readonly #errors = new StatedErrors();
+  #following: string | undefined;
 
   constructor(recordPath: ListPath, totalPaths: readonly string[]) {
     this.#recordPath = recordPath;
@@ -519,8 +529,11 @@ class JsonOutline {
     }
     const holdsTotal =
       first === '{' && this.#totalPaths.some((total) => total.startsWith(path === '' ? '' : `${path}/`));
-    const holdsError = this.#open.length < MAX_ERROR_DEPTH && path.split('/').some(isErrorName);
-    if (level < 0 && !holdsTotal && !holdsError) return 'skipped';
+    const names = path.split('/');
+    const isTelling =
+      this.#open.length < MAX_ERROR_DEPTH &&
+      (names.some(isErrorName) || (first === '{' && maySayNextIn(names.at(-1) ?? '')));
+    if (level < 0 && !holdsTotal && !isTelling) return 'skipped';
     if (this.#open.length >= MAX_OPEN)
       this.refuse(`lists and objects are nested deeper than ${MAX_OPEN} outside the records`);
     this.#open.push({ isObject: first === '{', isNumbered: false, level, path, names: [], found: false });
@@ -533,9 +546,11 @@ class JsonOutline {
     this.#totals.push({ path, text });
   }
 
-  /** Takes the text of a value that may state an error, or its beginning. */
+  /** Takes the text of a value that may state an error or a next page, or its beginning. */
   takeStated(text: string): void {
-    this.#errors.take(this.#placeIn(this.#open.at(-1)).path.split('/'), text);
+    const names = this.#placeIn(this.#open.at(-1)).path.split('/');
+    this.#errors.take(names, text);
+    this.#following ??= followingPageIn(names, text);
   }
 
   /** Leaves the innermost container. */
@@ -552,11 +567,12 @@ class JsonOutline {
   }
 
   /** Ends the document. Returns every reason why it is incomplete, given the number of records found. */
-  finish(records: number): { shortfalls: string[]; declaredTotal?: number } {
+  finish(records: number): Pick<SplitEnd, 'shortfalls' | 'declaredTotal' | 'following'> {
     const stated = this.#errors.found(records);
     if (stated !== undefined) this.note(stated);
     const declaredTotals = this.#totals.map(({ path, text }) => this.#readTotal(path, text, records));
-    return { shortfalls: [...this.#shortfalls], declaredTotal: declaredTotals.find((total) => total !== undefined) };
+    const declaredTotal = declaredTotals.find((total) => total !== undefined);
+    return { shortfalls: [...this.#shortfalls], declaredTotal, following: this.#following };
   }
 
   #placeIn(outer: Container | undefined): { level: number; path: string } {
@@ -574,7 +590,7 @@ class JsonOutline {
     if (this.#totalPaths.includes(path)) return 'total';
     const names = path.split('/');
     const isTold = (this.#open.at(-1)?.level ?? -1) >= 0 && maySayError(names.at(-1) ?? '');
-    return isTold || names.some(isErrorName) ? 'stated' : 'skipped';
+    return isTold || names.some(isErrorName) || maySayNext(names) ? 'stated' : 'skipped';
   }
 
   #readTotal(path: string, text: string, records: number): number | undefined {

@@ -1,5 +1,5 @@
 // Says what a document has in place of records: another format, or an error that it states in named values of any
-// format.
+// format; and whether it says that another page follows.
 
 /** So much of a document's beginning tells what it is. */
 export const OPENING_BYTES = 2_048;
@@ -109,4 +109,27 @@ export function statedErrorIn(json: unknown): string | undefined {
   };
   visit(json, []);
   return errors.found(0);
+}
+
+// Recognises that a document is one of several pages, in any format of named values. A cursor proves nothing: some have one at their end.
+
+const AROUND_NEXT = /^(?:_?links?|paging|pagination|page[-_]?info|meta|info|next)$/i;
+const NEXT = /^_*(?:@odata\.)?next(?:[-_]?page)?(?:[-_]?(?:url|link|href|uri))?$/i;
+const MORE = /^(?:has[-_]?|is[-_]?)?(?:more|next)(?:[-_]?(?:pages?|records?|results?|items?))?$/i;
+
+/** Whether an object of this name may say that another page follows. */
+export const maySayNextIn = (name: string): boolean => AROUND_NEXT.test(name);
+
+/** Whether a value may say that another page follows. @param names from the root to its own, without prefixes. */
+export const maySayNext = (names: readonly string[]): boolean =>
+  namesNext(names.slice(-2)) || MORE.test(names.at(-1) ?? '');
+
+const namesNext = ([outer = '', own = outer]: readonly string[]): boolean =>
+  NEXT.test(own) || (NEXT.test(outer) && /^(?:href|url)$/i.test(own));
+
+/** How the value says that another page follows, for people; `undefined` if it does not. */
+export function followingPageIn(names: readonly string[], text: string): string | undefined {
+  const isFlag = MORE.test(names.at(-1) ?? '') && /^\s*true\s*$/i.test(text);
+  const isAddress = namesNext(names.slice(-2)) && /^\s*(?:https?:\/\/|[/?])\S/i.test(text);
+  return isFlag || isAddress ? `the document says at ${names.join('/')} that another page follows` : undefined;
 }

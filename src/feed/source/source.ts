@@ -137,6 +137,8 @@ export interface SourceDocument {
   readonly isElsewhere?: boolean;
   /** The list that the document is a page of, if any: no posting may be on two pages of a list. */
   readonly pageOf?: string;
+  /** How the response says that another page follows, for people, although only this one is requested. */
+  readonly following?: string;
 }
 
 /** What a source with a single document opens. */

@@ -1,10 +1,13 @@
 // Follows the XML of a feed outside its records: the stack of open elements, the declared totals, and the reasons why
 // the document is incomplete or not a feed at all.
 import { nearestName } from '../../../posting/id-and-name.ts';
+import type { SplitEnd } from '../format.ts';
 import {
+  followingPageIn,
   htmlRefusal,
   isErrorName,
   maySayError,
+  maySayNext,
   namesError,
   OPENING_BYTES,
   quote,
@@ -46,6 +49,7 @@ export class XmlOutline {
   #textBeforeRoot = 0;
   #capturing: DeclaredTotal | undefined;
   readonly #errors = new StatedErrors();
+  #following: string | undefined;
   /** The text of the innermost element, if it may state an error. */
   #stated: Buffer[] | undefined;
   #statedBytes = 0;
@@ -132,7 +136,7 @@ export class XmlOutline {
   }
 
   /** Ends the document. Returns every reason why it is incomplete, given the number of records found. */
-  finish(records: number): { shortfalls: string[]; declaredTotal?: number; advice?: string } {
+  finish(records: number): Pick<SplitEnd, 'shortfalls' | 'declaredTotal' | 'following' | 'advice'> {
     if (this.#rootName === undefined) {
       if (this.#textBeforeRoot > 0) this.#refuseNotXml();
       else this.refuse('the feed is empty: it has no XML element');
@@ -151,6 +155,7 @@ export class XmlOutline {
     return {
       shortfalls: [...this.#shortfalls],
       declaredTotal: declaredTotals.find((total) => total !== undefined),
+      following: this.#following,
       ...(advice === undefined ? {} : { advice }),
     };
   }
@@ -198,6 +203,7 @@ export class XmlOutline {
     this.#resolve();
     this.#findTotals(inner.slice(name.length));
     this.#findErrors(inner.slice(name.length));
+    this.#findNext(inner.slice(name.length));
     if (inner.endsWith('/')) this.#pop();
   }
 
@@ -246,12 +252,19 @@ export class XmlOutline {
     }
   }
 
-  /** Begins with an element that may state an error. A root's text is kept, too: it may be all that there is. */
+  /** `<link rel="next" href="…"/>`, RFC 5005. */
+  #findNext(attributes: string): void {
+    if (this.#openLocal.at(-1) !== 'link' || readAttribute(attributes, 'rel')?.trim() !== 'next') return;
+    const href = readAttribute(attributes, 'href');
+    if (href !== undefined) this.#following ??= 'the document has a link to the next page';
+  }
+
+  /** Begins with an element that may state an error or a next page. A root's text is kept, too: it may be all that there is. */
   #findErrors(attributes: string): void {
     const own = this.#openLocal.at(-1) ?? '';
     const isRoot = this.#openLocal.length === 1;
     const isError = this.#openLocal.some(isErrorName);
-    if (!isRoot && !isError && !maySayError(own)) return;
+    if (!isRoot && !isError && !maySayError(own) && !maySayNext(this.#openLocal)) return;
     this.#stated = [];
     this.#statedBytes = 0;
     if (!isRoot && !isError) return;
@@ -266,6 +279,7 @@ export class XmlOutline {
     const text = Buffer.concat(this.#stated).toString();
     if (this.#openLocal.length === 1) this.#rootText ||= text.trim();
     this.#errors.take(this.#openLocal, text);
+    this.#following ??= followingPageIn(this.#openLocal, text);
     this.#stated = undefined;
   }
 

@@ -1,6 +1,7 @@
 // Reads an http or https URL as a source: conditional requests, repeated until the first byte, and proof that the body is whole.
 import { retry } from '../../../flow/retry.ts';
-import { BrokenOff, type OpenedSource, oneDocument, type SourceContext, type SourceKind } from '../source.ts';
+import { nextLink } from '../pages/next-address.ts';
+import { BrokenOff, type OpenedSource, oneDocument, reasonOf, type SourceContext, type SourceKind } from '../source.ts';
 import { addressForMessages, baseAddress, type HttpConfig, httpDescriptions } from './http-config.ts';
 import { isSameResource, systemNetwork } from './redirects.ts';
 import { askedVersion, conditionalHeaders, requestResource, versionOf } from './request-resource.ts';
@@ -61,8 +62,27 @@ async function openOnce(config: HttpConfig, context: SourceContext): Promise<Ope
   const chunks = config.retry === undefined ? readBody(exchange, signal) : await begun(readBody(exchange, signal));
   const address = baseAddress(config);
   const isElsewhere = !isSameResource(new URL(address), url);
-  const document = { name: addressForMessages(url), address, isElsewhere, chunks, ...describeBody(exchange) };
+  const following = followingPage(response.headers.link);
+  const document = {
+    name: addressForMessages(url),
+    address,
+    isElsewhere,
+    chunks,
+    following,
+    ...describeBody(exchange),
+  };
   return oneDocument(document, versionOf(url, response.headers));
+}
+
+/** How the Link header says that another page follows. */
+function followingPage(link: string | string[] = []): string | undefined {
+  try {
+    return nextLink([link].flat().join(', ')) === undefined
+      ? undefined
+      : 'the response has a Link header with rel="next"';
+  } catch (error) {
+    return reasonOf(error);
+  }
 }
 
 /** Waits for the first bytes, without which nothing is handed on. Throws {@link TransientFailure} if none arrive. */
