@@ -117,7 +117,7 @@ export function tableLayout(bytes: Buffer): Readonly<Record<string, unknown>> | 
   const all = bytes
     .toString('utf8', 0, 65_536)
     .replace(/^\ufeff/, '')
-    .replaceAll(/"(?:[^"]|"")*"/g, '')
+    .replaceAll(/"(?:[^"]|"")*"/g, (cell) => (cell === '""' ? '' : 'x'))
     .split(/\r\n|\n|\r/);
   const separator = SEPARATOR_LINE.exec(firstLineOf(bytes))?.[1];
   // The line with the separator is not one of the rows to skip.
@@ -126,7 +126,9 @@ export function tableLayout(bytes: Buffer): Readonly<Record<string, unknown>> | 
   if (delimiter === undefined) return undefined;
   const counts = rows.map((row) => countOf(row, delimiter));
   const usual = usualOf(rows, delimiter);
-  const header = counts.findIndex((count) => count >= Math.max(1, usual * 0.8));
+  // Spreadsheets write the lines before it with as many empty cells.
+  const isFilled = (row = '') => row.split(delimiter).filter((cell) => cell.trim() !== '').length > usual / 2;
+  const header = counts.findIndex((count, at) => count >= Math.max(1, usual * 0.8) && isFilled(rows[at]));
   const inHeader = DELIMITERS.map((each) => countOf(rows[Math.max(0, header)] ?? '', each));
   const isTold =
     separator !== undefined || Math.max(...inHeader) === countOf(rows[Math.max(0, header)] ?? '', delimiter);
@@ -174,7 +176,7 @@ export interface ProposedSkip {
 }
 
 const TOTAL =
-  /^(?:grand |sub-?)?(?:total|totals|sum|summe|gesamt|gesamtsumme|totaal|suma|somme|totale)\b[\s:]*[\d.,]*$/i;
+  /^(?:grand |sub-?)?(?:(?:total|totals|sum)(?: (?:count|jobs?|postings?|records?|requisitions?|rows?))?|(?:job|record|row) count|summe|gesamt|gesamtsumme|totaal|suma|somme|totale)\b[\s:]*[\d.,]*$/i;
 
 export function proposeSkip(type: string, sample: SampledRecords): ProposedSkip {
   const { trees } = sample;

@@ -36,6 +36,8 @@ interface PathFacts {
   readonly name: string;
   /** The name before it. */
   readonly parent: string;
+  /** All names before it. */
+  readonly above: readonly string[];
   readonly texts: readonly string[];
   /** Share of the records that have a text there. */
   readonly share: number;
@@ -44,13 +46,16 @@ interface PathFacts {
 
 interface FieldPattern {
   /** Names from the likeliest to the least likely; a name may be `parent/name`. */
-  readonly names: readonly string[];
-  readonly suits?: (facts: PathFacts) => boolean;
+  readonly names: string;
+  readonly suits: (facts: PathFacts) => boolean;
+  /** Other names, if no path has one of these; by default those that contain one of the first four. */
+  readonly like?: RegExp;
 }
 
 const URL_TEXT = /^https?:\/\/\S+$/i;
 const isAddress = ({ texts }: PathFacts): boolean => mostly(texts, (text) => URL_TEXT.test(text));
 const isNoAddress = (facts: PathFacts): boolean => !isAddress(facts);
+const isSlug = ({ texts }: PathFacts): boolean => mostly(texts, (text) => /^[a-z\d]+(?:-[a-z\d]+)+$/.test(text));
 const isShort = ({ texts }: PathFacts): boolean => mostly(texts, (text) => text.length <= 200 && !URL_TEXT.test(text));
 
 const PATTERNS = {
@@ -58,11 +63,14 @@ const PATTERNS = {
     names:
       'id jobid referencenumber jobreference jobref reference refnumber referenceid requisitionid requisitionnumber reqid partnerjobid jobnumber jobkey jobcode vacancyid positionid postingid externalid uniqueid uniqid guid uuid uid number nummer ref code stellenid offerid key shortcode slug nid pid nr',
     suits: isShort,
+    like: /jobid|jobreference|referencenumber|^postid$|^(?:ad|advert|ats|ext|external|job|joborder|jobs|offer|opening|opportunity|position|posting|public|ref|req|requisition|unique|vacancy)+(?:id|key|code|no|nr|num|number|ref|reference|guid|uuid)$/,
   },
   title: {
     names:
       'title jobtitle positiontitle postingtitle vacancytitle position jobname headline name job role displayname titel stellentitel titulo titre intitule poste text vacancy cargo funktion bezeichnung beruf',
-    suits: (facts: PathFacts) => isShort(facts) && mostly(facts.texts, (text) => /\p{L}{2}/u.test(text)),
+    suits: (facts: PathFacts) =>
+      isShort(facts) && !isSlug(facts) && mostly(facts.texts, (text) => /\p{L}{2}/u.test(text)),
+    like: /title(?!.*(?:code|id|slug|url)$)|(?:job|offer|opening|position|posting|requisition|role|vacancy)(?:label|name)$/,
   },
   description: {
     names:
@@ -83,11 +91,13 @@ const PATTERNS = {
     names:
       'state statecode statename locationstate addressregion state/name state/code region province stateprovince stateorprovince uf estado bundesland location/state location/region',
     suits: isShort,
+    like: /state(?!ment)|(?:province|region)(?:abbr(?:eviation)?|code|name)?$/,
   },
   place: {
     names:
       'location joblocation locationname location/name locationstext locations/name place citystate fulllocation primarylocation worklocation locationdisplay formattedlocation address lieu lugar geo cityandstate office city',
     suits: isShort,
+    like: /location|place(?!ment)/,
   },
   country: {
     names:
@@ -98,36 +108,48 @@ const PATTERNS = {
     names:
       'applyurl applicationurl applylink url joburl jobdetailurl detailurl detailsurl link joblink absoluteurl hostedurl posturl positionuri publicurl canonicalurl href uri webaddress website applyuri apply referenceurl',
     suits: isAddress,
+    like: /^(?!.*(?:admin|api|avatar|brand|company|edit|employer|feed|icon|image|img|internal|logo|map|photo|picture|pixel|privacy|self|share|social|terms|track|video)).*(?:href|link|path|uri|url)$/,
   },
   'contact-email-address': {
-    names: 'email applyemail contactemail emailaddress applicationemail contact mail recruiteremail applytoemail',
+    names: 'email applyemail applicationemail applytoemail contactemail emailaddress contact mail recruiteremail',
     suits: ({ texts }: PathFacts) => mostly(texts, (text) => /^(?:mailto:)?[^\s@]+@[^\s@]+\.[^\s@]+$/i.test(text)),
+    // Those of the people who only work on it are not for applicants.
+    like: /^(?!.*(?:approv|creat|hr|manager|modif|owner|updat)).*email/,
   },
-} as const satisfies Readonly<Record<string, { readonly names: string; readonly suits: FieldPattern['suits'] }>>;
+} as const satisfies Readonly<Record<string, FieldPattern>>;
 
 /** Elements whose name, ID or address are not those of the posting. */
 const OTHERS =
-  /^(?:company|employer|organi[sz]ation|hiringorganization|publisher|recruiter|author|user|contact|department|departments|category|categories|office|offices|brand|metadata|customfields?|questions?|salary|tags?|team|\w*locations?|\w*address|country|language|compensation)$/;
+  /^(?:company|employer|organi[sz]ation|hiringorganization|hiring(?:lead|manager)|client|owner|publisher|recruiter|author|user|contact|department|departments|category|categories|office|offices|brand|metadata|customfields?|questions?|salary|tags?|team|\w*locations?|\w*address|country|language|compensation)$/;
 
 /** Places of the employer, not of the posting. */
-const ELSEWHERE = /^(?:company|employer|organi[sz]ation|hiringorganization|offices?|headquarters|recruiter|contact)$/;
+const ELSEWHERE =
+  /^(?:company|client|employer|organi[sz]ation|hiringorganization|offices?|headquarters|recruiter|contact)$/;
 
 /** @param trees samples of the records. */
 export function proposeMapping(trees: readonly RecordTree[], { isState, placeOf, isCountry }: Places): ProposedMapping {
   const all = factsOf(trees);
-  const best = (field: keyof typeof PATTERNS, also: (facts: PathFacts) => boolean = () => true) =>
-    bestPath(all, PATTERNS[field].names.split(' '), (facts) => PATTERNS[field].suits(facts) && also(facts));
+  const best = (field: keyof typeof PATTERNS, also: (facts: PathFacts) => boolean = () => true) => {
+    const { suits, ...names } = PATTERNS[field];
+    return bestPath(all, names, (facts) => suits(facts) && also(facts));
+  };
   const titles = best('title', ({ parent }) => !OTHERS.test(parent));
-  const isKey = (facts: PathFacts) => facts.share === 1 && identifies(trees, facts, titles);
-  const key = best('key', (facts) => isKey(facts) && !OTHERS.test(facts.parent)) ?? best('contact-web-address', isKey);
+  const isKey = (facts: PathFacts) => facts.share === 1 && !isRowNumber(facts) && identifies(trees, facts, titles);
+  const isOwnKey = (facts: PathFacts) => isKey(facts) && !OTHERS.test(facts.parent);
+  // Of several, the one that differs even between the places of a posting.
+  const key =
+    best('key', (facts) => isOwnKey(facts) && new Set(facts.texts).size === trees.length) ??
+    best('key', isOwnKey) ??
+    best('contact-web-address', isKey);
   const title = best('title', (facts) => facts.path !== key?.path && !OTHERS.test(facts.parent));
   const description = best('description', ({ path }) => path !== title?.path) ?? longest(all);
   const address = best('contact-web-address', ({ parent }) => !OTHERS.test(parent));
   const email = best('contact-email-address');
-  const isHere = ({ parent }: PathFacts) => !ELSEWHERE.test(parent);
-  const [city, state, place] = [best('location-city', isHere), best('location-state', isHere), best('place', isHere)];
-  const country = best('country', ({ texts }) => texts.length > 0 && texts.every(isCountry));
-  const keyPaths = key?.path ?? combinedKey(trees, [title, city ?? place, state]);
+  const isHere = ({ above }: PathFacts) => !above.some((name) => ELSEWHERE.test(name));
+  const [city, state] = [best('location-city', isHere), best('location-state', isHere)];
+  const place = bestPlace();
+  const country = best('country', (facts) => isHere(facts) && facts.texts.length > 0 && facts.texts.every(isCountry));
+  const keyPaths = key?.path ?? (title === undefined ? undefined : combinedKey(trees, [title, city ?? place, state]));
   return {
     key: keyPaths,
     keyCandidates: keyPaths === undefined ? candidatesOf(all, trees.length) : [],
@@ -142,6 +164,21 @@ export function proposeMapping(trees: readonly RecordTree[], { isState, placeOf,
     },
   };
 
+  /** The one in which the most states can be read. A city alone may have the name of a state: "Indiana". */
+  function bestPlace(): PathFacts | undefined {
+    const named = best('place', isHere);
+    const most = named === undefined ? 0 : statesIn(named);
+    const place = best('place', (facts) => isHere(facts) && statesIn(facts) > most) ?? named;
+    return place === undefined || (place.path === city?.path && statesIn(place) === 0) ? undefined : place;
+  }
+
+  function statesIn({ path, texts }: PathFacts): number {
+    const read = texts.map((text) => placeOf(text)).filter(({ state }) => state !== undefined);
+    return path === city?.path
+      ? read.filter((found) => 'city' in found && found.city !== undefined).length
+      : read.length;
+  }
+
   /** The state's own path if it has states; otherwise the place, if states can be read there. */
   function placeRules(
     city: PathFacts | undefined,
@@ -150,7 +187,7 @@ export function proposeMapping(trees: readonly RecordTree[], { isState, placeOf,
   ): Readonly<Record<string, ProposedRule>> {
     const namesState = (text: string): boolean => placeOf(text).state !== undefined;
     const hasStates = state?.texts.some(isState) === true;
-    const readable = place?.texts.some(namesState) === true;
+    const readable = place !== undefined && statesIn(place) > 0;
     if (!hasStates && !readable) {
       const stateByTexts = byTexts(isState);
       if (stateByTexts !== undefined) return placeRules(city, stateByTexts, undefined);
@@ -164,8 +201,10 @@ export function proposeMapping(trees: readonly RecordTree[], { isState, placeOf,
           : city.path;
       return { 'location-city': cityRule, 'location-state': withCountry(place, { us_place: 'state' }) };
     }
+    const ofPlace = readable ? withCountry(place, { us_place: 'city', otherwise: 'default' }) : undefined;
+    const cityRule = city?.path ?? ofPlace;
     return {
-      ...optional('location-city', city),
+      ...(cityRule === undefined ? {} : { 'location-city': cityRule }),
       ...(state === undefined ? {} : { 'location-state': withCountry(state, { as: 'us_state' }) }),
     };
   }
@@ -175,6 +214,7 @@ export function proposeMapping(trees: readonly RecordTree[], { isState, placeOf,
     return all.find(
       (facts) =>
         facts.path !== title?.path &&
+        facts.path !== city?.path &&
         isShort(facts) &&
         isHere(facts) &&
         !NO_PLACES.test(facts.name) &&
@@ -239,6 +279,12 @@ function identifies(trees: readonly RecordTree[], { path }: PathFacts, title: Pa
 const MOST_REPEATED = 0.3;
 const MOST_CONFUSED = 0.02;
 
+/** Numbers of rows: an inserted row changes those of all that follow. */
+const isRowNumber = ({ name, texts }: PathFacts): boolean =>
+  /^(?:n[or]|num|number|nummer)$/.test(name) &&
+  texts.length > 2 &&
+  [0, 1].some((first) => texts.every((text, at) => text === `${at + first}`));
+
 /** Whether every record has a text of its own there. */
 export function isUnique(trees: readonly RecordTree[], path: string): boolean {
   const parsed = parseValuePath(path);
@@ -253,9 +299,9 @@ const optional = (field: string, facts: PathFacts | undefined): Readonly<Record<
 const textRule = ({ path, texts }: PathFacts): ProposedRule =>
   texts.some((text) => /&lt;\/?(?:p|br|ul|li|div|strong|b|h\d)\b/i.test(text)) ? { from: path, as: 'html' } : path;
 
-/** What holds the text of a name in some systems: Drupal's `[{ value }]`, WordPress's `{ rendered }`. */
+/** What holds the text of a name in some systems: Drupal's `[{ value }]`, WordPress's `{ rendered }`, Workday's `@Descriptor`. */
 const WRAPPERS =
-  /^(?:value|rendered|raw|processed|text|uri|#text|_text|\$t|\$|_|__text|cdata|__cdata|#cdata-section|@value|@text)$/i;
+  /^(?:value|rendered|raw|processed|label|@?descriptor|text|uri|#text|_text|\$t|\$|\$oid|_|__text|cdata|__cdata|#cdata-section|@value|@text)$/i;
 /** What names the values of a list: `<param name="title">`. */
 const NAMERS = ['@name', '@key', '@field', '@id', '@code', '@label', 'name', 'key', 'field', 'label', 'code'];
 const VALUES = ['value', '@value', 'text', 'content', 'values'];
@@ -288,11 +334,14 @@ function factsAt(trees: readonly RecordTree[], path: string, steps: readonly str
   // `department_id: [4, "Nursing"]` has the department, and `false` none.
   const texts = isReference ? found.filter((text) => text !== 'false') : found;
   const own = (step: string) => (isReference ? step.replace(/_id$/i, '') : step);
-  const names = steps.map((step) => plain(own(step.replace(/^(?:field|acf|cf|custom)_(?=.)/i, ''))));
+  const names = steps.map((step) =>
+    plain(own(step.replace(/^(?:field|acf|cf|custom)_(?=.)/i, '').replace(/#\s*$/, 'number'))),
+  );
   return {
     path,
     name: path === '#text' ? 'text' : (names.at(-1) ?? ''),
     parent: names.at(-2) ?? '',
+    above: names.slice(0, -1),
     texts,
     share: texts.length / trees.length,
     depth: names.length,
@@ -327,9 +376,10 @@ const plain = (name: string): string =>
 /** By the name's rank, then how often it is filled, then how deep it is. */
 function bestPath(
   all: readonly PathFacts[],
-  names: readonly string[],
+  pattern: Omit<FieldPattern, 'suits'>,
   suits: (facts: PathFacts) => boolean,
 ): PathFacts | undefined {
+  const names = pattern.names.split(' ');
   const rank = ({ name, parent }: PathFacts) => {
     const qualified = names.indexOf(`${parent}/${name}`);
     return qualified >= 0 ? qualified : names.indexOf(name);
@@ -338,10 +388,12 @@ function bestPath(
   const score = (facts: PathFacts) => rank(facts) / names.length + (1 - facts.share) * 2 + facts.depth * 0.15;
   const [best] = suited.sort((a, b) => score(a) - score(b));
   if (best !== undefined) return best;
-  // A part of a longer name: `strJobTitle`.
+  // A part of a longer name: `strJobTitle`; of `jobCategory/name`, the name before.
   const similar = names.slice(0, 4).filter((name) => name.length > 3 && !name.includes('/'));
+  const isSimilar = (name: string) => pattern.like?.test(name) ?? similar.some((part) => name.includes(part));
+  const ownName = ({ name, parent }: PathFacts) => (name === 'name' ? parent : name);
   return all
-    .filter((facts) => similar.some((name) => facts.name.includes(name)) && suits(facts))
+    .filter((facts) => isSimilar(ownName(facts)) && suits(facts))
     .sort((a, b) => b.share - a.share || a.name.length - b.name.length || a.depth - b.depth)[0];
 }
 

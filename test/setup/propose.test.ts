@@ -120,6 +120,128 @@ describe('fields by the similarity of names', () => {
     ]);
   });
 
+  it.each<[string, object, object]>([
+    [
+      'a report of Workday',
+      { Job_Requisition_ID: 'R-?', Job_Posting_Title: 'Nurse', Posting_URL: 'https://a.example/R-?', State: 'TX' },
+      { key: 'Job_Requisition_ID', title: 'Job_Posting_Title', address: 'Posting_URL' },
+    ],
+    [
+      'softgarden',
+      {
+        jobPostingId: '7?',
+        externalPostingName: 'Nurse',
+        jobAdUrl: 'https://a.example/7?',
+        companyLogoUrl: 'https://l.example/?',
+      },
+      { key: 'jobPostingId', title: 'externalPostingName', address: 'jobAdUrl' },
+    ],
+    [
+      'BambooHR',
+      {
+        id: 5,
+        title: { id: null, label: 'Nurse' },
+        hiringLead: { jobTitle: { label: 'Boss' } },
+        postingUrl: 'https://a.example/?',
+      },
+      { key: 'id', title: 'title/label', address: 'postingUrl' },
+    ],
+    ['MongoDB', { _id: { $oid: 'a?' }, jobTitle: 'Nurse' }, { key: '_id/$oid', title: 'jobTitle' }],
+    [
+      'a title beside its slug',
+      { reqid: 'R?', title_slug: 'staff-nurse', title_exact: 'Staff Nurse' },
+      { key: 'reqid', title: 'title_exact' },
+    ],
+    [
+      'names of a table',
+      { 'Recruiter ID': 'E1', Postcode: '7870?', 'Requisition #': 'R?', 'Posting Job Title': 'Nurse' },
+      { key: 'Requisition #', title: 'Posting Job Title' },
+    ],
+    [
+      'row numbers beside a key',
+      { No: '?', 'Ext Job Ref': 'R-1?', Title: 'Nurse' },
+      { key: 'Ext Job Ref', title: 'Title' },
+    ],
+    [
+      'row numbers that are no key',
+      { Nr: '?', Title: 'Nurse', City: 'Town ?' },
+      { key: ['Title', 'City'], title: 'Title' },
+    ],
+    ['places without a title, which are no key', { geo_city: 'Town ?', geo_state: 'TX' }, { key: undefined }],
+  ])(
+    'the names of %s',
+    async (_what, record, { key, title, address }: { key?: unknown; title?: string; address?: string }) => {
+      const lines = [1, 2, 3, 4].map((at) =>
+        JSON.stringify(record).replaceAll('?', `${at}`).replace('"id":5', `"id":5${at}`),
+      );
+      const { fields, ...proposal } = await propose(`${lines.join('\n')}\n`);
+      expect(proposal.key).toEqual(key);
+      expect(fields.title).toBe(title);
+      expect(fields['contact-web-address']).toEqual(address && { from: address, as: 'url' });
+    },
+  );
+
+  it('the key that tells the places of a posting apart', async () => {
+    const job = (at: number, req = at) => ({ reqid: `R${req}`, guid: `G${at}`, title: `Nurse ${req}`, state: 'TX' });
+    const lines = [job(1), job(2), job(3), job(4), job(5, 1)].map((each) => JSON.stringify(each));
+    expect((await propose(`${lines.join('\n')}\n`)).key).toBe('guid');
+  });
+
+  it.each<[string, object, object]>([
+    [
+      'and not that of the employer',
+      { place: 'Austin, TX', company: { address: { city: 'Chicago', state: 'IL', country: 'US' } } },
+      {
+        'location-city': { from: 'place', us_place: 'city', otherwise: 'default' },
+        'location-state': { from: 'place', us_place: 'state' },
+      },
+    ],
+    [
+      'and not a city that is named like a state',
+      { City: 'Indiana', LocationText: 'Indiana, PA' },
+      { 'location-city': 'City', 'location-state': { from: 'LocationText', us_place: 'state' } },
+    ],
+    ['and no state of a city alone', { City: 'Indiana' }, { 'location-city': 'City' }],
+    [
+      'in attributes, with the country',
+      { State: { '@Descriptor': 'Texas' }, Country: { '@Descriptor': 'United States of America' } },
+      {
+        'location-state': [
+          { template: '{State/@Descriptor}, {Country/@Descriptor}', as: 'us_state' },
+          { from: 'State/@Descriptor', as: 'us_state' },
+        ],
+      },
+    ],
+    [
+      'the city of a place beside a state of its own',
+      { location: 'Austin, TX', region: 'Texas' },
+      {
+        'location-city': { from: 'location', us_place: 'city', otherwise: 'default' },
+        'location-state': { from: 'region', as: 'us_state' },
+      },
+    ],
+  ])('the place of the posting, %s', async (_what, record, expected) => {
+    const lines = [1, 2].map((id) => JSON.stringify({ id, title: `Nurse ${id}`, ...record }));
+    const { fields } = await propose(`${lines.join('\n')}\n`);
+    const { 'location-city': city, 'location-state': state } = fields;
+    expect({ ...(city && { 'location-city': city }), ...(state && { 'location-state': state }) }).toEqual(expected);
+  });
+
+  it('no addresses of those who only work on a posting', async () => {
+    const job = (id: number) => ({
+      id,
+      title: 'Nurse',
+      state: 'TX',
+      contact_email: 'x@a.example',
+      application_email: `${id}@a.example`,
+    });
+    expect(
+      (await propose([1, 2].map((id) => JSON.stringify(job(id))).join('\n'))).fields['contact-email-address'],
+    ).toEqual({ from: 'application_email', as: 'email' });
+    const table = 'Job ID,Title,State,Hiring Manager Email\n1,Nurse,TX,a@a.example\n2,Cook,TX,b@a.example\n';
+    expect((await propose(table)).fields).not.toHaveProperty('contact-email-address');
+  });
+
   it('records that have to be repaired', async () => {
     const job = (id: number) => `<job><id>${id}</id><title>Cook & Maid</title><state>TX</state></job>`;
     expect(await propose(`<jobs>${job(1)}${job(2)}</jobs>`)).toMatchObject({ lenient: true, key: 'id' });

@@ -62,6 +62,10 @@ describe('tables', () => {
       'sep=;\nReport\n\nid;title;city;state\n1;Nurse;Austin;TX\n2;Cook;Dallas;TX\n',
     ],
     ['a total', 'id,title,city,state\n1,Nurse,Austin,TX\n2,Cook,Dallas,TX\n,,,\nTotal,2,,\n'],
+    [
+      'a report before the header, and a count after the rows, as wide as the table',
+      'Acme;;;;;\r\n"Jobs; all";;;;;\r\n;;;;;\r\n"id";"title";"city";"state";"x";"y"\r\n1;Nurse;Austin;TX;a;b\r\n2;Cook;Dallas;TX;a;b\r\nTotal records: 2;;;;;\r\n',
+    ],
     ['a total in another language', 'id;title;city;state\n1;Nurse;Austin;TX\n2;Cook;Dallas;TX\nGesamt: 2;;;\n'],
   ])('with %s', async (_what, table) => {
     const found = (await proposed(table)).preset === undefined ? await postings(table) : undefined;
