@@ -7,7 +7,7 @@ import { kindOf } from '../src/feed/source/sources.ts';
 import { type RateLimiter, rateLimiterFor } from '../src/flow/rate-limiter.ts';
 import { createOnlyOf } from '../src/plan/desired-change.ts';
 import type { Message } from '../src/plan/message.ts';
-import { tellPauses } from '../src/plan/pause-words.ts';
+import { tellPauses, tellStopped } from '../src/plan/pause-words.ts';
 import { membershipRule } from '../src/posting/fingerprint.ts';
 import { hasPlaces } from '../src/posting/places.ts';
 import { anyDateDue, pullClock, setupAtTime } from '../src/pull/dated-records.ts';
@@ -16,7 +16,7 @@ import { type FeedSetup, type PullContext, sourceAccess } from '../src/pull/feed
 import { type CommittedPull, inPullTransaction, planAndCommit } from '../src/pull/merge-pull.ts';
 import { inBriefSlot, inDetailedFeedSlot, inSmallFeedSlot, inStreamingFeedSlot } from '../src/pull/pull-slots.ts';
 import { RecordPlanner } from '../src/pull/record-planner.ts';
-import { refuseFeed, whyStopped } from '../src/pull/refuse-feed.ts';
+import { refuseFeed } from '../src/pull/refuse-feed.ts';
 import { pullUnchanged } from '../src/pull/unchanged-feed.ts';
 import { type FeedState, readFeedState } from '../src/store/feed/feed-state.ts';
 import { type FeedLock, lockFeed } from '../src/store/locks/feed-locks.ts';
@@ -103,7 +103,8 @@ async function beginPull(setup: FeedSetup, { db, onPull }: PullContext): Promise
   onPull?.(pull);
   await concludeFormerPulls(db, feed, pull);
   const state = await readFeedState(db, feed);
-  return { pull, state, refusal: whyStopped(feed, state) ?? (await refuseFeed(db, state, setup)) };
+  const stopped = state?.stopped && tellStopped(feed, state.stopped);
+  return { pull, state, refusal: stopped ?? (await refuseFeed(db, state, setup)) };
 }
 
 /** Holds no connection and no pull slot while waiting for the source: a thousand feeds may wait at once. */

@@ -3,7 +3,7 @@
 import { z } from 'zod';
 import { recoverAttempts } from '../apply/maintain-backlog.ts';
 import { namedFeeds } from '../config/config.ts';
-import { type Advice, type Message, messageOf, plural } from '../plan/message.ts';
+import { type Advice, type Message, messageOf, noticeOf, plural } from '../plan/message.ts';
 import { type FeedName, postingKey, type SiteName } from '../posting/identifiers.ts';
 import { addressOf } from '../site/http/job-address.ts';
 import { auditAction, auditActions } from '../store/access/audit.ts';
@@ -15,6 +15,7 @@ import { renameFeed, retireFeed } from '../store/feed/rename-feed.ts';
 import { type DoubtfulFeed, doubtfulFeeds } from '../store/feed/unconfigured-feeds.ts';
 import { lockFeed } from '../store/locks/feed-locks.ts';
 import { namedFeed, type OperationContext, OperationRefused, operation } from './operation.ts';
+import { stillOutput, whatStillStops } from './pauses.ts';
 import { count, feedNameText, idNumber, keyText } from './scalars.ts';
 
 const refused = (reason: Message): OperationRefused => new OperationRefused('conflict', reason);
@@ -156,7 +157,11 @@ export const resumeStoppedFeed = operation({
     undo: idNumber.optional().describe('Only if this undo has stopped it.'),
   }),
   output: z
-    .strictObject({ feed: z.string(), resumed: z.boolean().describe('`false`: it was not stopped.') })
+    .strictObject({
+      feed: z.string(),
+      resumed: z.boolean().describe('`false`: it was not stopped.'),
+      still: stillOutput,
+    })
     .meta({ title: 'ResumedFeed' }),
   async run({ feed: name, undo: seen }, { app, actor }) {
     const feed = await namedFeed(app, name);
@@ -173,7 +178,8 @@ export const resumeStoppedFeed = operation({
       const message = `nothing was done: feed ${feed} is not stopped by undo ${seen}; ${now}`;
       throw new OperationRefused('conflict', message, { feed, resumed: false });
     }
-    return { feed, resumed: undo !== undefined };
+    const still = await whatStillStops(app, { feed });
+    return { feed, resumed: undo !== undefined, still: still.map((message) => noticeOf(app.writeAction, message)) };
   },
 });
 

@@ -2,14 +2,21 @@
 import { z } from 'zod';
 import { namedFeeds } from '../config/config.ts';
 import { type Message, messageOf, noticeOf, type WriteAction } from '../plan/message.ts';
-import { type PauseSubject, type PersonsPause, pauseSubjectWords, pausesOf, tellPauses } from '../plan/pause-words.ts';
+import {
+  type PauseSubject,
+  type PersonsPause,
+  pauseSubjectWords,
+  pausesOf,
+  tellPauses,
+  tellStopped,
+} from '../plan/pause-words.ts';
 import { nearestName } from '../posting/id-and-name.ts';
 import type { FeedName, SiteName } from '../posting/identifiers.ts';
 import type { App } from '../runtime/app.ts';
 import { auditAction } from '../store/access/audit.ts';
 import { knownFeeds } from '../store/change/act-in-review.ts';
 import { databaseTime } from '../store/change/site-search.ts';
-import { readFeedState } from '../store/feed/feed-state.ts';
+import { readFeedState, stoppedFeeds } from '../store/feed/feed-state.ts';
 import { countInFlight, endPauseOf, listPauses, pauseSubject } from '../store/locks/pauses.ts';
 import { readSiteState } from '../store/site/site-state.ts';
 import { formatTime } from '../telemetry/times.ts';
@@ -127,12 +134,17 @@ export const pauseSending = operation({
   },
 });
 
+/** What still stops what was resumed. */
+export const stillOutput = z
+  .array(noticeOutput)
+  .describe(
+    'What stops all the same: other pauses, of people or of the program, and undos since which a feed is not pulled.',
+  );
+
 const endedOutput = z
   .strictObject({
     ended: pauseOutput.nullable().describe('The pause that was ended; `null`: a person had not paused exactly this.'),
-    still: z
-      .array(noticeOutput)
-      .describe('Why nothing is sent all the same: other pauses, of people or of the program.'),
+    still: stillOutput,
   })
   .meta({ title: 'PauseEnded' });
 
@@ -176,8 +188,8 @@ export const endPersonsPause = operation({
 const detailOf = ({ site, feed }: PauseSubject) =>
   feed !== undefined ? {} : site === undefined ? { all: true } : { site };
 
-/** What keeps the subject, or a part of it, from being sent. */
-async function whatStillStops({ db, config }: App, subject: PauseSubject): Promise<Message[]> {
+/** What keeps the subject, or a part of it, from being sent or pulled. */
+export async function whatStillStops({ db, config }: App, subject: PauseSubject): Promise<Message[]> {
   const pauses = await listPauses(db);
   const isAll = subject.site === undefined && subject.feed === undefined;
   const site = subject.site ?? (subject.feed === undefined ? undefined : await siteOf({ db, config }, subject.feed));
@@ -191,7 +203,12 @@ async function whatStillStops({ db, config }: App, subject: PauseSubject): Promi
     const advice = { words: 'once its cause is gone, run', action: { kind: 'resume_site', site: name } } as const;
     program.push(messageOf(`site ${name} is paused by the program`, [advice]));
   }
-  return [...[...left, ...parts].map((pause) => tellPauses([pause], formatTime)), ...program];
+  const undone: Message[] = [];
+  for (const { feed, ...stopped } of await stoppedFeeds(db)) {
+    const isPart = subject.feed === undefined ? (await siteOf({ db, config }, feed)) === site : subject.feed === feed;
+    if (isAll || isPart) undone.push(tellStopped(feed, stopped));
+  }
+  return [...[...left, ...parts].map((pause) => tellPauses([pause], formatTime)), ...program, ...undone];
 }
 
 const siteOf = async ({ db, config }: Pick<App, 'db' | 'config'>, feed: FeedName): Promise<SiteName | undefined> =>

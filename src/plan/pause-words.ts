@@ -1,4 +1,5 @@
-// What people are told of a pause that a person has begun: of what it is, by whom, until when and why, and how it is ended.
+// What people are told of a pause that a person has begun: of what it is, by whom, until when and why, and how it is ended; and of a feed
+// that an undo has stopped.
 import type { FeedName, SiteName } from '../posting/identifiers.ts';
 import { type Message, messageOf } from './message.ts';
 
@@ -57,3 +58,14 @@ export const tellPauses = (pauses: readonly PersonsPause[], timeWords: WriteTime
     pauses.map((pause) => pauseInFull(pause, timeWords)).join('; '),
     pauses.map(({ site, feed }) => ({ words: 'to go on, run', action: { kind: 'end_pause', site, feed } as const })),
   );
+
+/** Why the feed is not pulled: a pull of it was undone. */
+export function tellStopped(
+  feed: FeedName,
+  { undo, undone }: { readonly undo: number; readonly undone: number | undefined },
+): Message {
+  const what = undone === undefined ? 'a pull was undone' : `pull ${undone} was undone`;
+  return messageOf(`feed ${feed} is not pulled since ${what} (by ${undo}), because its source would bring that back`, [
+    { words: 'once the source is right, run', action: { kind: 'resume_feed', feed } },
+  ]);
+}

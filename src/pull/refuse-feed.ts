@@ -34,16 +34,6 @@ export async function refuseFeed(
   );
 }
 
-/** Why the feed is not pulled; `undefined` unless a pull of it was undone. */
-export function whyStopped(feed: FeedName, state: FeedState | undefined): Message | undefined {
-  if (state?.stopped === undefined) return undefined;
-  const { by, undone } = state.stopped;
-  const what = undone === undefined ? 'a pull was undone' : `pull ${undone} was undone`;
-  return messageOf(`feed ${feed} is not pulled since ${what} (by ${by}), because its source would bring that back`, [
-    { words: 'once the source is right, run', action: { kind: 'resume_feed', feed } },
-  ]);
-}
-
 /** Explains why a new feed is not pulled while it could be the new name of feeds that are no longer configured. */
 export function refuseNewName(feed: FeedName, site: SiteName, former: readonly UnconfiguredFeed[]): Message {
   const names = former.map((left) => `${left.feed} (${jobsOf(left)} on site ${left.site})`);

@@ -137,6 +137,24 @@ it('ends each pause by its own resume: that of a person first, then that of the 
   expect((await runProgram(mirror, 'resume', 'board')).out).toBe('Site board was not paused.\n');
 });
 
+it('names what the other resume ends: the stop of an undo, and the pause of a person', async () => {
+  const { pull } = await mirror.syncOf(postings(2));
+  expect(await runProgram(mirror, 'undo', String(pull), '--yes')).toMatchObject({ status: 0 });
+  const stopped = new RegExp(`^Still: feed acme is not pulled since pull ${pull} was undone .* feeds resume acme`, 'm');
+  await runProgram(mirror, 'pause', 'board');
+  for (const named of ['acme', 'board', '--all']) {
+    expect((await runProgram(mirror, 'resume', named)).out).toMatch(stopped);
+  }
+  await runProgram(mirror, 'pause', 'acme');
+  const resumed = await runProgram(mirror, 'feeds', 'resume', 'acme');
+  expect(resumed.out).toMatch(/^Feed acme is pulled again: .*\nStill: feed acme is paused by .* resume acme --of feed/);
+  expect(await served.api('POST', 'feeds/acme/resume', {})).toMatchObject({
+    status: 200,
+    body: { resumed: false, still: [expect.stringContaining('feed acme is paused by')] },
+  });
+  expect((await runProgram(mirror, 'resume', 'acme')).out).toMatch(/^Feed acme is resumed: /);
+});
+
 it('reads and shows the times of a pause in the zone of the machine', async () => {
   const there = { ...mirror, env: { ...mirror.env, TZ: 'America/New_York' } };
   const paused = await spawnProgram(there, 'pause', 'acme', '--until', '2999-12-24 18:00');

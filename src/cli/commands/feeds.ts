@@ -34,6 +34,7 @@ import { withApp } from '../adapter/with-app.ts';
 import { adviceLine, say } from '../adapter/write-action.ts';
 import { titled, verdictPrinter } from '../output/describe-finding.ts';
 import { feedFileCommands, uploadCommands } from './feed-files.ts';
+import { stillLines } from './resume.ts';
 
 const FEED = { feed: 'name of the feed' };
 
@@ -84,10 +85,12 @@ export function feedsCommand(): Command {
       name: 'resume',
       arguments: ['feed'],
       help: FEED,
-      view: ({ feed, resumed }, write) =>
+      view: ({ feed, resumed, still }, write) => [
         resumed
           ? `Feed ${feed} is pulled again: by its schedule, or the next sync. What that will send: ${write(['plan', feed])}`
-          : `Feed ${feed} was not stopped.`,
+          : `No undo had stopped feed ${feed}.`,
+        ...stillLines(still),
+      ],
     }),
   );
   feeds.addCommand(withCommon(rekeyCommand().option(...ACTOR), 'print JSON'));

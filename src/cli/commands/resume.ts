@@ -1,7 +1,7 @@
 // `jobmirror pause`: stops sending for a feed, a site or everything, until a person resumes it or until a time.
 import type { Command } from 'commander';
 import { pauseNamed, resumeNamed } from '../../operations/pauses.ts';
-import { plural } from '../../plan/message.ts';
+import { type Notice, plural } from '../../plan/message.ts';
 import { singleCommand } from '../adapter/operation-command.ts';
 
 export const pauseCommand = (): Command =>
@@ -30,13 +30,16 @@ export const pauseCommand = (): Command =>
 
 // `jobmirror resume`: ends what a person has paused, or resumes sending to a site that the program has paused, at once.
 
+/** What still stops what was resumed. */
+export const stillLines = (still: readonly Notice[]): string[] => still.map(({ text }) => `Still: ${text}`);
+
 export const resumeCommand = (): Command =>
   singleCommand(resumeNamed, {
     name: 'resume',
     arguments: ['name'],
     help: { paused_since: 'resume only if this is still the pause with this paused_since (see status --json)' },
     view({ site, was_paused, token_proven, note, ended, still = [] }) {
-      const left = still.map(({ text }) => `Still: ${text}`);
+      const left = stillLines(still);
       if (site === undefined) {
         const { feed = null, site: of = null } = ended ?? {};
         const what = feed !== null ? `feed ${feed}` : of === null ? 'everything' : `site ${of}`;

@@ -15,7 +15,7 @@ export interface FeedState {
   /** How the keys of all its mappings were derived; `undefined` if unknown. See {@link KEYS_CHANGED}. */
   readonly keyRule: string | undefined;
   /** The undo since which the feed is not pulled, until a person resumes it. */
-  readonly stopped: { readonly by: number; readonly undone: number | undefined } | undefined;
+  readonly stopped: Pick<StoppedFeed, 'undo' | 'undone'> | undefined;
   /** As configured at its last pull; absent: `mirror`, or no pull has recorded it. */
   readonly policy?: FeedPolicy;
   /** Whether its current pull had no records. */
@@ -46,7 +46,7 @@ export async function readFeedState(db: Queryable, feed: FeedName): Promise<Feed
   const { stoppedBy, undone, policy, ...state } = row;
   return {
     ...withoutNulls<Omit<FeedState, 'stopped' | 'policy'>>(state),
-    stopped: stoppedBy === null ? undefined : { by: stoppedBy, undone: undone ?? undefined },
+    stopped: stoppedBy === null ? undefined : { undo: stoppedBy, undone: undone ?? undefined },
     ...(policy === null ? {} : { policy }),
   };
 }
