@@ -36,8 +36,6 @@ export interface InitOptions {
 export interface Answers {
   readonly proposal: Proposal;
   readonly site: ConfigParts['site'];
-  /** The configuration has the site already. */
-  readonly isKnownSite: boolean;
 }
 
 /** What a person may have to say, and how. */
@@ -184,7 +182,6 @@ export async function askForMissing(
       },
     },
     site: siteOf(known?.baseUrl ?? options.site ?? given.site ?? '', options, known?.name),
-    isKnownSite: known !== undefined,
   };
 }
 

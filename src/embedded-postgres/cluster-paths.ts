@@ -3,7 +3,7 @@ import { chmodSync, lstatSync, mkdirSync, readdirSync, readlinkSync, symlinkSync
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import { EmbeddedPostgresError, USE_OWN_POSTGRES } from './embedded-error.ts';
+import { EmbeddedPostgresError, USE_OWN_POSTGRES } from './binaries.ts';
 import { identityOf, isAlive } from './process-identity.ts';
 import { canEnter, type ServerUser } from './server-user.ts';
 

@@ -15,11 +15,9 @@ import {
   symlinkSync,
 } from 'node:fs';
 import { join } from 'node:path';
-import { findBinaries, runnableBinaries } from './binaries.ts';
+import { EmbeddedPostgresError, findBinaries, runnableBinaries, USE_OWN_POSTGRES } from './binaries.ts';
 import { clusterPaths, makeLockable, openFallbackFolder, withLock } from './cluster-paths.ts';
-import { EmbeddedPostgresError, USE_OWN_POSTGRES } from './embedded-error.ts';
-import type { ServerSettings } from './initialise.ts';
-import { initialiseHome } from './initialise.ts';
+import { initialiseHome, type ServerSettings } from './initialise.ts';
 import { readPostmaster } from './postmaster-file.ts';
 import { canEnter, chooseServerUser, type ServerUser } from './server-user.ts';
 

@@ -2,9 +2,9 @@
 import type { ChildProcess } from 'node:child_process';
 import { setTimeout as delay } from 'node:timers/promises';
 import pg from 'pg';
+import { EmbeddedPostgresError } from './binaries.ts';
 import type { Cluster } from './cluster.ts';
 import { clusterPaths } from './cluster-paths.ts';
-import { EmbeddedPostgresError } from './embedded-error.ts';
 import { DATABASE_USER } from './initialise.ts';
 import { readPostmaster } from './postmaster-file.ts';
 

@@ -4,9 +4,8 @@ import { randomBytes } from 'node:crypto';
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { type Binaries, initdbPath } from './binaries.ts';
+import { type Binaries, EmbeddedPostgresError, initdbPath } from './binaries.ts';
 import { clusterPaths } from './cluster-paths.ts';
-import { EmbeddedPostgresError } from './embedded-error.ts';
 import { giveTo, SERVER_ENVIRONMENT, type ServerUser } from './server-user.ts';
 
 /** The cluster's only database user, and the default database of `url()`. */

@@ -18,11 +18,17 @@ import { join, resolve } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import type pg from 'pg';
 import { type RetryPolicy, retry } from '../flow/retry.ts';
-import { type Binaries, findBinaries, postgresPath, runnableBinaries } from './binaries.ts';
+import {
+  type Binaries,
+  EmbeddedPostgresError,
+  findBinaries,
+  postgresPath,
+  runnableBinaries,
+  USE_OWN_POSTGRES,
+} from './binaries.ts';
 import { type Cluster, openCluster } from './cluster.ts';
 import { clusterPaths, FALLBACK_FOLDERS, withLock } from './cluster-paths.ts';
 import { connectWhenReady, isRunning, type ServerConnection } from './connect.ts';
-import { EmbeddedPostgresError, USE_OWN_POSTGRES } from './embedded-error.ts';
 import { DATABASE_USER, type ServerSettings, serverArguments } from './initialise.ts';
 import { disarmStaleFile, readPostmaster } from './postmaster-file.ts';
 import { isPostmasterOf } from './process-identity.ts';

@@ -1,4 +1,4 @@
-// Waits until everything that can be sent for some feeds is sent, or until waiting longer makes no sense.
+// Waits until everything that can be sent for some feeds is sent, perhaps by this process, or until waiting longer makes no sense.
 import { pause } from '../flow/pause.ts';
 import { type Advice, adviceOf, type Message, messageOf, textOf } from '../plan/message.ts';
 import { type PersonsPause, pausesOf, tellPauses } from '../plan/pause-words.ts';
@@ -12,6 +12,7 @@ import { readSiteState, type SiteState } from '../store/site/site-state.ts';
 import { formatTime } from '../telemetry/times.ts';
 import type { App } from './app.ts';
 import type { Engine } from './engine.ts';
+import { STOP_WITHIN_MS, stopSignal } from './stop-signal.ts';
 
 /** Why the wait ended. */
 export type WaitEnd =
@@ -185,4 +186,27 @@ function checkedWithinMs(engine: Engine, site: SiteName): number {
   const policy = engine.siteContexts.get(site)?.policy;
   if (policy === undefined) return 0;
   return policy.doubts.resolveAfterMs * (1 + policy.doubts.listChecks * 0.5) + 2 * policy.timeoutMs;
+}
+
+/** Sends in this process, alongside any others, until the feeds are quiet. Returns what a person has paused, so that it waits. */
+export async function sendWaiting(app: App, feeds: readonly FeedName[]): Promise<readonly Message[]> {
+  const bySite = new Map<SiteName, FeedName[]>();
+  for (const name of feeds) {
+    const site = app.config.feeds.get(name)?.siteName;
+    if (site !== undefined) bySite.set(site, [...(bySite.get(site) ?? []), name]);
+  }
+  if (bySite.size === 0) return [];
+  const stopping = stopSignal();
+  // Loaded here: whoever sends nothing needs none of it.
+  const { startEngine } = await import('./engine.ts');
+  const engine = await startEngine(app, new Set(bySite.keys()));
+  try {
+    const ends = await Promise.all(
+      [...bySite].map(([site, names]) => awaitQuiet(app, engine, site, names, { signal: stopping.signal })),
+    );
+    return ends.flatMap((end) => (end.kind === 'waiting' && end.isPaused === true ? [end.message] : []));
+  } finally {
+    await engine.stop(STOP_WITHIN_MS);
+    stopping.release();
+  }
 }

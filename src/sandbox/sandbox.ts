@@ -12,8 +12,7 @@ import { type EnsuredUser, ensureUser, openAccounts, openSessions } from './acco
 import type { Fault } from './interface/fault-table.ts';
 import { createSwitchboard } from './interface/switchboard.ts';
 import { asksForXml, createXmlApp } from './interface/xml-app.ts';
-import type { JobSite } from './job-site.ts';
-import { createSignInLimit } from './job-site.ts';
+import { createSignInLimit, type JobSite } from './job-site.ts';
 import { type JobFields, openJobs } from './jobs.ts';
 import { createPageApp } from './page-app.tsx';
 import { createRequestLog, type RequestLog, type SandboxLog } from './request-log.ts';
@@ -29,8 +28,6 @@ export interface SandboxOptions {
   /** Overrides of {@link defaultSettings}. */
   readonly settings?: Partial<SandboxSettings>;
   readonly faults?: readonly Fault[];
-  /** The seed of the random numbers of faults with a `rate`; default 1. */
-  readonly faultSeed?: number;
   /** Maximum number of database connections; default 10. */
   readonly connections?: number;
   /** Requests kept in the log; default 1,000. */
@@ -68,7 +65,7 @@ export async function startSandbox(options: SandboxOptions): Promise<Sandbox> {
   const pool = await openDatabase(options.databaseUrl, options.connections ?? 10, log);
   const accounts = openAccounts(pool);
   const requests = createRequestLog(options.keepRequests ?? 1_000);
-  const faults = createSwitchboard(options.faultSeed ?? 1);
+  const faults = createSwitchboard();
   const closing = new AbortController();
   // Every delayed request listens to this signal.
   setMaxListeners(0, closing.signal);

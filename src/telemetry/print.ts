@@ -4,6 +4,7 @@ import { once } from 'node:events';
 import { createInterface } from 'node:readline/promises';
 import { Writable } from 'node:stream';
 import type { WriteStream } from 'node:tty';
+import { styleText } from 'node:util';
 
 let stop: AbortSignal | undefined;
 
@@ -234,3 +235,31 @@ const escapeOf = (character: string): string =>
     { length: character.length },
     (_, at) => `\\u${character.charCodeAt(at).toString(16).padStart(4, '0')}`,
   ).join('');
+
+// Text of several paragraphs: coloured on a terminal, plain in a pipe.
+
+type Style = Parameters<typeof styleText>[0];
+
+export interface PrintedPage {
+  /** Prints a paragraph or list, each line indented by `indent` spaces. */
+  say(text: string, indent?: number): void;
+  /** Prints a heading, with an empty line above and below. */
+  heading(text: string): void;
+  /** Colours part of a line if the output supports colours. */
+  paint(style: Style, text: string): string;
+}
+
+export function openPage(): PrintedPage {
+  const stream = process.stdout;
+  const colours = stream.isTTY === true && stream.hasColors();
+  const paint = (style: Style, text: string): string =>
+    colours ? styleText(style, text, { validateStream: false }) : text;
+  const say = (text: string, indent = 2): void => {
+    stream.write(`${text.replace(/^(?=.)/gm, ' '.repeat(indent))}\n`);
+  };
+  return {
+    say,
+    paint,
+    heading: (text) => say(`\n${paint('bold', text)}\n`, 0),
+  };
+}

@@ -100,8 +100,7 @@ const IMPURE_TEXT =
   /\b(?:Date\.now|performance\.|new Date\(\)|Math\.random|process\.|console\.|set(?:Timeout|Interval|Immediate)\b|fetch\()/;
 
 /** Text of feeds and sites reaches a terminal only through functions that escape control characters. */
-const MAY_WRITE_OUT =
-  /^src\/(?:cli\/(?:entry|run-process|output\/table|demo\/page)|telemetry\/(?:log|print|progress-line))\.ts$/;
+const MAY_WRITE_OUT = /^src\/(?:cli\/(?:entry|run-process|output\/table)|telemetry\/(?:log|print|progress-line))\.ts$/;
 
 const SQL_FOLDERS = ['src/store', 'src/sandbox'];
 /** A literal that starts like an SQL statement. */

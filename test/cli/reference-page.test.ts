@@ -2,9 +2,9 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
-import { COMMAND_NOTES } from '../../src/cli/command-notes.ts';
 import { packageRoot } from '../../src/config/package-root.ts';
 import { openMirror } from '../support/mirror.ts';
+import { COMMAND_NOTES } from './command-notes.ts';
 import { allCommands, referencePage } from './reference-page.ts';
 
 const FILE = 'docs/reference.md';

@@ -3,12 +3,12 @@ import type { EventEmitter } from 'node:events';
 import type { Argument, Command, Option } from 'commander';
 import { printedBy } from '../../src/cli/adapter/operation-command.ts';
 import { COMMANDS } from '../../src/cli/command-list.ts';
-import { COMMAND_NOTES, EXIT_STATUS_NOTES } from '../../src/cli/command-notes.ts';
 import { buildProgram } from '../../src/cli/program.ts';
 import { inputJsonSchema, type JsonSchema } from '../../src/config/validate.ts';
 import { OPERATIONS } from '../../src/web/http-routes.ts';
 import type { HttpOperation } from '../../src/web/read-request.ts';
 import { allMetrics } from '../packaging/all-metrics.ts';
+import { COMMAND_NOTES, EXIT_STATUS_NOTES } from './command-notes.ts';
 
 const INTRODUCTION = `# Reference: commands, requests, metrics
 

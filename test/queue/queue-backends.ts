@@ -3,7 +3,7 @@
 import { Redis } from 'ioredis';
 import { openQueueBackend, type QueueBackend } from '../../src/queue/backend.ts';
 import { NotClosedError } from '../../src/queue/shared-connection.ts';
-import { endFalseQueueTimes } from '../../src/store/locks/queue-locks.ts';
+import { endFalseQueueTimes } from '../../src/store/locks/advisory-locks.ts';
 import { createTestDatabase } from '../support/database.ts';
 import { redisForTests } from '../support/redis.ts';
 import { runSql } from '../support/sql.ts';

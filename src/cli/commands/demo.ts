@@ -11,7 +11,7 @@ import { ENTRY_KINDS } from '../../store/backlog/open-counts.ts';
 import type { PlannedChange } from '../../store/backlog/planned-changes.ts';
 import type { ReviewEntry } from '../../store/review/review-entries.ts';
 import { reviewEntries } from '../../store/review/review-page.ts';
-import { startProgressLine } from '../../telemetry/print.ts';
+import { openPage, type PrintedPage, startProgressLine } from '../../telemetry/print.ts';
 import { commandWriter, pathFromHere } from '../adapter/command-line.ts';
 import {
   DEMO_ACCOUNT,
@@ -21,7 +21,6 @@ import {
 } from '../demo/demo-installation.ts';
 import { type ExpectedSite, expectSite, readVersion } from '../demo/feed-version.ts';
 import { fixGroup, REJECTED_STATE_GROUP } from '../demo/fix-group.ts';
-import { type DemoPage, openPage } from '../demo/page.ts';
 import { type DemoEvidence, type ListedJobs, proveSite, readSiteJobs } from '../demo/proof.ts';
 import { CHANGE_SIGNS, describeChange, describeCounts, describePull } from '../output/describe-pull.ts';
 
@@ -46,7 +45,7 @@ export function demoCommand(): Command {
     });
 }
 
-async function play(folder: string, page: DemoPage, stopping: StopSignal, once: boolean): Promise<ExitStatus> {
+async function play(folder: string, page: PrintedPage, stopping: StopSignal, once: boolean): Promise<ExitStatus> {
   let installation: DemoInstallation | undefined;
   try {
     installation = await openDemoInstallation(folder, stopping.signal);
@@ -66,7 +65,7 @@ async function play(folder: string, page: DemoPage, stopping: StopSignal, once: 
   }
 }
 
-function introduce(page: DemoPage, folder: string): void {
+function introduce(page: PrintedPage, folder: string): void {
   page.say(page.paint('bold', 'jobmirror mirrors a feed of job postings into a job site.'), 0);
   page.say(
     [
@@ -83,7 +82,7 @@ function introduce(page: DemoPage, folder: string): void {
 const MENDABLE = { key: 'CH-20679', edit: 'title=Patient Registrar, Weekends' };
 
 function inviteToBrowse(
-  page: DemoPage,
+  page: PrintedPage,
   { sandbox, password, configPath, setup, pages }: DemoInstallation,
   { review }: DemoEnd,
 ): void {
@@ -116,7 +115,7 @@ function inviteToBrowse(
 /** Everything the demo needs. */
 interface DemoRun {
   readonly installation: DemoInstallation;
-  readonly page: DemoPage;
+  readonly page: PrintedPage;
   readonly client: SiteClient;
   readonly signal: AbortSignal;
 }
@@ -130,7 +129,7 @@ interface DemoEnd {
 /** Runs the whole demo. @param fixes whether to fix the rejected group as well, instead of leaving it to whoever watches */
 async function runDemo(
   installation: DemoInstallation,
-  page: DemoPage,
+  page: PrintedPage,
   { signal, fixes }: { readonly signal: AbortSignal; readonly fixes: boolean },
 ): Promise<DemoEnd> {
   const client = createSiteClient(installation.site.options);
@@ -273,7 +272,7 @@ const SIGN_STYLES = { create: 'green', update: 'yellow', delete: 'red' } as cons
 
 /** A change on one line; an update also lists its fields. */
 const nameChange =
-  (page: DemoPage) =>
+  (page: PrintedPage) =>
   (change: PlannedChange): string => {
     const { operation, key, fields } = change;
     const sign = page.paint(SIGN_STYLES[operation], CHANGE_SIGNS[operation]);

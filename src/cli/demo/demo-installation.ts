@@ -36,7 +36,6 @@ export interface DemoInstallation {
   /** The password of {@link DEMO_ACCOUNT}. */
   readonly password: string;
   readonly configPath: string;
-  readonly feedPath: string;
   readonly app: App;
   readonly engine: Engine;
   readonly setup: FeedSetup;
@@ -85,7 +84,7 @@ export async function openDemoInstallation(folder: string, signal: AbortSignal):
     const [setup] = setups;
     const [site] = config.sites.values();
     if (setup === undefined || site === undefined) throw new Error('the demo configuration has no feed or no site');
-    return { sandbox, password, configPath, feedPath, app, engine, setup, site, pages: web.url, publish, close };
+    return { sandbox, password, configPath, app, engine, setup, site, pages: web.url, publish, close };
   } catch (error) {
     await close();
     throw error;

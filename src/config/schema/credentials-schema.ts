@@ -132,7 +132,6 @@ export interface CredentialForm {
     readonly description: string;
     /** Only the name of a variable may be written. */
     readonly isSecret: boolean;
-    readonly isRequired: boolean;
     readonly choices: readonly string[];
   }[];
 }
@@ -142,14 +141,12 @@ export const CREDENTIAL_FORMS: readonly CredentialForm[] = Object.entries(creden
     kind,
     description: schema.description ?? '',
     settings: Object.entries(schema.unwrap().shape).map(([name, setting]) => {
-      const isOptional = setting instanceof z.ZodOptional || setting instanceof z.ZodDefault;
-      const inner = isOptional ? setting.unwrap() : setting;
+      const inner = setting instanceof z.ZodOptional || setting instanceof z.ZodDefault ? setting.unwrap() : setting;
       return {
         name,
         words: name.replaceAll('_', ' ').replace(/^./, (first) => first.toUpperCase()),
         description: (setting as z.ZodType).description ?? '',
         isSecret: inner === secretSchema,
-        isRequired: !isOptional,
         choices: inner instanceof z.ZodEnum ? inner.options.map(String) : [],
       };
     }),

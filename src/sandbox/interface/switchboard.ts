@@ -49,17 +49,14 @@ interface ActiveFault {
   readonly strikes: (operation: Operation | undefined) => boolean;
 }
 
-/**
- * Creates a switchboard without faults.
- * @param seed of the random numbers; each fault has its own sequence, independent of the others
- */
-export function createSwitchboard(seed: number): Switchboard {
+/** Creates a switchboard without faults. Each fault has its own sequence of random numbers, independent of the others. */
+export function createSwitchboard(): Switchboard {
   let active: readonly ActiveFault[] = [];
   return {
     set(faults) {
       active = faultTable
         .flatMap((row) => faults.filter((fault) => fault.name === row.name).map((fault) => ({ fault, row })))
-        .map((entry, index) => ({ ...entry, strikes: striker(entry.fault, randomNumbers(seed + index)) }));
+        .map((entry, index) => ({ ...entry, strikes: striker(entry.fault, randomNumbers(1 + index)) }));
     },
     run(request, site) {
       const faults = active;

@@ -33,7 +33,7 @@ export function outcomeRecorder(db: Statements): (outcome: AttemptOutcome) => Pr
     noteCreated(outcomes.filter(({ result }) => result.kind === 'created').length);
     return recorded;
   };
-  return microBatch(recordOutcome, { onFailure: 'one_by_one' });
+  return microBatch(recordOutcome, 'one_by_one');
 }
 
 /** From so many new mappings on, plans that were made for few of them are slow. */

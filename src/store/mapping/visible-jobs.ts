@@ -25,22 +25,18 @@ const mayBeDeletedByUs = (
 
 /** What samples told about the new jobs of a site. */
 export interface NewJobs {
-  /** Whether one was shown. */
-  readonly areShown: boolean;
-  /** One that was not; `undefined`: there was none. */
+  /** One that was not shown; `undefined`: there was none. */
   readonly hidden: SiteJobId | undefined;
   /** Whether the site is known to show other jobs of ours. */
   readonly isCertain: boolean;
 }
 
 export async function readNewJobs(db: Queryable, site: SiteName): Promise<NewJobs> {
-  const [row] = await db.query<{ shown: boolean; hidden: string | null; certain: boolean }>(
-    `select new_shown_at is not null as shown, new_hidden_job as hidden, hides_new_since is not null as certain
-     from site_state where site = $1`,
+  const [row] = await db.query<{ hidden: string | null; certain: boolean }>(
+    'select new_hidden_job as hidden, hides_new_since is not null as certain from site_state where site = $1',
     [site],
   );
   return {
-    areShown: row?.shown === true,
     hidden: row?.hidden == null ? undefined : siteJobId(row.hidden),
     isCertain: row?.certain === true,
   };

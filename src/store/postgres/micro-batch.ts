@@ -1,6 +1,8 @@
 // Combines many small concurrent calls into few large ones: calls that arrive while one batch runs form the next.
 // Not dataloader: it starts a batch while another one runs.
 
+const MOST_ITEMS = 256;
+
 /**
  * Wraps a batch function as a function of one item. At most one batch runs at a time, so one commit, and one fsync, serves
  * all waiting items. `run` must return one result per item, in order. If it throws, all items of the batch reject or, with
@@ -8,7 +10,7 @@
  */
 export function microBatch<Item, Result>(
   run: (items: readonly Item[]) => Promise<readonly Result[]>,
-  { maxItems = 256, onFailure = 'reject' }: { maxItems?: number; onFailure?: 'reject' | 'one_by_one' } = {},
+  onFailure: 'reject' | 'one_by_one' = 'reject',
 ): (item: Item) => Promise<Result> {
   type Waiting = { item: Item; resolve: (result: Result) => void; reject: (error: unknown) => void };
   let waiting: Waiting[] = [];
@@ -19,8 +21,8 @@ export function microBatch<Item, Result>(
     // Waits for one iteration of the event loop, so that calls started together share a batch.
     await new Promise(setImmediate);
     while (waiting.length > 0) {
-      const batch = waiting.slice(0, maxItems);
-      waiting = waiting.slice(maxItems);
+      const batch = waiting.slice(0, MOST_ITEMS);
+      waiting = waiting.slice(MOST_ITEMS);
       await runBatch(batch);
     }
     running = false;

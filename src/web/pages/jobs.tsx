@@ -13,13 +13,12 @@ import {
   jobsAfter,
   jobsFrom,
 } from '../../store/mapping/find-jobs.ts';
-import type { WebEnv } from '../web-env.ts';
-import { decodeCursor, encodeCursor } from '../web-env.ts';
+import { decodeCursor, encodeCursor, type WebEnv } from '../web-env.ts';
 import { pageAddress } from './parts/addresses.ts';
 import { Layout, mayPull, type Visit } from './parts/layout.tsx';
 import { type PageContext, showPage } from './parts/page.tsx';
 import { Pager, SiteLink, StackedTable } from './parts/parts.tsx';
-import { SyncNow } from './posting/sync-now.tsx';
+import { SyncNow } from './posting/decide.tsx';
 import { malformed } from './review/read-decision.ts';
 
 export interface JobsProps {

@@ -1,11 +1,13 @@
-// What can be decided about one posting or record, with the effect of each, bound to the version that was shown.
+// What can be decided about one posting or record, with the effect of each, bound to the version that was shown; and the button that
+// brings one posting up to date.
 import { BULK_ACTIONS, type BulkAction } from '../../../plan/action.ts';
 import { asksToConfirm, operationWords } from '../../../plan/allowed.ts';
+import type { FeedName, PostingKey } from '../../../posting/identifiers.ts';
 import { pageAddress } from '../parts/addresses.ts';
-import { PostForm, type Visit } from '../parts/layout.tsx';
+import { mayPull, PostForm, type Visit } from '../parts/layout.tsx';
 import { AnswerFirst } from '../parts/pairs.tsx';
 import { States } from '../review/decision-form.tsx';
-import type { EditableField, Editor, PostingProps, PostingView } from './read-posting.ts';
+import type { EditableField, Editor, PostingProps, PostingView, SyncStart } from './read-posting.ts';
 
 const simpleOf = (kind: string): BulkAction | undefined => BULK_ACTIONS.find((each) => each === kind);
 
@@ -209,4 +211,39 @@ export const SubjectFields = ({ version, group }: { version: string | undefined;
     <input type="hidden" name="version" value={version ?? ''} />
     {group !== undefined && <input type="hidden" name="group" value={group} />}
   </>
+);
+
+interface SyncNowProps {
+  readonly visit: Visit;
+  readonly feed: FeedName;
+  /** `key` would be a property of JSX. */
+  readonly posting: PostingKey;
+  /** The group that the visitor goes through. */
+  readonly group?: string | undefined;
+}
+
+/** Absent for viewers. */
+export const SyncNow = ({ visit, feed, posting, group }: SyncNowProps) =>
+  mayPull(visit) ? (
+    <PostForm visit={visit} action={visit.prefix + pageAddress.syncPosting()} hidden={{ feed, key: posting }}>
+      {group !== undefined && <input type="hidden" name="group" value={group} />}
+      <button type="submit">Sync this posting now</button>
+    </PostForm>
+  ) : null;
+
+export const SyncNotice = ({ visit, feed, start }: { visit: Visit; feed: FeedName; start: SyncStart }) => (
+  <p role="status" class="notice">
+    {start === 'later' ? (
+      <>
+        {'Feed '}
+        <a href={visit.prefix + pageAddress.pulls(feed)}>{feed}</a>
+        {' is being pulled; another pull follows, which reads this posting again.'}
+      </>
+    ) : (
+      <>
+        <a href={visit.prefix + pageAddress.pull(start)}>{`Pull ${start}`}</a>
+        {` reads feed ${feed}, which is read as a whole. What differs is sent then; reload this page to see it.`}
+      </>
+    )}
+  </p>
 );

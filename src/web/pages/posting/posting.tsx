@@ -12,9 +12,8 @@ import { formatSpan, formatTime } from '../../../telemetry/times.ts';
 import { pageAddress } from '../parts/addresses.ts';
 import { Layout, mayReview, PostForm, type Visit } from '../parts/layout.tsx';
 import { Columns, Lasting, When } from '../parts/parts.tsx';
-import { Decide, EditJob, SimpleActions, SubjectFields } from './decide.tsx';
+import { Decide, EditJob, SimpleActions, SubjectFields, SyncNotice, SyncNow } from './decide.tsx';
 import { type PostingProps, type PostingView, pageRoom, type Shown, type ShownExchange } from './read-posting.ts';
-import { SyncNotice, SyncNow } from './sync-now.tsx';
 
 export const PostingOverview = (props: PostingProps) => {
   const { visit, view, refused, synced } = props;

@@ -16,13 +16,15 @@ import { groupOfEntry, type Neighbours, neighboursOf } from '../../../store/revi
 import { notFound } from '../../problem.ts';
 import type { Visit } from '../parts/layout.tsx';
 import { statesOf } from '../review/entries.tsx';
-import type { SyncStart } from './sync-now.tsx';
 
 /** Requests and actions in the history. */
 const NEWEST = 50;
 /** Of the texts on a page, as HTML has them. */
 const ROOM_BYTES = 110_000;
 const LONGEST = { shown: 1_000, edited: 10_000, exchanged: 6_000, detail: 2_000 } as const;
+
+/** The pull that was started; `later`: one follows the pull that runs. */
+export type SyncStart = number | 'later';
 
 /** A field that can be edited here. */
 export interface EditableField {

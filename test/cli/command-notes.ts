@@ -1,10 +1,11 @@
 // What docs/reference.md says of commands beyond their help: the members of what they print as JSON, and their exit statuses. The JSON of
 // a command that is made of an operation is described by the operation.
-import { HEALTH_CONDITIONS } from '../review/health/assess-health.ts';
-import type { PullReportJson } from '../runtime/conclude-pull.ts';
-import type { ExitStatus } from '../runtime/stop-signal.ts';
-import type { findingJson, resultJson } from './output/describe-finding.ts';
-import type { sampleJson } from './output/describe-trial.ts';
+
+import type { findingJson, resultJson } from '../../src/cli/output/describe-finding.ts';
+import type { sampleJson } from '../../src/cli/output/describe-trial.ts';
+import { HEALTH_CONDITIONS } from '../../src/review/health/assess-health.ts';
+import type { PullReportJson } from '../../src/runtime/conclude-pull.ts';
+import type { ExitStatus } from '../../src/runtime/stop-signal.ts';
 
 /** A kind of object that a command prints, or the values of a member. */
 interface PrintedNotes {
