@@ -81,6 +81,36 @@ function membersOf(schema: Schema = {}, at = ''): readonly string[] {
   return [...own, ...others.flatMap((each) => membersOf(each, at))];
 }
 
+type Part = Readonly<Record<string, unknown>>;
+
+/** The same document, in which an answer or object that occurs several times is a component: the generator writes it once. */
+function repeatedOnce(document: Part & { readonly components: { readonly schemas: Part } }): Part {
+  const times = new Map<string, number>();
+  const responses: Record<string, unknown> = {};
+  const schemas: Record<string, unknown> = { ...document.components.schemas };
+  const isPart = (value: unknown): value is Part => value !== null && typeof value === 'object';
+  const isShared = (part: Part) => 'content' in part || 'properties' in part;
+  const count = (part: unknown): void => {
+    if (!isPart(part)) return;
+    const text = JSON.stringify(part);
+    if (isShared(part)) times.set(text, (times.get(text) ?? 0) + 1);
+    Object.values(part).forEach(count);
+  };
+  const refer = (part: unknown): unknown => {
+    if (!isPart(part)) return part;
+    if (Array.isArray(part)) return part.map(refer);
+    const text = JSON.stringify(part);
+    const inner = Object.fromEntries(Object.entries(part).map(([name, value]) => [name, refer(value)]));
+    if (!isShared(part) || times.get(text) === 1) return inner;
+    const name = `Shared${[...times.keys()].indexOf(text)}`;
+    const [kind, named] = 'content' in part ? ['responses', responses] : ['schemas', schemas];
+    named[name] = inner;
+    return { $ref: `#/components/${kind}/${name}` };
+  };
+  count(document.paths);
+  return { ...document, paths: refer(document.paths), components: { ...document.components, responses, schemas } };
+}
+
 function generate(document: string): string {
   const folder = mkdtempSync(join(tmpdir(), 'jobmirror-client-'));
   try {
@@ -88,7 +118,7 @@ function generate(document: string): string {
     const info = { title: 'jobmirror', version: '1' };
     const whole = JSON.parse(document);
     const called = Object.fromEntries(CALLED.map((path) => [path, whole.paths[path]]));
-    writeFileSync(from, JSON.stringify({ ...whole, paths: called, info }));
+    writeFileSync(from, JSON.stringify(repeatedOnce({ ...whole, paths: called, info })));
     execFileSync('npx', [...GENERATOR, from, '--output', to], { stdio: 'ignore' });
     return readFileSync(to, 'utf8');
   } finally {

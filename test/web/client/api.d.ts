@@ -358,8 +358,380 @@ export interface components {
         } & {
             [key: string]: unknown;
         };
+        Shared12: {
+            undo: number;
+            undone: number | null;
+            /** Format: date-time */
+            since: string;
+        };
+        /** Pause */
+        Shared13: {
+            /** @description Its number. */
+            id: number;
+            /** @description The site that is paused. */
+            site: string | null;
+            /** @description The feed that is paused; neither: everything. */
+            feed: string | null;
+            /**
+             * Format: date-time
+             * @description Since when.
+             */
+            since: string;
+            /** @description When it ends by itself; `null`: once a person ends it. */
+            until: string | null;
+            /** @description Who began it. */
+            by: string;
+            /** @description Why. */
+            reason: string | null;
+            /** @description The source is not read either. */
+            pulls: boolean;
+            /** @description All of that in words, and how it is ended. */
+            message: string;
+        };
+        /** @description Something that can be done about it. */
+        Shared15: {
+            kind: string;
+        } & {
+            [key: string]: unknown;
+        };
+        Shared14: {
+            words?: string;
+            action?: components["schemas"]["Shared15"];
+        };
+        Shared16: {
+            /** Format: date-time */
+            at: string;
+            jobs: number;
+            same: number;
+            changed: number;
+            gone: number;
+            foreign: number;
+            untold: number;
+            marked: number;
+            left: number;
+            message?: string;
+        };
+        /** Pull */
+        Shared17: {
+            /** @description Its number. */
+            pull: number;
+            /** @description Name of the feed. */
+            feed: string;
+            /** @description The pull that this one undid; `null`: it read the feed. */
+            undoes: number | null;
+            /** @enum {string} */
+            status: "running" | "mirrored" | "not_modified" | "incomplete" | "failed" | "pending" | "review";
+            /** @description The feed is proven complete; only then can postings count as gone. */
+            complete: boolean;
+            /** Format: date-time */
+            started_at: string;
+            finished_at: string | null;
+            /** @description Records in the feed. */
+            seen: number;
+            /** @description Postings that the site already has in this form. */
+            unchanged: number;
+            /** @description Further records with the same key. */
+            duplicates: number;
+            /** @description Records that cannot be read or have no key. */
+            unreadable: number;
+            /** @description Records that are no postings by a rule of the feed, and those counted as expired. */
+            skipped: number;
+            /** @description The skipped records of postings whose jobs have been on the site for as many days as allowed. */
+            expired: number;
+            /** @description Live jobs whose posting is no longer in the feed. */
+            gone: number;
+            /** @description Of the gone: not missing for long enough. */
+            grace: number;
+            /** @description Entries that a person discarded, so the site differs from the feed. */
+            discarded: number;
+            /** @description Bytes read from the source, decompressed. */
+            bytes: number;
+            /** @description Total time, in milliseconds. */
+            duration_ms: number | null;
+            /** @description Why the completeness of the feed is proven only weakly; `null`: it is not. */
+            weak: string | null;
+            /** @description Why the feed is not proven complete. */
+            shortfalls: string[];
+            /** @description What a person should know. */
+            message: string | null;
+            /** @description What can be done about it. */
+            actions: components["schemas"]["Shared15"][];
+        };
+        /** Feed */
+        Shared11: {
+            /** @constant */
+            kind: "feed";
+            /** @description Name of the feed. */
+            feed: string;
+            /** @description Name of its site. */
+            site: string;
+            /** @description The configuration has the feed. */
+            configured: boolean;
+            /** @description A running process has it in its configuration. */
+            served: boolean;
+            /** @description A person took it out of service. */
+            retired: boolean;
+            /** @description Since when, and by the undo of which pull, it is not pulled. */
+            stopped: components["schemas"]["Shared12"] | null;
+            /** @description What people have paused, so that it is not sent: everything, its site or the feed. */
+            pauses: components["schemas"]["Shared13"][];
+            /** @description Held changes or creates in doubt have waited for too long. */
+            escalated: boolean;
+            /** @description Jobs on the site. */
+            live: number;
+            /** @description Changes that may be sent now or later. */
+            ready: number;
+            /** @description Changes in flight. */
+            sending: number;
+            /** @description Creates of unknown outcome. */
+            in_doubt: number;
+            /** @description Changes that wait for approval. */
+            held: number;
+            /** @description Postings that were rejected. */
+            rejected: number;
+            /** @description Changes that were given up. */
+            failed: number;
+            /** @description Entries of unreadable records. */
+            unreadable: number;
+            /** @description Entries of repeated keys. */
+            duplicates: number;
+            /** @description Entries that a person has discarded, so the site differs from the feed. */
+            discarded: number;
+            /** @description Why deletes are held. */
+            hold_reason: string | null;
+            /** @description What to do about the held deletes. */
+            held_advice: components["schemas"]["Shared14"] | null;
+            /** @description Why creates and deletes wait if the keys seem to have changed. */
+            rekey: string | null;
+            /** @description What to know of jobs made since the backup from which the database was restored. */
+            restored: string | null;
+            /** @description How the search of the site for jobs of the feed stands; nothing is created before it ends. */
+            search: string | null;
+            /** @description What becomes of its jobs and changes, as no configuration has the feed. */
+            left: string | null;
+            /** @description For how long the oldest held change has waited. */
+            held_for_seconds: number | null;
+            /** @description For how long the oldest create has been in doubt. */
+            in_doubt_for_seconds: number | null;
+            /** @description The schedule, as running processes have it. */
+            schedule: string | null;
+            /** @description Its time zone. */
+            time_zone: string | null;
+            /** @description When it is pulled next. */
+            next_run: string | null;
+            /** @description When it was last pulled. */
+            last_run: string | null;
+            /** @description When the last complete pull ended. */
+            last_complete: string | null;
+            /** @description How late its run is. */
+            late_seconds: number | null;
+            /** @description Why its run does not begin, if that is too late. */
+            late: string | null;
+            /** @description What the last run of `verify` found. */
+            last_verify: components["schemas"]["Shared16"] | null;
+            /** @description Likely mistakes of the mapping. */
+            warnings: string[];
+            /** @description What fails. */
+            failing: string[];
+            /** @description What can be done about it. */
+            actions: components["schemas"]["Shared15"][];
+            /** @description The last pull, as `pulls` prints it, without `created`, `updated`, `deleted` and `requests`. */
+            last_pull: components["schemas"]["Shared17"] | null;
+        };
+        Shared23: {
+            field?: string;
+            value?: string;
+            message: string;
+            /** @constant */
+            repaired?: true;
+            /** @constant */
+            choose?: true;
+        };
+        Shared29: {
+            field: string;
+            source_value: string | null;
+            value: string;
+        };
+        Shared34: {
+            method: string;
+            url: string;
+            body?: string;
+        };
+        Shared35: {
+            status: number;
+            location?: string;
+            body: string;
+        };
+        /** @description What is acted on. Only entries that are as they were when the action started. */
+        Shared45: {
+            /** @description Only of this feed. */
+            feed?: string;
+            /** @description Only of this site. */
+            site?: string;
+            /** @description The entries of one group. */
+            group?: string;
+            /** @description Beginnings of words of a key, title, value or message, in any case: all of them must be there. */
+            q?: string;
+            /** @description They have waited for at least so long: `30min`, `12h`, `3d`. */
+            older_than?: string;
+            /** @description They have waited for less. */
+            newer_than?: string;
+            kinds?: ("in_doubt" | "failed" | "rejected" | "unreadable" | "duplicate" | "held")[];
+            /** @description Only entries with these numbers. */
+            ids?: number[];
+        };
+        Shared56: {
+            message: string;
+            count: number;
+        };
+        Shared58: {
+            field: string;
+            values: {
+                [key: string]: string;
+            };
+        };
+        Shared57: {
+            set?: {
+                [key: string]: string;
+            };
+            map?: components["schemas"]["Shared58"];
+        };
+        /** BulkAction */
+        Shared55: {
+            /** @description Its number. */
+            bulk: number;
+            /**
+             * @description What it does to each entry.
+             * @enum {string}
+             */
+            action: "edit" | "retry" | "approve" | "discard" | "reopen" | "missing" | "check" | "adopt";
+            /** @description Who started it. */
+            actor: string;
+            /** @enum {string} */
+            state: "open" | "stopped" | "done";
+            /** Format: date-time */
+            started_at: string;
+            /**
+             * Format: date-time
+             * @description When it last made progress.
+             */
+            touched_at: string;
+            /** @description How many entries were selected. */
+            total: number;
+            /** @description How many are done. */
+            done: number;
+            /** @description Of the done: how many are rejected again. */
+            still_rejected: number;
+            /** @description How many were left as they are. */
+            left_alone: number;
+            /** @description How many are left to do. */
+            to_do: number;
+            /** @description Why entries were left alone. */
+            reasons: components["schemas"]["Shared56"][];
+            /** @description What an edit sets. */
+            edit: components["schemas"]["Shared57"] | null;
+            /** @description The reason that was given for the audit. */
+            reason: string | null;
+            /** @description Whether `start` carries it out; `false`: a command does, as long as it runs. */
+            unattended: boolean;
+            /** @description Why it is making no progress, such as a paused site; `null`: it is not waiting. */
+            waits_for: string | null;
+            /** @description The rule that selected the entries; `null`: a person did. */
+            rule: number | null;
+        };
     };
-    responses: never;
+    responses: {
+        /** @description Bad Request */
+        Shared4: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /** @description Unauthorized */
+        Shared5: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /** @description Forbidden */
+        Shared6: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /** @description Too Many Requests */
+        Shared7: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /** @description Service Unavailable */
+        Shared8: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /** @description Not Found */
+        Shared19: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /** @description Conflict */
+        Shared59: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /** @description Content Too Large */
+        Shared60: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /** @description Unsupported Media Type */
+        Shared61: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /** @description Unprocessable Content */
+        Shared62: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+    };
     parameters: never;
     requestBodies: never;
     headers: never;
@@ -424,51 +796,11 @@ export interface operations {
                     };
                 };
             };
-            /** @description Bad Request */
-            400: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Unauthorized */
-            401: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Forbidden */
-            403: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Too Many Requests */
-            429: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Service Unavailable */
-            503: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
+            400: components["responses"]["Shared4"];
+            401: components["responses"]["Shared5"];
+            403: components["responses"]["Shared6"];
+            429: components["responses"]["Shared7"];
+            503: components["responses"]["Shared8"];
         };
     };
     listFeeds: {
@@ -487,235 +819,17 @@ export interface operations {
                 };
                 content: {
                     "application/json": {
-                        items: {
-                            /** @constant */
-                            kind: "feed";
-                            /** @description Name of the feed. */
-                            feed: string;
-                            /** @description Name of its site. */
-                            site: string;
-                            /** @description The configuration has the feed. */
-                            configured: boolean;
-                            /** @description A running process has it in its configuration. */
-                            served: boolean;
-                            /** @description A person took it out of service. */
-                            retired: boolean;
-                            /** @description Since when, and by the undo of which pull, it is not pulled. */
-                            stopped: {
-                                undo: number;
-                                undone: number | null;
-                                /** Format: date-time */
-                                since: string;
-                            } | null;
-                            /** @description What people have paused, so that it is not sent: everything, its site or the feed. */
-                            pauses: {
-                                /** @description Its number. */
-                                id: number;
-                                /** @description The site that is paused. */
-                                site: string | null;
-                                /** @description The feed that is paused; neither: everything. */
-                                feed: string | null;
-                                /**
-                                 * Format: date-time
-                                 * @description Since when.
-                                 */
-                                since: string;
-                                /** @description When it ends by itself; `null`: once a person ends it. */
-                                until: string | null;
-                                /** @description Who began it. */
-                                by: string;
-                                /** @description Why. */
-                                reason: string | null;
-                                /** @description The source is not read either. */
-                                pulls: boolean;
-                                /** @description All of that in words, and how it is ended. */
-                                message: string;
-                            }[];
-                            /** @description Held changes or creates in doubt have waited for too long. */
-                            escalated: boolean;
-                            /** @description Jobs on the site. */
-                            live: number;
-                            /** @description Changes that may be sent now or later. */
-                            ready: number;
-                            /** @description Changes in flight. */
-                            sending: number;
-                            /** @description Creates of unknown outcome. */
-                            in_doubt: number;
-                            /** @description Changes that wait for approval. */
-                            held: number;
-                            /** @description Postings that were rejected. */
-                            rejected: number;
-                            /** @description Changes that were given up. */
-                            failed: number;
-                            /** @description Entries of unreadable records. */
-                            unreadable: number;
-                            /** @description Entries of repeated keys. */
-                            duplicates: number;
-                            /** @description Entries that a person has discarded, so the site differs from the feed. */
-                            discarded: number;
-                            /** @description Why deletes are held. */
-                            hold_reason: string | null;
-                            /** @description What to do about the held deletes. */
-                            held_advice: {
-                                words?: string;
-                                /** @description Something that can be done about it. */
-                                action?: {
-                                    kind: string;
-                                } & {
-                                    [key: string]: unknown;
-                                };
-                            } | null;
-                            /** @description Why creates and deletes wait if the keys seem to have changed. */
-                            rekey: string | null;
-                            /** @description What to know of jobs made since the backup from which the database was restored. */
-                            restored: string | null;
-                            /** @description How the search of the site for jobs of the feed stands; nothing is created before it ends. */
-                            search: string | null;
-                            /** @description What becomes of its jobs and changes, as no configuration has the feed. */
-                            left: string | null;
-                            /** @description For how long the oldest held change has waited. */
-                            held_for_seconds: number | null;
-                            /** @description For how long the oldest create has been in doubt. */
-                            in_doubt_for_seconds: number | null;
-                            /** @description The schedule, as running processes have it. */
-                            schedule: string | null;
-                            /** @description Its time zone. */
-                            time_zone: string | null;
-                            /** @description When it is pulled next. */
-                            next_run: string | null;
-                            /** @description When it was last pulled. */
-                            last_run: string | null;
-                            /** @description When the last complete pull ended. */
-                            last_complete: string | null;
-                            /** @description How late its run is. */
-                            late_seconds: number | null;
-                            /** @description Why its run does not begin, if that is too late. */
-                            late: string | null;
-                            /** @description What the last run of `verify` found. */
-                            last_verify: {
-                                /** Format: date-time */
-                                at: string;
-                                jobs: number;
-                                same: number;
-                                changed: number;
-                                gone: number;
-                                foreign: number;
-                                untold: number;
-                                marked: number;
-                                left: number;
-                                message?: string;
-                            } | null;
-                            /** @description Likely mistakes of the mapping. */
-                            warnings: string[];
-                            /** @description What fails. */
-                            failing: string[];
-                            /** @description What can be done about it. */
-                            actions: ({
-                                kind: string;
-                            } & {
-                                [key: string]: unknown;
-                            })[];
-                            /** @description The last pull, as `pulls` prints it, without `created`, `updated`, `deleted` and `requests`. */
-                            last_pull: {
-                                /** @description Its number. */
-                                pull: number;
-                                /** @description Name of the feed. */
-                                feed: string;
-                                /** @description The pull that this one undid; `null`: it read the feed. */
-                                undoes: number | null;
-                                /** @enum {string} */
-                                status: "running" | "mirrored" | "not_modified" | "incomplete" | "failed" | "pending" | "review";
-                                /** @description The feed is proven complete; only then can postings count as gone. */
-                                complete: boolean;
-                                /** Format: date-time */
-                                started_at: string;
-                                finished_at: string | null;
-                                /** @description Records in the feed. */
-                                seen: number;
-                                /** @description Postings that the site already has in this form. */
-                                unchanged: number;
-                                /** @description Further records with the same key. */
-                                duplicates: number;
-                                /** @description Records that cannot be read or have no key. */
-                                unreadable: number;
-                                /** @description Records that are no postings by a rule of the feed, and those counted as expired. */
-                                skipped: number;
-                                /** @description The skipped records of postings whose jobs have been on the site for as many days as allowed. */
-                                expired: number;
-                                /** @description Live jobs whose posting is no longer in the feed. */
-                                gone: number;
-                                /** @description Of the gone: not missing for long enough. */
-                                grace: number;
-                                /** @description Entries that a person discarded, so the site differs from the feed. */
-                                discarded: number;
-                                /** @description Bytes read from the source, decompressed. */
-                                bytes: number;
-                                /** @description Total time, in milliseconds. */
-                                duration_ms: number | null;
-                                /** @description Why the completeness of the feed is proven only weakly; `null`: it is not. */
-                                weak: string | null;
-                                /** @description Why the feed is not proven complete. */
-                                shortfalls: string[];
-                                /** @description What a person should know. */
-                                message: string | null;
-                                /** @description What can be done about it. */
-                                actions: ({
-                                    kind: string;
-                                } & {
-                                    [key: string]: unknown;
-                                })[];
-                            } | null;
-                        }[];
+                        items: components["schemas"]["Shared11"][];
                         /** @description `null`: nothing follows. */
                         next_cursor: string | null;
                     };
                 };
             };
-            /** @description Bad Request */
-            400: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Unauthorized */
-            401: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Forbidden */
-            403: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Too Many Requests */
-            429: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Service Unavailable */
-            503: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
+            400: components["responses"]["Shared4"];
+            401: components["responses"]["Shared5"];
+            403: components["responses"]["Shared6"];
+            429: components["responses"]["Shared7"];
+            503: components["responses"]["Shared8"];
         };
     };
     showFeed: {
@@ -735,241 +849,15 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        /** @constant */
-                        kind: "feed";
-                        /** @description Name of the feed. */
-                        feed: string;
-                        /** @description Name of its site. */
-                        site: string;
-                        /** @description The configuration has the feed. */
-                        configured: boolean;
-                        /** @description A running process has it in its configuration. */
-                        served: boolean;
-                        /** @description A person took it out of service. */
-                        retired: boolean;
-                        /** @description Since when, and by the undo of which pull, it is not pulled. */
-                        stopped: {
-                            undo: number;
-                            undone: number | null;
-                            /** Format: date-time */
-                            since: string;
-                        } | null;
-                        /** @description What people have paused, so that it is not sent: everything, its site or the feed. */
-                        pauses: {
-                            /** @description Its number. */
-                            id: number;
-                            /** @description The site that is paused. */
-                            site: string | null;
-                            /** @description The feed that is paused; neither: everything. */
-                            feed: string | null;
-                            /**
-                             * Format: date-time
-                             * @description Since when.
-                             */
-                            since: string;
-                            /** @description When it ends by itself; `null`: once a person ends it. */
-                            until: string | null;
-                            /** @description Who began it. */
-                            by: string;
-                            /** @description Why. */
-                            reason: string | null;
-                            /** @description The source is not read either. */
-                            pulls: boolean;
-                            /** @description All of that in words, and how it is ended. */
-                            message: string;
-                        }[];
-                        /** @description Held changes or creates in doubt have waited for too long. */
-                        escalated: boolean;
-                        /** @description Jobs on the site. */
-                        live: number;
-                        /** @description Changes that may be sent now or later. */
-                        ready: number;
-                        /** @description Changes in flight. */
-                        sending: number;
-                        /** @description Creates of unknown outcome. */
-                        in_doubt: number;
-                        /** @description Changes that wait for approval. */
-                        held: number;
-                        /** @description Postings that were rejected. */
-                        rejected: number;
-                        /** @description Changes that were given up. */
-                        failed: number;
-                        /** @description Entries of unreadable records. */
-                        unreadable: number;
-                        /** @description Entries of repeated keys. */
-                        duplicates: number;
-                        /** @description Entries that a person has discarded, so the site differs from the feed. */
-                        discarded: number;
-                        /** @description Why deletes are held. */
-                        hold_reason: string | null;
-                        /** @description What to do about the held deletes. */
-                        held_advice: {
-                            words?: string;
-                            /** @description Something that can be done about it. */
-                            action?: {
-                                kind: string;
-                            } & {
-                                [key: string]: unknown;
-                            };
-                        } | null;
-                        /** @description Why creates and deletes wait if the keys seem to have changed. */
-                        rekey: string | null;
-                        /** @description What to know of jobs made since the backup from which the database was restored. */
-                        restored: string | null;
-                        /** @description How the search of the site for jobs of the feed stands; nothing is created before it ends. */
-                        search: string | null;
-                        /** @description What becomes of its jobs and changes, as no configuration has the feed. */
-                        left: string | null;
-                        /** @description For how long the oldest held change has waited. */
-                        held_for_seconds: number | null;
-                        /** @description For how long the oldest create has been in doubt. */
-                        in_doubt_for_seconds: number | null;
-                        /** @description The schedule, as running processes have it. */
-                        schedule: string | null;
-                        /** @description Its time zone. */
-                        time_zone: string | null;
-                        /** @description When it is pulled next. */
-                        next_run: string | null;
-                        /** @description When it was last pulled. */
-                        last_run: string | null;
-                        /** @description When the last complete pull ended. */
-                        last_complete: string | null;
-                        /** @description How late its run is. */
-                        late_seconds: number | null;
-                        /** @description Why its run does not begin, if that is too late. */
-                        late: string | null;
-                        /** @description What the last run of `verify` found. */
-                        last_verify: {
-                            /** Format: date-time */
-                            at: string;
-                            jobs: number;
-                            same: number;
-                            changed: number;
-                            gone: number;
-                            foreign: number;
-                            untold: number;
-                            marked: number;
-                            left: number;
-                            message?: string;
-                        } | null;
-                        /** @description Likely mistakes of the mapping. */
-                        warnings: string[];
-                        /** @description What fails. */
-                        failing: string[];
-                        /** @description What can be done about it. */
-                        actions: ({
-                            kind: string;
-                        } & {
-                            [key: string]: unknown;
-                        })[];
-                        /** @description The last pull, as `pulls` prints it, without `created`, `updated`, `deleted` and `requests`. */
-                        last_pull: {
-                            /** @description Its number. */
-                            pull: number;
-                            /** @description Name of the feed. */
-                            feed: string;
-                            /** @description The pull that this one undid; `null`: it read the feed. */
-                            undoes: number | null;
-                            /** @enum {string} */
-                            status: "running" | "mirrored" | "not_modified" | "incomplete" | "failed" | "pending" | "review";
-                            /** @description The feed is proven complete; only then can postings count as gone. */
-                            complete: boolean;
-                            /** Format: date-time */
-                            started_at: string;
-                            finished_at: string | null;
-                            /** @description Records in the feed. */
-                            seen: number;
-                            /** @description Postings that the site already has in this form. */
-                            unchanged: number;
-                            /** @description Further records with the same key. */
-                            duplicates: number;
-                            /** @description Records that cannot be read or have no key. */
-                            unreadable: number;
-                            /** @description Records that are no postings by a rule of the feed, and those counted as expired. */
-                            skipped: number;
-                            /** @description The skipped records of postings whose jobs have been on the site for as many days as allowed. */
-                            expired: number;
-                            /** @description Live jobs whose posting is no longer in the feed. */
-                            gone: number;
-                            /** @description Of the gone: not missing for long enough. */
-                            grace: number;
-                            /** @description Entries that a person discarded, so the site differs from the feed. */
-                            discarded: number;
-                            /** @description Bytes read from the source, decompressed. */
-                            bytes: number;
-                            /** @description Total time, in milliseconds. */
-                            duration_ms: number | null;
-                            /** @description Why the completeness of the feed is proven only weakly; `null`: it is not. */
-                            weak: string | null;
-                            /** @description Why the feed is not proven complete. */
-                            shortfalls: string[];
-                            /** @description What a person should know. */
-                            message: string | null;
-                            /** @description What can be done about it. */
-                            actions: ({
-                                kind: string;
-                            } & {
-                                [key: string]: unknown;
-                            })[];
-                        } | null;
-                    };
+                    "application/json": components["schemas"]["Shared11"];
                 };
             };
-            /** @description Bad Request */
-            400: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Unauthorized */
-            401: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Forbidden */
-            403: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not Found */
-            404: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Too Many Requests */
-            429: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Service Unavailable */
-            503: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
+            400: components["responses"]["Shared4"];
+            401: components["responses"]["Shared5"];
+            403: components["responses"]["Shared6"];
+            404: components["responses"]["Shared19"];
+            429: components["responses"]["Shared7"];
+            503: components["responses"]["Shared8"];
         };
     };
     listPostings: {
@@ -1017,15 +905,7 @@ export interface operations {
                             /** @description Why, in the site's words where the site decided. */
                             reason: string | null;
                             /** @description Every problem of the posting. */
-                            problems: {
-                                field?: string;
-                                value?: string;
-                                message: string;
-                                /** @constant */
-                                repaired?: true;
-                                /** @constant */
-                                choose?: true;
-                            }[];
+                            problems: components["schemas"]["Shared23"][];
                         }[];
                         /** @description `null`: nothing follows. */
                         next_cursor: string | null;
@@ -1034,60 +914,12 @@ export interface operations {
                     };
                 };
             };
-            /** @description Bad Request */
-            400: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Unauthorized */
-            401: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Forbidden */
-            403: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not Found */
-            404: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Too Many Requests */
-            429: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Service Unavailable */
-            503: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
+            400: components["responses"]["Shared4"];
+            401: components["responses"]["Shared5"];
+            403: components["responses"]["Shared6"];
+            404: components["responses"]["Shared19"];
+            429: components["responses"]["Shared7"];
+            503: components["responses"]["Shared8"];
         };
     };
     showPosting: {
@@ -1157,21 +989,9 @@ export interface operations {
                             since: string;
                             attempts: number;
                             reason: string | null;
-                            problems: {
-                                field?: string;
-                                value?: string;
-                                message: string;
-                                /** @constant */
-                                repaired?: true;
-                                /** @constant */
-                                choose?: true;
-                            }[];
+                            problems: components["schemas"]["Shared23"][];
                             note: string | null;
-                            actions: ({
-                                kind: string;
-                            } & {
-                                [key: string]: unknown;
-                            })[];
+                            actions: components["schemas"]["Shared15"][];
                         } | null;
                         /** @description When its job ended because of `expire_after_days`. */
                         expired_at: string | null;
@@ -1183,11 +1003,7 @@ export interface operations {
                             until: string | null;
                         } | null;
                         /** @description Edits by reviewers: `[{"field","source_value","value"}]`. */
-                        edits: {
-                            field: string;
-                            source_value: string | null;
-                            value: string;
-                        }[];
+                        edits: components["schemas"]["Shared29"][];
                         /** @description Of these edits. */
                         edits_version: string;
                         /** @description The fields in which the wanted and the accepted content differ. */
@@ -1200,15 +1016,7 @@ export interface operations {
                             differs: boolean;
                         }[];
                         /** @description What was altered in its fields while they were read. */
-                        notes: {
-                            field?: string;
-                            value?: string;
-                            message: string;
-                            /** @constant */
-                            repaired?: true;
-                            /** @constant */
-                            choose?: true;
-                        }[];
+                        notes: components["schemas"]["Shared23"][];
                         /** @description The beginning of the record, as the feed has it, that the open change was read from; `null`: not kept. */
                         record: string | null;
                         /** @description The detail that was requested for it: `{"requested_at","excerpt"}`. */
@@ -1232,25 +1040,9 @@ export interface operations {
                             at: string;
                             operation: string;
                             kind: string;
-                            problems: {
-                                field?: string;
-                                value?: string;
-                                message: string;
-                                /** @constant */
-                                repaired?: true;
-                                /** @constant */
-                                choose?: true;
-                            }[];
-                            request: {
-                                method: string;
-                                url: string;
-                                body?: string;
-                            } | null;
-                            response: {
-                                status: number;
-                                location?: string;
-                                body: string;
-                            } | null;
+                            problems: components["schemas"]["Shared23"][];
+                            request: components["schemas"]["Shared34"] | null;
+                            response: components["schemas"]["Shared35"] | null;
                         }[];
                         /** @description Numbers of the entries of repeated keys. */
                         duplicates: number[];
@@ -1271,112 +1063,16 @@ export interface operations {
                             reason?: string;
                         }[];
                         /** @description The last pull of its feed, as `pulls` prints it, without `created`, `updated`, `deleted` and `requests`. */
-                        last_pull: {
-                            /** @description Its number. */
-                            pull: number;
-                            /** @description Name of the feed. */
-                            feed: string;
-                            /** @description The pull that this one undid; `null`: it read the feed. */
-                            undoes: number | null;
-                            /** @enum {string} */
-                            status: "running" | "mirrored" | "not_modified" | "incomplete" | "failed" | "pending" | "review";
-                            /** @description The feed is proven complete; only then can postings count as gone. */
-                            complete: boolean;
-                            /** Format: date-time */
-                            started_at: string;
-                            finished_at: string | null;
-                            /** @description Records in the feed. */
-                            seen: number;
-                            /** @description Postings that the site already has in this form. */
-                            unchanged: number;
-                            /** @description Further records with the same key. */
-                            duplicates: number;
-                            /** @description Records that cannot be read or have no key. */
-                            unreadable: number;
-                            /** @description Records that are no postings by a rule of the feed, and those counted as expired. */
-                            skipped: number;
-                            /** @description The skipped records of postings whose jobs have been on the site for as many days as allowed. */
-                            expired: number;
-                            /** @description Live jobs whose posting is no longer in the feed. */
-                            gone: number;
-                            /** @description Of the gone: not missing for long enough. */
-                            grace: number;
-                            /** @description Entries that a person discarded, so the site differs from the feed. */
-                            discarded: number;
-                            /** @description Bytes read from the source, decompressed. */
-                            bytes: number;
-                            /** @description Total time, in milliseconds. */
-                            duration_ms: number | null;
-                            /** @description Why the completeness of the feed is proven only weakly; `null`: it is not. */
-                            weak: string | null;
-                            /** @description Why the feed is not proven complete. */
-                            shortfalls: string[];
-                            /** @description What a person should know. */
-                            message: string | null;
-                            /** @description What can be done about it. */
-                            actions: ({
-                                kind: string;
-                            } & {
-                                [key: string]: unknown;
-                            })[];
-                        } | null;
+                        last_pull: components["schemas"]["Shared17"] | null;
                     };
                 };
             };
-            /** @description Bad Request */
-            400: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Unauthorized */
-            401: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Forbidden */
-            403: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not Found */
-            404: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Too Many Requests */
-            429: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Service Unavailable */
-            503: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
+            400: components["responses"]["Shared4"];
+            401: components["responses"]["Shared5"];
+            403: components["responses"]["Shared6"];
+            404: components["responses"]["Shared19"];
+            429: components["responses"]["Shared7"];
+            503: components["responses"]["Shared8"];
         };
     };
     showPull: {
@@ -1439,11 +1135,7 @@ export interface operations {
                         /** @description What a person should know. */
                         message: string | null;
                         /** @description What can be done about it. */
-                        actions: ({
-                            kind: string;
-                        } & {
-                            [key: string]: unknown;
-                        })[];
+                        actions: components["schemas"]["Shared15"][];
                         /** @description New postings, created on the site. */
                         created: number;
                         /** @description Changed postings, updated on the site. */
@@ -1455,60 +1147,12 @@ export interface operations {
                     };
                 };
             };
-            /** @description Bad Request */
-            400: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Unauthorized */
-            401: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Forbidden */
-            403: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not Found */
-            404: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Too Many Requests */
-            429: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Service Unavailable */
-            503: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
+            400: components["responses"]["Shared4"];
+            401: components["responses"]["Shared5"];
+            403: components["responses"]["Shared6"];
+            404: components["responses"]["Shared19"];
+            429: components["responses"]["Shared7"];
+            503: components["responses"]["Shared8"];
         };
     };
     listReview: {
@@ -1587,51 +1231,11 @@ export interface operations {
                     };
                 };
             };
-            /** @description Bad Request */
-            400: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Unauthorized */
-            401: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Forbidden */
-            403: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Too Many Requests */
-            429: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Service Unavailable */
-            503: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
+            400: components["responses"]["Shared4"];
+            401: components["responses"]["Shared5"];
+            403: components["responses"]["Shared6"];
+            429: components["responses"]["Shared7"];
+            503: components["responses"]["Shared8"];
         };
     };
     listReviewActions: {
@@ -1655,61 +1259,7 @@ export interface operations {
                 };
                 content: {
                     "application/json": {
-                        items: {
-                            /** @description Its number. */
-                            bulk: number;
-                            /**
-                             * @description What it does to each entry.
-                             * @enum {string}
-                             */
-                            action: "edit" | "retry" | "approve" | "discard" | "reopen" | "missing" | "check" | "adopt";
-                            /** @description Who started it. */
-                            actor: string;
-                            /** @enum {string} */
-                            state: "open" | "stopped" | "done";
-                            /** Format: date-time */
-                            started_at: string;
-                            /**
-                             * Format: date-time
-                             * @description When it last made progress.
-                             */
-                            touched_at: string;
-                            /** @description How many entries were selected. */
-                            total: number;
-                            /** @description How many are done. */
-                            done: number;
-                            /** @description Of the done: how many are rejected again. */
-                            still_rejected: number;
-                            /** @description How many were left as they are. */
-                            left_alone: number;
-                            /** @description How many are left to do. */
-                            to_do: number;
-                            /** @description Why entries were left alone. */
-                            reasons: {
-                                message: string;
-                                count: number;
-                            }[];
-                            /** @description What an edit sets. */
-                            edit: {
-                                set?: {
-                                    [key: string]: string;
-                                };
-                                map?: {
-                                    field: string;
-                                    values: {
-                                        [key: string]: string;
-                                    };
-                                };
-                            } | null;
-                            /** @description The reason that was given for the audit. */
-                            reason: string | null;
-                            /** @description Whether `start` carries it out; `false`: a command does, as long as it runs. */
-                            unattended: boolean;
-                            /** @description Why it is making no progress, such as a paused site; `null`: it is not waiting. */
-                            waits_for: string | null;
-                            /** @description The rule that selected the entries; `null`: a person did. */
-                            rule: number | null;
-                        }[];
+                        items: components["schemas"]["Shared55"][];
                         /** @description `null`: nothing follows. */
                         next_cursor: string | null;
                     } & {
@@ -1717,51 +1267,11 @@ export interface operations {
                     };
                 };
             };
-            /** @description Bad Request */
-            400: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Unauthorized */
-            401: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Forbidden */
-            403: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Too Many Requests */
-            429: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Service Unavailable */
-            503: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
+            400: components["responses"]["Shared4"];
+            401: components["responses"]["Shared5"];
+            403: components["responses"]["Shared6"];
+            429: components["responses"]["Shared7"];
+            503: components["responses"]["Shared8"];
         };
     };
     actOnReview: {
@@ -1779,24 +1289,7 @@ export interface operations {
                 "application/json": {
                     /** @constant */
                     action: "edit";
-                    /** @description What is acted on. Only entries that are as they were when the action started. */
-                    filter: {
-                        /** @description Only of this feed. */
-                        feed?: string;
-                        /** @description Only of this site. */
-                        site?: string;
-                        /** @description The entries of one group. */
-                        group?: string;
-                        /** @description Beginnings of words of a key, title, value or message, in any case: all of them must be there. */
-                        q?: string;
-                        /** @description They have waited for at least so long: `30min`, `12h`, `3d`. */
-                        older_than?: string;
-                        /** @description They have waited for less. */
-                        newer_than?: string;
-                        kinds?: ("in_doubt" | "failed" | "rejected" | "unreadable" | "duplicate" | "held")[];
-                        /** @description Only entries with these numbers. */
-                        ids?: number[];
-                    };
+                    filter: components["schemas"]["Shared45"];
                     /** @description How many entries you saw of the kinds that the action is for, the `count` of `GET /review/selection`: if it is another number now, nothing is done. With `ids`, how many these are. */
                     expected?: number;
                     /** @description The `seen` of `GET /review/selection` or of a group, or of each entry of `ids`: with anything else, nothing is done. */
@@ -1824,24 +1317,7 @@ export interface operations {
                 } | {
                     /** @constant */
                     action: "retry";
-                    /** @description What is acted on. Only entries that are as they were when the action started. */
-                    filter: {
-                        /** @description Only of this feed. */
-                        feed?: string;
-                        /** @description Only of this site. */
-                        site?: string;
-                        /** @description The entries of one group. */
-                        group?: string;
-                        /** @description Beginnings of words of a key, title, value or message, in any case: all of them must be there. */
-                        q?: string;
-                        /** @description They have waited for at least so long: `30min`, `12h`, `3d`. */
-                        older_than?: string;
-                        /** @description They have waited for less. */
-                        newer_than?: string;
-                        kinds?: ("in_doubt" | "failed" | "rejected" | "unreadable" | "duplicate" | "held")[];
-                        /** @description Only entries with these numbers. */
-                        ids?: number[];
-                    };
+                    filter: components["schemas"]["Shared45"];
                     /** @description How many entries you saw of the kinds that the action is for, the `count` of `GET /review/selection`: if it is another number now, nothing is done. With `ids`, how many these are. */
                     expected?: number;
                     /** @description The `seen` of `GET /review/selection` or of a group, or of each entry of `ids`: with anything else, nothing is done. */
@@ -1853,24 +1329,7 @@ export interface operations {
                 } | {
                     /** @constant */
                     action: "approve";
-                    /** @description What is acted on. Only entries that are as they were when the action started. */
-                    filter: {
-                        /** @description Only of this feed. */
-                        feed?: string;
-                        /** @description Only of this site. */
-                        site?: string;
-                        /** @description The entries of one group. */
-                        group?: string;
-                        /** @description Beginnings of words of a key, title, value or message, in any case: all of them must be there. */
-                        q?: string;
-                        /** @description They have waited for at least so long: `30min`, `12h`, `3d`. */
-                        older_than?: string;
-                        /** @description They have waited for less. */
-                        newer_than?: string;
-                        kinds?: ("in_doubt" | "failed" | "rejected" | "unreadable" | "duplicate" | "held")[];
-                        /** @description Only entries with these numbers. */
-                        ids?: number[];
-                    };
+                    filter: components["schemas"]["Shared45"];
                     /** @description How many entries you saw of the kinds that the action is for, the `count` of `GET /review/selection`: if it is another number now, nothing is done. With `ids`, how many these are. */
                     expected?: number;
                     /** @description The `seen` of `GET /review/selection` or of a group, or of each entry of `ids`: with anything else, nothing is done. */
@@ -1880,24 +1339,7 @@ export interface operations {
                 } | {
                     /** @constant */
                     action: "discard";
-                    /** @description What is acted on. Only entries that are as they were when the action started. */
-                    filter: {
-                        /** @description Only of this feed. */
-                        feed?: string;
-                        /** @description Only of this site. */
-                        site?: string;
-                        /** @description The entries of one group. */
-                        group?: string;
-                        /** @description Beginnings of words of a key, title, value or message, in any case: all of them must be there. */
-                        q?: string;
-                        /** @description They have waited for at least so long: `30min`, `12h`, `3d`. */
-                        older_than?: string;
-                        /** @description They have waited for less. */
-                        newer_than?: string;
-                        kinds?: ("in_doubt" | "failed" | "rejected" | "unreadable" | "duplicate" | "held")[];
-                        /** @description Only entries with these numbers. */
-                        ids?: number[];
-                    };
+                    filter: components["schemas"]["Shared45"];
                     /** @description How many entries you saw of the kinds that the action is for, the `count` of `GET /review/selection`: if it is another number now, nothing is done. With `ids`, how many these are. */
                     expected?: number;
                     /** @description The `seen` of `GET /review/selection` or of a group, or of each entry of `ids`: with anything else, nothing is done. */
@@ -1910,24 +1352,7 @@ export interface operations {
                 } | {
                     /** @constant */
                     action: "reopen";
-                    /** @description What is acted on. Only entries that are as they were when the action started. */
-                    filter: {
-                        /** @description Only of this feed. */
-                        feed?: string;
-                        /** @description Only of this site. */
-                        site?: string;
-                        /** @description The entries of one group. */
-                        group?: string;
-                        /** @description Beginnings of words of a key, title, value or message, in any case: all of them must be there. */
-                        q?: string;
-                        /** @description They have waited for at least so long: `30min`, `12h`, `3d`. */
-                        older_than?: string;
-                        /** @description They have waited for less. */
-                        newer_than?: string;
-                        kinds?: ("in_doubt" | "failed" | "rejected" | "unreadable" | "duplicate" | "held")[];
-                        /** @description Only entries with these numbers. */
-                        ids?: number[];
-                    };
+                    filter: components["schemas"]["Shared45"];
                     /** @description How many entries you saw of the kinds that the action is for, the `count` of `GET /review/selection`: if it is another number now, nothing is done. With `ids`, how many these are. */
                     expected?: number;
                     /** @description The `seen` of `GET /review/selection` or of a group, or of each entry of `ids`: with anything else, nothing is done. */
@@ -1940,24 +1365,7 @@ export interface operations {
                      * @constant
                      */
                     action: "missing";
-                    /** @description What is acted on. Only entries that are as they were when the action started. */
-                    filter: {
-                        /** @description Only of this feed. */
-                        feed?: string;
-                        /** @description Only of this site. */
-                        site?: string;
-                        /** @description The entries of one group. */
-                        group?: string;
-                        /** @description Beginnings of words of a key, title, value or message, in any case: all of them must be there. */
-                        q?: string;
-                        /** @description They have waited for at least so long: `30min`, `12h`, `3d`. */
-                        older_than?: string;
-                        /** @description They have waited for less. */
-                        newer_than?: string;
-                        kinds?: ("in_doubt" | "failed" | "rejected" | "unreadable" | "duplicate" | "held")[];
-                        /** @description Only entries with these numbers. */
-                        ids?: number[];
-                    };
+                    filter: components["schemas"]["Shared45"];
                     /** @description How many entries you saw of the kinds that the action is for, the `count` of `GET /review/selection`: if it is another number now, nothing is done. With `ids`, how many these are. */
                     expected?: number;
                     /** @description The `seen` of `GET /review/selection` or of a group, or of each entry of `ids`: with anything else, nothing is done. */
@@ -1970,24 +1378,7 @@ export interface operations {
                      * @constant
                      */
                     action: "check";
-                    /** @description What is acted on. Only entries that are as they were when the action started. */
-                    filter: {
-                        /** @description Only of this feed. */
-                        feed?: string;
-                        /** @description Only of this site. */
-                        site?: string;
-                        /** @description The entries of one group. */
-                        group?: string;
-                        /** @description Beginnings of words of a key, title, value or message, in any case: all of them must be there. */
-                        q?: string;
-                        /** @description They have waited for at least so long: `30min`, `12h`, `3d`. */
-                        older_than?: string;
-                        /** @description They have waited for less. */
-                        newer_than?: string;
-                        kinds?: ("in_doubt" | "failed" | "rejected" | "unreadable" | "duplicate" | "held")[];
-                        /** @description Only entries with these numbers. */
-                        ids?: number[];
-                    };
+                    filter: components["schemas"]["Shared45"];
                     /** @description How many entries you saw of the kinds that the action is for, the `count` of `GET /review/selection`: if it is another number now, nothing is done. With `ids`, how many these are. */
                     expected?: number;
                     /** @description The `seen` of `GET /review/selection` or of a group, or of each entry of `ids`: with anything else, nothing is done. */
@@ -2006,144 +1397,18 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        /** @description Its number. */
-                        bulk: number;
-                        /**
-                         * @description What it does to each entry.
-                         * @enum {string}
-                         */
-                        action: "edit" | "retry" | "approve" | "discard" | "reopen" | "missing" | "check" | "adopt";
-                        /** @description Who started it. */
-                        actor: string;
-                        /** @enum {string} */
-                        state: "open" | "stopped" | "done";
-                        /** Format: date-time */
-                        started_at: string;
-                        /**
-                         * Format: date-time
-                         * @description When it last made progress.
-                         */
-                        touched_at: string;
-                        /** @description How many entries were selected. */
-                        total: number;
-                        /** @description How many are done. */
-                        done: number;
-                        /** @description Of the done: how many are rejected again. */
-                        still_rejected: number;
-                        /** @description How many were left as they are. */
-                        left_alone: number;
-                        /** @description How many are left to do. */
-                        to_do: number;
-                        /** @description Why entries were left alone. */
-                        reasons: {
-                            message: string;
-                            count: number;
-                        }[];
-                        /** @description What an edit sets. */
-                        edit: {
-                            set?: {
-                                [key: string]: string;
-                            };
-                            map?: {
-                                field: string;
-                                values: {
-                                    [key: string]: string;
-                                };
-                            };
-                        } | null;
-                        /** @description The reason that was given for the audit. */
-                        reason: string | null;
-                        /** @description Whether `start` carries it out; `false`: a command does, as long as it runs. */
-                        unattended: boolean;
-                        /** @description Why it is making no progress, such as a paused site; `null`: it is not waiting. */
-                        waits_for: string | null;
-                        /** @description The rule that selected the entries; `null`: a person did. */
-                        rule: number | null;
-                    };
+                    "application/json": components["schemas"]["Shared55"];
                 };
             };
-            /** @description Bad Request */
-            400: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Unauthorized */
-            401: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Forbidden */
-            403: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Conflict */
-            409: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Content Too Large */
-            413: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Unsupported Media Type */
-            415: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Unprocessable Content */
-            422: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Too Many Requests */
-            429: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Service Unavailable */
-            503: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
+            400: components["responses"]["Shared4"];
+            401: components["responses"]["Shared5"];
+            403: components["responses"]["Shared6"];
+            409: components["responses"]["Shared59"];
+            413: components["responses"]["Shared60"];
+            415: components["responses"]["Shared61"];
+            422: components["responses"]["Shared62"];
+            429: components["responses"]["Shared7"];
+            503: components["responses"]["Shared8"];
         };
     };
     stopReviewAction: {
@@ -2170,153 +1435,19 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        /** @description Its number. */
-                        bulk: number;
-                        /**
-                         * @description What it does to each entry.
-                         * @enum {string}
-                         */
-                        action: "edit" | "retry" | "approve" | "discard" | "reopen" | "missing" | "check" | "adopt";
-                        /** @description Who started it. */
-                        actor: string;
-                        /** @enum {string} */
-                        state: "open" | "stopped" | "done";
-                        /** Format: date-time */
-                        started_at: string;
-                        /**
-                         * Format: date-time
-                         * @description When it last made progress.
-                         */
-                        touched_at: string;
-                        /** @description How many entries were selected. */
-                        total: number;
-                        /** @description How many are done. */
-                        done: number;
-                        /** @description Of the done: how many are rejected again. */
-                        still_rejected: number;
-                        /** @description How many were left as they are. */
-                        left_alone: number;
-                        /** @description How many are left to do. */
-                        to_do: number;
-                        /** @description Why entries were left alone. */
-                        reasons: {
-                            message: string;
-                            count: number;
-                        }[];
-                        /** @description What an edit sets. */
-                        edit: {
-                            set?: {
-                                [key: string]: string;
-                            };
-                            map?: {
-                                field: string;
-                                values: {
-                                    [key: string]: string;
-                                };
-                            };
-                        } | null;
-                        /** @description The reason that was given for the audit. */
-                        reason: string | null;
-                        /** @description Whether `start` carries it out; `false`: a command does, as long as it runs. */
-                        unattended: boolean;
-                        /** @description Why it is making no progress, such as a paused site; `null`: it is not waiting. */
-                        waits_for: string | null;
-                        /** @description The rule that selected the entries; `null`: a person did. */
-                        rule: number | null;
-                    };
+                    "application/json": components["schemas"]["Shared55"];
                 };
             };
-            /** @description Bad Request */
-            400: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Unauthorized */
-            401: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Forbidden */
-            403: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not Found */
-            404: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Conflict */
-            409: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Content Too Large */
-            413: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Unsupported Media Type */
-            415: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Unprocessable Content */
-            422: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Too Many Requests */
-            429: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Service Unavailable */
-            503: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
+            400: components["responses"]["Shared4"];
+            401: components["responses"]["Shared5"];
+            403: components["responses"]["Shared6"];
+            404: components["responses"]["Shared19"];
+            409: components["responses"]["Shared59"];
+            413: components["responses"]["Shared60"];
+            415: components["responses"]["Shared61"];
+            422: components["responses"]["Shared62"];
+            429: components["responses"]["Shared7"];
+            503: components["responses"]["Shared8"];
         };
     };
     listReviewGroups: {
@@ -2431,17 +1562,7 @@ export interface operations {
                                 feed: string | null;
                                 /** @enum {string} */
                                 action: "edit" | "retry" | "discard";
-                                edit: {
-                                    set?: {
-                                        [key: string]: string;
-                                    };
-                                    map?: {
-                                        field: string;
-                                        values: {
-                                            [key: string]: string;
-                                        };
-                                    };
-                                } | null;
+                                edit: components["schemas"]["Shared57"] | null;
                                 reason: string | null;
                                 actor: string;
                                 /** Format: date-time */
@@ -2459,51 +1580,11 @@ export interface operations {
                     };
                 };
             };
-            /** @description Bad Request */
-            400: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Unauthorized */
-            401: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Forbidden */
-            403: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Too Many Requests */
-            429: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Service Unavailable */
-            503: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
+            400: components["responses"]["Shared4"];
+            401: components["responses"]["Shared5"];
+            403: components["responses"]["Shared6"];
+            429: components["responses"]["Shared7"];
+            503: components["responses"]["Shared8"];
         };
     };
     showEntry: {
@@ -2562,15 +1643,7 @@ export interface operations {
                         /** @description Why, or `null`. */
                         reason?: string | null;
                         /** @description Every problem. */
-                        problems: {
-                            field?: string;
-                            value?: string;
-                            message: string;
-                            /** @constant */
-                            repaired?: true;
-                            /** @constant */
-                            choose?: true;
-                        }[];
+                        problems: components["schemas"]["Shared23"][];
                         /** @description What else is known of the reason, or `null`. */
                         note?: string | null;
                         /** @description How often it was sent. */
@@ -2598,11 +1671,7 @@ export interface operations {
                             [key: string]: string;
                         } | null;
                         /** @description Edits by reviewers. */
-                        edits?: {
-                            field: string;
-                            source_value: string | null;
-                            value: string;
-                        }[];
+                        edits?: components["schemas"]["Shared29"][];
                         /** @description The beginning of the record, as the feed has it, that the open change was read from; `null`: not kept. */
                         record?: string | null;
                         /** @description Failed attempts with request and response. */
@@ -2612,25 +1681,9 @@ export interface operations {
                             operation: string;
                             kind: string;
                             /** @description Every problem. */
-                            problems: {
-                                field?: string;
-                                value?: string;
-                                message: string;
-                                /** @constant */
-                                repaired?: true;
-                                /** @constant */
-                                choose?: true;
-                            }[];
-                            request: {
-                                method: string;
-                                url: string;
-                                body?: string;
-                            } | null;
-                            response: {
-                                status: number;
-                                location?: string;
-                                body: string;
-                            } | null;
+                            problems: components["schemas"]["Shared23"][];
+                            request: components["schemas"]["Shared34"] | null;
+                            response: components["schemas"]["Shared35"] | null;
                         }[];
                         /** @description Its beginning, of a record. */
                         excerpt?: string;
@@ -2641,68 +1694,16 @@ export interface operations {
                         /** @description How many there are like it, of a record. */
                         records?: number;
                         /** @description What can be done about it. */
-                        actions: ({
-                            kind: string;
-                        } & {
-                            [key: string]: unknown;
-                        })[];
+                        actions: components["schemas"]["Shared15"][];
                     };
                 };
             };
-            /** @description Bad Request */
-            400: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Unauthorized */
-            401: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Forbidden */
-            403: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not Found */
-            404: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Too Many Requests */
-            429: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Service Unavailable */
-            503: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
+            400: components["responses"]["Shared4"];
+            401: components["responses"]["Shared5"];
+            403: components["responses"]["Shared6"];
+            404: components["responses"]["Shared19"];
+            429: components["responses"]["Shared7"];
+            503: components["responses"]["Shared8"];
         };
     };
     editEntry: {
@@ -2762,11 +1763,7 @@ export interface operations {
                          */
                         still_rejected?: true;
                         /** @description What can be done next. */
-                        actions: ({
-                            kind: string;
-                        } & {
-                            [key: string]: unknown;
-                        })[];
+                        actions: components["schemas"]["Shared15"][];
                         /** @description What became of it since, as it was sent; `null`: that was not awaited. */
                         now: string | null;
                         /** @description The same in words, or `null`. */
@@ -2774,96 +1771,16 @@ export interface operations {
                     };
                 };
             };
-            /** @description Bad Request */
-            400: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Unauthorized */
-            401: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Forbidden */
-            403: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not Found */
-            404: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Conflict */
-            409: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Content Too Large */
-            413: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Unsupported Media Type */
-            415: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Unprocessable Content */
-            422: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Too Many Requests */
-            429: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Service Unavailable */
-            503: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
+            400: components["responses"]["Shared4"];
+            401: components["responses"]["Shared5"];
+            403: components["responses"]["Shared6"];
+            404: components["responses"]["Shared19"];
+            409: components["responses"]["Shared59"];
+            413: components["responses"]["Shared60"];
+            415: components["responses"]["Shared61"];
+            422: components["responses"]["Shared62"];
+            429: components["responses"]["Shared7"];
+            503: components["responses"]["Shared8"];
         };
     };
     listSites: {
@@ -2893,29 +1810,7 @@ export interface operations {
                              */
                             state: "sending" | "paused" | "stopped" | "out_of_reach" | "waiting";
                             /** @description What people have paused: this site or everything. */
-                            pauses: {
-                                /** @description Its number. */
-                                id: number;
-                                /** @description The site that is paused. */
-                                site: string | null;
-                                /** @description The feed that is paused; neither: everything. */
-                                feed: string | null;
-                                /**
-                                 * Format: date-time
-                                 * @description Since when.
-                                 */
-                                since: string;
-                                /** @description When it ends by itself; `null`: once a person ends it. */
-                                until: string | null;
-                                /** @description Who began it. */
-                                by: string;
-                                /** @description Why. */
-                                reason: string | null;
-                                /** @description The source is not read either. */
-                                pulls: boolean;
-                                /** @description All of that in words, and how it is ended. */
-                                message: string;
-                            }[];
+                            pauses: components["schemas"]["Shared13"][];
                             /** @description Since when it is paused. */
                             paused_since: string | null;
                             /** @description Why it is paused. */
@@ -2959,62 +1854,18 @@ export interface operations {
                             /** @description What fails. */
                             failing: string[];
                             /** @description What can be done about it. */
-                            actions: ({
-                                kind: string;
-                            } & {
-                                [key: string]: unknown;
-                            })[];
+                            actions: components["schemas"]["Shared15"][];
                         }[];
                         /** @description `null`: nothing follows. */
                         next_cursor: string | null;
                     };
                 };
             };
-            /** @description Bad Request */
-            400: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Unauthorized */
-            401: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Forbidden */
-            403: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Too Many Requests */
-            429: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Service Unavailable */
-            503: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
+            400: components["responses"]["Shared4"];
+            401: components["responses"]["Shared5"];
+            403: components["responses"]["Shared6"];
+            429: components["responses"]["Shared7"];
+            503: components["responses"]["Shared8"];
         };
     };
 }
