@@ -74,8 +74,14 @@ export interface FeedSetup extends RecordRules {
   readonly configured: ReadonlySet<FeedName>;
   /** Addresses that must be public if a page or the API has brought them: those of a file of its own. */
   readonly checkedAddresses: RequestedAddresses | undefined;
-  /** Its settings are in this file of its own; `undefined`: in the main one. */
-  readonly file: string | undefined;
+  /** The file of its own that has its settings; `undefined`: the main one has them. */
+  readonly file: SettingsFile | undefined;
+}
+
+interface SettingsFile {
+  readonly path: string;
+  /** Whether it has these settings, and no others by now. */
+  isAsRead(): Promise<boolean>;
 }
 
 export interface PullContext {
@@ -102,9 +108,10 @@ export async function sourceAccess(
     if (file !== undefined && (await hasStagedUpload(db, feed))) {
       // What checks and saves files of feeds is not loaded with each pull.
       const { completeSave } = await import('../config/feed-files.ts');
-      await completeSave(db, feed, file);
+      await completeSave(db, feed, file.path);
     }
-    return findUpload(db, name as FeedName);
+    const found = await findUpload(db, name as FeedName);
+    return found && { ...found, fitsSettings: async () => file === undefined || file.isAsRead() };
   };
   if (network !== undefined) return { network, uploads };
   if (checkedAddresses === undefined) return { uploads };

@@ -1,6 +1,6 @@
 // Prepares the feeds that a command names for pulling, and reports those that cannot be pulled.
 import { type Config, type FeedConfig, namedFeeds, type SiteConfig } from '../config/config.ts';
-import { sourceDigest } from '../config/config-digests.ts';
+import { configDigests, sourceDigest } from '../config/config-digests.ts';
 import { type Complaint, ConfigError, complaintLine } from '../config/config-error.ts';
 import { placesOf } from '../config/load-us-states.ts';
 import { detailReading } from '../feed/detail-record.ts';
@@ -13,7 +13,7 @@ import { compileReader } from '../posting/reader.ts';
 import type { FeedSetup } from '../pull/feed-setup.ts';
 import { addressOf } from '../site/http/job-address.ts';
 import { type UnconfiguredFeed, unconfiguredFeeds } from '../store/feed/unconfigured-feeds.ts';
-import type { App } from './app.ts';
+import { type App, readConfig } from './app.ts';
 import { UserError } from './stop-signal.ts';
 
 /** The feeds a command works on. A broken one does not stop the others. */
@@ -72,9 +72,10 @@ export const feedSetups = (config: Config, names: readonly string[]): readonly F
 /** Returns a message if the mapping is invalid. */
 function setupOf(
   feed: FeedConfig,
-  { sites, web, fileAddresses, feedFiles }: Config,
+  { path, sites, web, fileAddresses, feedFiles }: Config,
   configured: ReadonlySet<FeedName>,
 ): FeedSetup | string {
+  const file = feedFiles.get(feed.name);
   try {
     const reader = compileReader(feed.mapping);
     return {
@@ -108,10 +109,22 @@ function setupOf(
       minRecords: feed.minRecords,
       configured,
       checkedAddresses: web.privateSources ? undefined : fileAddresses.get(feed.name),
-      file: feedFiles.get(feed.name),
+      file: file === undefined ? undefined : { path: file, isAsRead: () => isFeedAsRead(feed, path) },
     };
   } catch (error) {
     return error instanceof ConfigError ? error.message : `feeds.${feed.name}.fields: ${(error as Error).message}`;
+  }
+}
+
+/** Whether the files of the configuration have this feed as it is here. */
+async function isFeedAsRead(feed: FeedConfig, path: string): Promise<boolean> {
+  const digestOf = (feeds: Config['feeds']) =>
+    configDigests({ feeds, sites: new Map(), alerts: new Map() })[`feed ${feed.name}`];
+  try {
+    return digestOf((await readConfig({ config: path })).feeds) === digestOf(new Map([[feed.name, feed]]));
+  } catch (error) {
+    if (error instanceof ConfigError) return false;
+    throw error;
   }
 }
 

@@ -140,7 +140,9 @@ function setupOf({ config, feed }: DraftRequest): FeedSetup | string {
   const { setups, broken } = chooseFeeds(config, [feed]);
   const [setup] = setups;
   if (setup === undefined) return broken.map(({ message }) => message).join('; ');
-  return { ...setup, source: { ...setup.source, from: withoutRetries(setup.source.from) } };
+  // What was uploaded is read as the draft says, whatever the file has.
+  const file = setup.file && { ...setup.file, isAsRead: async () => true };
+  return { ...setup, file, source: { ...setup.source, from: withoutRetries(setup.source.from) } };
 }
 
 /** Somebody waits for the answer, and can ask again. */

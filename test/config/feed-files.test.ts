@@ -28,7 +28,8 @@ import {
 } from '../../src/config/feed-files.ts';
 import { loadConfig } from '../../src/config/load-config.ts';
 import { feedName } from '../../src/posting/identifiers.ts';
-import { sourceAccess } from '../../src/pull/feed-setup.ts';
+import { type FeedSetup, sourceAccess } from '../../src/pull/feed-setup.ts';
+import { feedSetups } from '../../src/runtime/feed-setups.ts';
 import { addFoundVersion, addressesFromHere } from '../../src/store/feed/feed-file-versions.ts';
 import { addUpload, keepNewest, readUploads } from '../../src/store/feed/feed-uploads.ts';
 import { type Database, openDatabase } from '../../src/store/postgres/database.ts';
@@ -395,8 +396,8 @@ describe('an uploaded file that comes with new settings is read with them, and n
   };
   /** As the next pull does. */
   const read = async () => {
-    const file = (await around()).config.feedFiles.get(acme);
-    const { uploads } = await sourceAccess({ feed: acme, checkedAddresses: undefined, file }, { db });
+    const [setup] = feedSetups((await around()).config, ['acme']);
+    const { uploads } = await sourceAccess(setup as FeedSetup, { db });
     const chunks: Buffer[] = [];
     for await (const chunk of (await uploads(acme))?.chunks ?? []) chunks.push(chunk as Buffer);
     return Buffer.concat(chunks).toString();

@@ -11,7 +11,7 @@ import { renameFeed } from '../../src/store/feed/rename-feed.ts';
 import { openDatabase } from '../../src/store/postgres/database.ts';
 import { runProgram } from '../cli/run-program.ts';
 import { createTestDatabase } from '../support/database.ts';
-import { feedXml, posting, postings } from '../support/indeed-feed.ts';
+import { feedXml, posting, postings, type TestPosting } from '../support/indeed-feed.ts';
 import { type Mirror, openMirror } from '../support/mirror.ts';
 import { setEnv } from '../support/with-env.ts';
 import { visitorOf } from '../web/form-visitor.ts';
@@ -308,6 +308,40 @@ it('does not replace what a feed reads if its settings are not saved', async () 
   expect([late.status, late.body.text]).toEqual([409, expect.stringContaining('# By hand.')]);
   expect(await uploads()).toMatchObject([{ version: 1 }]);
   expect(await readFile(join(mirror.folder, 'feeds/paper.yaml'), 'utf8')).toContain('By hand');
+});
+
+it('is read by a running process with the settings that it was saved with, or not at all', async () => {
+  await mirror.configure('feeds:\n', 'include: feeds/*.yaml\nfeeds:\n');
+  const [text, sample] = [join(mirror.folder, 'text.yaml'), join(mirror.folder, 'sample.xml')];
+  const save = async (settings: string, feed: readonly TestPosting[]) => {
+    await writeFile(text, settings);
+    await writeFile(sample, feedXml(feed));
+    const [shown] = (await runProgram(mirror, 'feeds', 'show-file', 'paper', '--json')).json();
+    const seen = shown === undefined ? [] : ['--seen', String(shown.seen)];
+    const saved = await runProgram(mirror, 'feeds', 'save-file', 'paper', text, ...seen, '--sample', sample);
+    expect(saved).toMatchObject({ status: 0, errors: '' });
+  };
+  await save(TEXT, postings(3));
+  expect(await mirror.sync('paper')).toMatchObject({ status: 'mirrored', created: 3 });
+  // As it is read, no posting of it is to be on the site.
+  await save(`${TEXT}skip: { city: Boston }\nfields: { title: { value: Skipped } }\n`, [
+    ...postings(2),
+    posting('new', { city: 'Salem' }),
+  ]);
+  const before = await mirror.siteJobs();
+  expect(await mirror.sync('paper')).toMatchObject({
+    status: 'failed',
+    message: expect.stringContaining('the settings of the feed have changed since this process read them'),
+  });
+  expect(await mirror.siteJobs()).toEqual(before);
+  // As a process that has taken them over.
+  await mirror.stopEngine();
+  expect(await mirror.sync('paper')).toMatchObject({ status: 'mirrored', created: 1, deleted: 3 });
+  // No setting has changed.
+  await save(`${TEXT}skip: { city: Boston } # By the clinic.\nfields: { title: { value: Skipped } }\n`, [
+    posting('newer', { city: 'Salem' }),
+  ]);
+  expect(await mirror.sync('paper')).toMatchObject({ status: 'mirrored', created: 1, deleted: 1 });
 });
 
 it('is kept for a feed whose settings somebody has to commit', async () => {

@@ -68,6 +68,8 @@ export interface UploadedDocument {
   readonly bytes: number;
   /** The database was restored from a backup that has it: a newer one may have been uploaded since. */
   readonly ofBackup?: boolean;
+  /** Whether the feed still has the settings with which it is read: others may have come with the file. Absent: it has. */
+  fitsSettings?(): Promise<boolean>;
   readonly chunks: AsyncIterable<Buffer>;
 }
 

@@ -43,6 +43,7 @@ async function openUpload({ feed }: UploadConfig, { uploads, version }: SourceCo
   if (found.ofBackup === true) return { kind: 'failed', message: OF_BACKUP };
   const itsVersion = String(found.version);
   if (version === itsVersion) return { kind: 'not_modified' };
+  if ((await found.fitsSettings?.()) === false) return { kind: 'failed', message: OTHER_SETTINGS };
   const { name, bytes: totalBytes } = found;
   return oneDocument({ name, chunks: wholeOf(found), isEndProven: true, totalBytes }, itsVersion);
 }
@@ -51,6 +52,10 @@ async function openUpload({ feed }: UploadConfig, { uploads, version }: SourceCo
 const OF_BACKUP =
   'the uploaded file came back with a backup of the database, and a newer one may have been uploaded since: upload the newest file again, even ' +
   'if it is this one';
+
+const OTHER_SETTINGS =
+  'the uploaded file is not read: the settings of the feed have changed since this process read them, and it may have come with the new ones. A ' +
+  'process that runs takes them over within seconds, unless they are wrong';
 
 /** Ends properly only with the last byte that was uploaded. */
 async function* wholeOf({ bytes, chunks }: UploadedDocument): AsyncGenerator<Buffer> {
