@@ -1,9 +1,14 @@
-// Double-checks a site that says "no such job": at a wrong address it would say so of every job.
+// Double-checks a site that says "no such job": at a wrong address it would say so of every job. Reads the job of a write that was
+// answered with a redirect.
+import { compareShown, showsOwnForm } from '../plan/compare-shown.ts';
 import { type Message, messageOf, plural } from '../plan/message.ts';
+import { fieldOf, meansTheSame, referenceForm, typeOf } from '../plan/same-meaning.ts';
 import type { SiteJobId } from '../posting/identifiers.ts';
-import { type Outcome, statesDeletion } from '../site/exchange.ts';
+import { isReworded } from '../site/contradiction.ts';
+import { type Outcome, type SiteJob, statesDeletion, toCompare } from '../site/exchange.ts';
 import type { Attempt } from '../store/change/attempt.ts';
 import { type AddressProof, tellHidden } from '../store/mapping/visible-jobs.ts';
+import { learntRewrites } from '../store/site/kept-values.ts';
 import { explainForeignReference } from './confirm-own.ts';
 import { checkOtherJobs, isProven, noteProven } from './prove-token.ts';
 import { showJob } from './show-job.ts';
@@ -15,23 +20,24 @@ import type { SiteContext } from './site-context.ts';
  * is right again. A site that expires jobs still has younger ones.
  */
 export async function confirmGone(
-  outcome: Outcome,
+  claimed: Outcome,
   attempt: Attempt,
   siteContext: SiteContext,
   signal: AbortSignal,
 ): Promise<Outcome> {
+  const outcome = await readRedirected(claimed, attempt, siteContext, signal);
   if (outcome.kind === 'accepted' && attempt.request.kind === 'update') noteProven(siteContext);
   if (outcome.kind !== 'gone' || attempt.request.kind === 'create') return outcome;
-  const { siteJobId: claimed } = attempt.request;
+  const { siteJobId } = attempt.request;
   try {
     // A live job taken for gone would be created a second time, or never be deleted (law 1).
-    const shown = await showJob(siteContext, claimed, signal);
+    const shown = await showJob(siteContext, siteJobId, signal);
     if (shown !== undefined && !statesDeletion(shown)) {
       const foreign = await explainForeignReference(shown, attempt, siteContext);
       if (foreign !== undefined) return { kind: 'foreign', message: foreign };
-      return { kind: 'unknown', message: `the site says that job ${claimed} is gone, but still shows it` };
+      return { kind: 'unknown', message: `the site says that job ${siteJobId} is gone, but still shows it` };
     }
-    const hidden = shown === undefined ? await tellHidden(siteContext, claimed) : undefined;
+    const hidden = shown === undefined ? await tellHidden(siteContext, siteJobId) : undefined;
     if (hidden !== undefined) return { kind: 'unknown', message: hidden };
   } catch (error) {
     return {
@@ -40,17 +46,76 @@ export async function confirmGone(
     };
   }
   if (isProven(siteContext)) return outcome;
-  const verdict = await checkOtherJobs(siteContext, claimed, signal);
+  const verdict = await checkOtherJobs(siteContext, siteJobId, signal);
   switch (verdict.kind) {
     case 'proven':
       return outcome;
     case 'unknown':
       return verdict;
     case 'unproven':
-      return { kind: 'misconfigured', message: describeUnproven(claimed, verdict, siteContext) };
+      return { kind: 'misconfigured', message: describeUnproven(siteJobId, verdict, siteContext) };
     default:
       return verdict satisfies never;
   }
+}
+
+/**
+ * The outcome that the job shows of a write that was answered with a redirect; without change if it does not show that the write was done:
+ * the redirect may be a refusal.
+ */
+async function readRedirected(
+  outcome: Outcome,
+  attempt: Attempt,
+  siteContext: SiteContext,
+  signal: AbortSignal,
+): Promise<Outcome> {
+  const { request } = attempt;
+  const mayTell = outcome.kind === 'unknown' || outcome.kind === 'misconfigured';
+  if (!mayTell || outcome.perhapsDone !== true || request.kind === 'create') return outcome;
+  try {
+    const shown = await showJob(siteContext, request.siteJobId, signal);
+    if (shown === undefined || statesDeletion(shown)) return { kind: 'gone' };
+    if (await showsUpdate(shown, attempt, siteContext, outcome.kind === 'unknown'))
+      return { kind: 'accepted', isRead: true };
+    if (outcome.kind === 'misconfigured') return outcome;
+    return {
+      kind: 'unknown',
+      message: `${outcome.message}, but job ${request.siteJobId} does not show that it was done`,
+    };
+  } catch {
+    return outcome;
+  }
+}
+
+/**
+ * Whether the job has what the update set: each field shows it, as the site may have rewritten it, and not what it showed before. Of fields
+ * that the job does not show, another one that has changed tells.
+ * @param isLikely then a value that the site has made of both the former value and the new one is enough.
+ */
+async function showsUpdate(
+  shown: SiteJob,
+  { request, before, forms }: Attempt,
+  { db, site, policy: { places, referenceField } }: SiteContext,
+  isLikely: boolean,
+): Promise<boolean> {
+  if (request.kind !== 'update') return false;
+  const { fields, types } = toCompare(shown);
+  const rules = { ...places, learnt: await learntRewrites(db, site), referenceField, only: undefined };
+  const job = { fields, types, isWhole: true };
+  const { changed, hidden } = compareShown({ fields: request.fields, forms: undefined }, job, rules);
+  const saysOf = (name: string): string => fieldOf(fields, name) ?? '';
+  const shows = (name: string, value = ''): boolean => meansTheSame(value, saysOf(name), typeOf(types, name));
+  const showsForm = (name: string): boolean => showsOwnForm(forms, name, saysOf(name));
+  const isFormer = (name: string): boolean =>
+    before === undefined || shows(name, fieldOf(before, name)) || showsForm(name);
+  const seen = Object.entries(request.fields).filter(([name]) => !hidden.includes(name));
+  const isSet = ([name, value]: readonly [string, string]): boolean =>
+    shows(name, value) ||
+    (showsForm(name) && meansTheSame(value, fieldOf(before ?? {}, name))) ||
+    (isFormer(name)
+      ? isLikely && referenceForm(value) === referenceForm(saysOf(name))
+      : !changed.includes(name) || isReworded(value, saysOf(name)));
+  return seen.every(isSet) && (hidden.length === 0 || seen.some(([name]) => !isFormer(name)));
 }
 
 /** Whether a job that no posting has is really gone: at a wrong address it would stay on the site for good, and nobody would know. */

@@ -222,7 +222,7 @@ export async function updateSiteHealth(
   switch (outcome.kind) {
     case 'created':
     case 'accepted':
-      if (startedAt !== undefined) await noteAcceptedWrite(siteContext, startedAt);
+      if (startedAt !== undefined && !('isRead' in outcome)) await noteAcceptedWrite(siteContext, startedAt);
       return noteWell(siteContext);
     case 'gone':
       // A missing job proves nothing about the address.

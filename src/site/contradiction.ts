@@ -75,11 +75,11 @@ export function tellOtherReference(job: ShownJob, expected: Expectation): string
 /** The part of a value that is compared: titles and references are rarely longer, and comparing costs time. */
 const beginningOf = (value: string | undefined): string | undefined => value?.trim().slice(0, MOST_COMPARED);
 
-/** Text added or removed at one end of a title does not make it another job's. */
-function isReworded(sent: string, shown: string): boolean {
+/** Whether the site may have made the shown value of what was sent; text added or removed at one end is such a change. */
+export function isReworded(sent: string, shown: string): boolean {
   if (compareValues(sent, shown) !== undefined) return true;
   const [one, other] = [referenceForm(sent), referenceForm(shown)];
-  return one.includes(other) || other.includes(one);
+  return one !== '' && other !== '' && (one.includes(other) || other.includes(one));
 }
 
 const quote = (text: string): string => JSON.stringify(text.length > 100 ? `${text.slice(0, 100)}…` : text);

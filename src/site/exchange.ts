@@ -40,8 +40,8 @@ export const toCompare = <Job extends Pick<SiteJob, 'fields' | 'revealFields'>>(
 export type Outcome =
   /** Create: the site's new job. */
   | { readonly kind: 'created'; readonly siteJob: SiteJob }
-  /** The update or delete was done. */
-  | { readonly kind: 'accepted' }
+  /** The update or delete was done. `isRead`: the job shows it, not the answer, which proves nothing about the token. */
+  | { readonly kind: 'accepted'; readonly isRead?: true }
   /** 404 or 410 on update or delete: the job no longer exists. */
   | { readonly kind: 'gone' }
   /**
@@ -71,6 +71,8 @@ export type Outcome =
   | {
       readonly kind: 'unknown';
       readonly message: string;
+      /** The job tells whether it was done. */
+      readonly perhapsDone?: true;
       /** It seems to answer another request, so later answers on this connection may be out of step too. */
       readonly contradicts?: true;
       /** A likely cause because of which no request of this kind can succeed. */
@@ -80,8 +82,11 @@ export type Outcome =
   | { readonly kind: 'foreign'; readonly message: string }
   /** Not sent: whether the job to be deleted is still the posting's, or what it shows, could not be checked. */
   | { readonly kind: 'unconfirmed'; readonly message: string }
-  /** The request cannot succeed as configured: redirect, 404 on create, HTML with 200, wrong content type. */
-  | { readonly kind: 'misconfigured'; readonly message: Message };
+  /**
+   * The request cannot succeed as configured: redirect, 404 on create, HTML with 200, wrong content type. `perhapsDone`: it
+   * may have succeeded all the same, which the job tells.
+   */
+  | { readonly kind: 'misconfigured'; readonly message: Message; readonly perhapsDone?: true };
 
 /**
  * What was sent and received, as recorded in the database: without the token, bodies cut at 64 KiB (8 KiB for HTML). With

@@ -4,7 +4,7 @@ import type { Problem } from '../posting/posting.ts';
 import { areOfTwoJobs, type Expectation, tellOtherContent, tellOtherReference } from './contradiction.ts';
 import type { SiteJob } from './exchange.ts';
 import { isInDoubt, readFailureIndicator } from './failure-indicator.ts';
-import { type JobAddress, mayFollowCreate, pointsAtJob, type Resource, readJobUrl } from './http/job-address.ts';
+import { type JobAddress, type Resource, readJobUrl, redirectAfterWrite } from './http/job-address.ts';
 import { findJob, type ReadJob, readJobElement } from './xml/decode.ts';
 import { readErrors, tellProblems } from './xml/problems.ts';
 import type { XmlElement } from './xml/xml-events.ts';
@@ -62,10 +62,8 @@ export interface Facts extends Pick<Reply, 'sent' | 'status' | 'retryAfterMs' | 
   readonly isFailedFetch: () => boolean;
   /** Target of `Location`, origin and path only, for messages. */
   readonly redirectTarget: () => string | undefined;
-  /** Whether `Location` points at one job. */
-  readonly redirectsToJob: () => boolean;
-  /** Whether `Location` points at another page of the site, as after submitting a form. */
-  readonly redirectsWithin: () => boolean;
+  /** Where `Location` leads: to the job of the request, or to another page of the site, as after submitting a form. */
+  readonly redirectsOn: () => 'job' | 'page' | undefined;
 }
 
 /**
@@ -96,8 +94,7 @@ export function gatherFacts(reply: Reply): Facts {
     isHtml: !hasJobRoot && isHtml(reply.body, reply.contentType),
     isFailedFetch: () => isFailedFetch(reply),
     redirectTarget: () => targetOf(reply),
-    redirectsToJob: () => reply.location !== undefined && pointsAtJob(reply.location, reply.url, reply.resource),
-    redirectsWithin: () => reply.location !== undefined && mayFollowCreate(reply.location, reply.url),
+    redirectsOn: () => redirectOf(reply, address),
   };
 }
 
@@ -130,6 +127,16 @@ function tellOtherJob(reply: Reply, address: JobAddress, job: ReadJob): string |
       : `the answer names job ${other}, but the request was about job ${reply.siteJobId}`;
   }
   return undefined;
+}
+
+function redirectOf(reply: Reply, address: JobAddress): 'job' | 'page' | undefined {
+  if (reply.location === undefined) return undefined;
+  const isOther =
+    reply.siteJobId !== undefined &&
+    address.siteJobId !== undefined &&
+    areOfTwoJobs(reply.siteJobId, address.siteJobId);
+  const leads = redirectAfterWrite(reply.location, reply.url, reply.resource);
+  return leads === 'job' && isOther ? 'page' : leads;
 }
 
 /**

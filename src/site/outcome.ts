@@ -79,22 +79,29 @@ export const outcomeRules: readonly OutcomeRule[] = [
     outcome: 'unknown',
     because: 'after creating something, sites redirect to the new page or back to their list',
     conclude: (facts) =>
-      is(facts, 302, 303) &&
-      (facts.redirectsToJob() || facts.redirectsWithin()) && {
-        kind: 'unknown',
-        message: `${redirected(facts)}, as sites do after creating a job`,
-      },
+      redirectsOn(facts) && { kind: 'unknown', message: `${redirected(facts)}, as sites do after creating a job` },
+  },
+  {
+    answer: '302 or 303 to the page of the job, unless the job shows what was sent, or is gone',
+    requests: updateOrDelete,
+    outcome: 'unknown',
+    because: 'sites redirect so after a change: the job is read, and if it tells, this is `accepted` or `gone`',
+    conclude: (facts) =>
+      redirectsOn(facts) === 'job' && { kind: 'unknown', message: redirected(facts), perhapsDone: true },
+  },
+  {
+    answer: 'the same to another page of the site other than a sign-in page',
+    requests: updateOrDelete,
+    outcome: 'misconfigured',
+    because: 'it may also be a refusal',
+    conclude: (facts) => redirectsOn(facts) === 'page' && { ...notFollowed(facts), perhapsDone: true },
   },
   {
     answer: 'any other 3xx',
     requests: all,
     outcome: 'misconfigured',
     because: 'redirects are never followed, because the token would go along; base_url should name the target',
-    conclude: (facts) =>
-      redirect(facts) && {
-        kind: 'misconfigured',
-        message: `${redirected(facts)}. Redirects are not followed; correct base_url`,
-      },
+    conclude: (facts) => redirect(facts) && notFollowed(facts),
   },
   {
     answer: '404 or 410',
@@ -315,6 +322,14 @@ const misconfigured = (facts: Facts, advice: string): Outcome => ({
   kind: 'misconfigured',
   message: `${advice} (status ${facts.status}${firstReason(facts)})`,
 });
+
+const redirectsOn = (facts: Facts) => (is(facts, 302, 303) ? facts.redirectsOn() : undefined);
+
+const notFollowed = (facts: Facts) =>
+  ({
+    kind: 'misconfigured',
+    message: `${redirected(facts)}. Redirects are not followed; correct base_url`,
+  }) as const;
 
 const redirected = (facts: Facts): string =>
   `The site answered ${facts.status} and redirects to ${facts.redirectTarget() ?? 'nowhere'}`;

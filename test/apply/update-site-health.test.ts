@@ -7,6 +7,7 @@ import { siteName } from '../../src/posting/identifiers.ts';
 import type { Outcome } from '../../src/site/exchange.ts';
 import type { Attempt } from '../../src/store/change/attempt.ts';
 import { type Database, openDatabase } from '../../src/store/postgres/database.ts';
+import { tokenHistory } from '../../src/store/site/refused-token.ts';
 import { readSiteState } from '../../src/store/site/site-state.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 
@@ -79,6 +80,16 @@ it('pauses after a streak with no success in between', async () => {
   await updateSiteHealth(accepted, attempt, one);
   for (const siteContext of [one, other, one]) await updateSiteHealth(misconfigured, attempt, siteContext);
   expect((await state()).pauseCause).toBe('redirects');
+});
+
+it('takes no change that only its job shows for a proof of the token', async () => {
+  const siteContext = { ...openSiteContext(), tokenDigest: 'digest', client: {} } as SiteContext;
+  const history = () => tokenHistory(db, site, 'digest');
+  const exchange = { durationMs: 1, startedAt: performance.now() };
+  await updateSiteHealth({ ...accepted, isRead: true }, attempt, siteContext, exchange);
+  expect((await history()).acceptedAt).toBeUndefined();
+  await updateSiteHealth(accepted, attempt, siteContext, exchange);
+  expect((await history()).acceptedAt).toBeDefined();
 });
 
 it('records the address with the first accepted change, and not with a missing job', async () => {

@@ -18,7 +18,7 @@
 #   LOCKING          1: jobs have a lock_version
 #   DELETED          gone | 404 | 410 | flag: a deleted row is removed, kept and answered so, or shown with deleted-at
 #   ERRORS           to_xml | messages | details | full_messages | hash | response | text: the form of errors
-#   UPDATED          204 | 200: the answer to an update, without or with the job
+#   UPDATED          204 | 200 | 302: the answer to an update, without or with the job, or as to a browser; to a delete then, too
 #   CSRF             1: protect_from_forgery is left on
 #   PUBLIC           1: everybody may read, also with a wrong token
 #   MODERATED        1: a new job is left out of lists until somebody publishes it
@@ -206,6 +206,7 @@ class JobsController < ApplicationController
       format.xml do
         if !@job.update(job_params) then render_errors
         elsif IS['UPDATED', '200'] then render xml: xml(@job)
+        elsif IS['UPDATED', '302'] then redirect_to @job
         else head :no_content
         end
       end
@@ -214,7 +215,7 @@ class JobsController < ApplicationController
 
   def destroy
     keeps_row? ? @job.update_columns(deleted_at: Time.current) : @job.destroy
-    respond_to { |format| format.xml { head :no_content } }
+    respond_to { |format| format.xml { IS['UPDATED', '302'] ? redirect_to(jobs_url) : head(:no_content) } }
   end
 
   private

@@ -16,6 +16,11 @@ const NO_REFERENCE = { UNPERMITTED: 'number' };
 export const VARIANTS: readonly Variant[] = [
   { name: 'as the scaffold makes it' },
   { name: 'with underscored names, answering updates with the job', variant: { KEYS: 'underscored', UPDATED: '200' } },
+  {
+    name: 'redirecting after updates and deletes',
+    variant: { UPDATED: '302', REWRITE: 'title:titleize' },
+    rewrites: true,
+  },
   { name: 'with pages and a Link header', variant: { PAGING: 'link', PAGE_SIZE: '3' } },
   { name: 'with pages and a total', variant: { PAGING: 'totals', PAGE_SIZE: '3', UPDATED: '200' } },
   { name: 'with pages that nothing announces', variant: { PAGING: 'silent', PAGE_SIZE: '3' } },

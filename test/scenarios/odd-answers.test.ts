@@ -155,3 +155,60 @@ it('a delete answered with 200 and a word of failure does not count as done', as
   expect(await open.syncOf([posting('b')])).toMatchObject({ status: 'review', deleted: 0 });
   expect(await review(open)).toEqual([{ key: 'a', state: 'rejected', message: 'You must not delete it' }]);
 });
+
+describe('a change answered with a redirect', () => {
+  /** Keeps jobs, redirects every update and delete to this address, and does it or not. */
+  async function openRedirecting() {
+    const jobs = new Map<string, string>();
+    const does = { it: true, to: '/jobs' };
+    const open = await openOdd(({ method, url, body }) => {
+      const id = /\d+/.exec(url)?.[0] ?? '';
+      const fields = /<job>([\s\S]*)<\/job>/.exec(body)?.[1] ?? '';
+      if (method === 'POST') return void jobs.set(String(jobs.size + 1), fields);
+      const job = jobs.get(id);
+      if (job === undefined) return [404];
+      if (method === 'GET') return [200, {}, `<job><id>${id}</id>${job}</job>`];
+      if (does.it && method === 'DELETE') jobs.delete(id);
+      if (does.it && method === 'PUT') jobs.set(id, job.replace(/<title>[^<]*<\/title>/, fields));
+      return [302, { location: does.to.replace('ID', id) }];
+    });
+    await open.syncOf([posting('a'), posting('b'), posting('c')]);
+    const change = () => open.syncOf([posting('a', { title: 'Other' }), posting('b')]);
+    return { open, jobs, does, change };
+  }
+
+  it.each(['/jobs', '/jobs/ID', '/jobs/ID.xml', '/jobs/9', 'https://www.example.com/jobs/ID', '/'])(
+    'to %s is done if the job shows it',
+    async (to) => {
+      const { jobs, does, change } = await openRedirecting();
+      does.to = to;
+      expect(await change()).toMatchObject({ status: 'mirrored', updated: 1, deleted: 1 });
+      const titles = [...jobs.values()].map((job) => /<title>([^<]*)/.exec(job)?.[1]);
+      expect(titles.sort()).toEqual(['Nurse b', 'Other']);
+    },
+  );
+
+  it.each(['/jobs', '/jobs/9', '/', '/login', 'https://www.example.com/'])(
+    'to %s is not done if the job is as before, and the site is paused',
+    async (to) => {
+      const { open, jobs, does, change } = await openRedirecting();
+      Object.assign(does, { it: false, to });
+      expect(await change()).toMatchObject({ updated: 0, deleted: 0 });
+      expect(jobs.size).toBe(3);
+      const [state] = await (await open.app()).db.query<{ cause: string }>(
+        'select pause_cause::text as cause from site_state',
+      );
+      expect(state?.cause).toMatch(/redirects to .*correct base_url/);
+    },
+  );
+
+  it('to its job is not done if the job is as before, which review says', async () => {
+    const { open, does, change } = await openRedirecting();
+    Object.assign(does, { it: false, to: '/jobs/ID' });
+    expect(await change()).toMatchObject({ status: 'review', updated: 0, failed: 1, deleted: 0, failed_deletes: 1 });
+    const said = await review(open);
+    expect(said.map(({ key }) => key)).toEqual(['a', 'c']);
+    for (const { message } of said)
+      expect(message).toMatch(/redirects to .*, but job \d does not show that it was done/);
+  });
+});

@@ -1,6 +1,7 @@
 // The classification, rule by rule: each row is an answer and its only valid outcome.
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { siteJobId } from '../../src/posting/identifiers.ts';
 import type { SiteRequest } from '../../src/site/exchange.ts';
 import { gatherFacts, type Reply } from '../../src/site/facts.ts';
 import { judge, outcomeRules } from '../../src/site/outcome.ts';
@@ -57,8 +58,16 @@ const rows: readonly Row[] = [
   same('403 with errors', answer(403, { body: '<error>Forbidden</error>' }), 'forbidden'),
   same('301', answer(301, { location: 'https://site.test/jobs.xml' }), 'misconfigured'),
   same('302 to a login', answer(302, { location: '/login' }), 'misconfigured'),
-  ['302 to a job', answer(302, { location }), 'unknown', 'misconfigured', 'misconfigured'],
-  ['303 to a job', answer(303, { location }), 'unknown', 'misconfigured', 'misconfigured'],
+  same('302 to the job', answer(302, { location }), 'unknown'),
+  same('303 to the job on another host', answer(303, { location: 'https://www.site.test/jobs/12-cook' }), 'unknown'),
+  [
+    '302 to another job',
+    answer(302, { location: '/jobs/13', siteJobId: siteJobId('12') }),
+    'unknown',
+    'misconfigured',
+    'misconfigured',
+  ],
+  ['302 to a form of the job', answer(302, { location: '/jobs/12/edit' }), 'unknown', 'misconfigured', 'misconfigured'],
   ['302 back to the list', answer(302, { location: '/jobs' }), 'unknown', 'misconfigured', 'misconfigured'],
   [
     '303 to another page',

@@ -85,27 +85,24 @@ function parseUrl(location: string, base: URL): URL | undefined {
   }
 }
 
-/** Whether a URL names one job below `jobs`: `/jobs/12` does; `/login` and `/jobs.xml` do not. */
-export function pointsAtJob(location: string, base: URL, resource: Resource = JOB): boolean {
-  if (!URL.canParse(location, base.href)) return false;
-  const segments = new URL(location, base.href).pathname.split('/');
-  return segments.some(
-    (segment, at) => at > 0 && decodeSegment(segment) === collectionOf(resource) && !!segments[at + 1],
-  );
-}
-
 const SIGN_IN = /(log|sign)[-_.]?(in|on)\b|\b(session|sso|oauth2?|auth|password)s?\b/i;
 
 /**
- * Whether a redirect after a create may mean success: sites redirect from a form to another of their pages. The same
- * path elsewhere means that the interface has moved, and a sign-in page means that nothing was done. Another port is
- * another site; http and https at their default ports are one.
+ * Where a redirect leads that may mean that a write succeeded: to a job, on whatever host, or to another page of the site. The same path
+ * elsewhere means that the interface has moved, and a sign-in page means that nothing was done. Another port is another site; http and
+ * https at their default ports are one.
  */
-export function mayFollowCreate(location: string, base: URL): boolean {
-  if (!URL.canParse(location, base.href)) return false;
+export function redirectAfterWrite(location: string, base: URL, resource: Resource = JOB): 'job' | 'page' | undefined {
+  if (!URL.canParse(location, base.href)) return undefined;
   const target = new URL(location, base.href);
-  if (target.host !== base.host || SIGN_IN.test(target.pathname)) return false;
-  return target.origin === base.origin || target.pathname !== base.pathname;
+  if (target.origin !== base.origin && target.pathname === base.pathname) return undefined;
+  // `/jobs/12` is a job; `/jobs/12/edit` is a page of one; `/login` and `/jobs.xml` are not.
+  const segments = target.pathname.split('/');
+  const jobs = segments.findIndex(
+    (name, at) => at > 0 && decodeSegment(name) === collectionOf(resource) && segments[at + 1],
+  );
+  if (jobs > 0) return segments.slice(jobs + 2).every((name) => name === '') ? 'job' : 'page';
+  return target.host === base.host && !SIGN_IN.test(target.pathname) ? 'page' : undefined;
 }
 
 function readSegment(segment: string | undefined, collection: string): SiteJobId | undefined {
