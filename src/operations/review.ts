@@ -33,6 +33,7 @@ import {
   groupSchema,
   idNumber,
   listIn,
+  problemOutput,
   spanMs,
   spanText,
   text,
@@ -81,14 +82,7 @@ export async function entryQuery(app: OperationContext['app'], filter: Partial<F
 }
 
 const BINDS = 'Send it along with a decision: once anything of it has changed, nothing is done.';
-const problem = z.strictObject({
-  field: z.string().optional(),
-  value: z.string().optional(),
-  message: z.string(),
-  repaired: z.literal(true).optional(),
-  choose: z.literal(true).optional(),
-});
-const problems = listIn(problem).describe('Every problem.');
+const problems = listIn(problemOutput).describe('Every problem.');
 const fields = z.record(z.string(), z.string());
 const keyOrNone = z.string().nullable().describe('Key of the posting, or `null`.');
 const changes = z.enum(['create', 'update', 'delete']);

@@ -1,17 +1,16 @@
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: configurations name variables like this.
 // A variable or file of a secret that a process does not have fails what needs it, by name, and nothing else.
 import { appendFile, readFile, writeFile } from 'node:fs/promises';
-import { afterEach, beforeEach, expect, it } from 'vitest';
+import { beforeEach, expect, it } from 'vitest';
 import { feedXml, posting, postings } from '../support/indeed-feed.ts';
 import { type Mirror, openMirror } from '../support/mirror.ts';
+import { openedForEach } from '../support/opened.ts';
 import { runProgram } from './run-program.ts';
 
-let mirror: Mirror;
+const mirror = openedForEach(() => openMirror());
 beforeEach(async () => {
-  mirror = await openMirror();
   await mirror.writeFeed(feedXml([...postings(2), posting('odd', { state: 'Jalisco' })]));
 });
-afterEach(() => mirror.close());
 
 const SERVICES = `
 web:

@@ -1,19 +1,18 @@
 // `jobmirror review approve` for a selection: a person approves exactly the deletes that they saw, and none of another feed.
 // @module-tag slow
-import { afterEach, beforeEach, expect, it } from 'vitest';
-import { acme, openStage, type Stage } from '../review/stage.ts';
+import { beforeEach, expect, it } from 'vitest';
+import { acme, openStage } from '../review/stage.ts';
 import { holdAlso } from '../support/hold-also.ts';
 import { posting, postings } from '../support/indeed-feed.ts';
+import { openedForEach } from '../support/opened.ts';
 import { runAsked, runProgram } from './run-program.ts';
 
-let stage: Stage;
+const stage = openedForEach(() => openStage());
 beforeEach(async () => {
-  stage = await openStage();
   await stage.pull(postings(8));
   await stage.acceptAll();
   await stage.pull(postings(1), { percent: 10, count: 1 });
 });
-afterEach(() => stage.close());
 
 const run = (...args: readonly string[]) => runProgram(stage.mirror, 'review', ...args);
 const approved = async () =>

@@ -3,23 +3,22 @@
 // @module-tag slow
 import { readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { feedName } from '../../src/posting/identifiers.ts';
 import { holdPullLock } from '../support/hold-pull-lock.ts';
 import { feedXml, posting, postings } from '../support/indeed-feed.ts';
-import { type Mirror, openMirror } from '../support/mirror.ts';
+import { openMirror } from '../support/mirror.ts';
+import { openedForEach } from '../support/opened.ts';
 import { type ProgramResult, runProgram } from './run-program.ts';
 
 // Each command runs in a process of its own.
 
-let mirror: Mirror;
 const run = (...args: readonly string[]): Promise<ProgramResult> => runProgram(mirror, ...args);
 
+const mirror = openedForEach(() => openMirror());
 beforeEach(async () => {
-  mirror = await openMirror();
   await mirror.writeFeed(feedXml(postings(3)));
 });
-afterEach(() => mirror.close());
 
 /** Adds a feed with these lines to the configuration. */
 async function addFeed(lines: readonly string[], name = 'globex'): Promise<void> {

@@ -1,18 +1,17 @@
 // `jobmirror review discard` on a terminal.
 // @module-tag slow
-import { afterEach, beforeEach, expect, it } from 'vitest';
+import { beforeEach, expect, it } from 'vitest';
 import { feedXml, posting } from '../support/indeed-feed.ts';
-import { type Mirror, openMirror } from '../support/mirror.ts';
+import { openMirror } from '../support/mirror.ts';
+import { openedForEach } from '../support/opened.ts';
 import { hasTerminal, runOnTerminal } from './on-terminal.ts';
 import { runAsked, runProgram } from './run-program.ts';
 
-let mirror: Mirror;
+const mirror = openedForEach(() => openMirror());
 beforeEach(async () => {
-  mirror = await openMirror();
   await mirror.writeFeed(feedXml(['a', 'b'].map((key) => posting(key, { state: 'Jalisco' }))));
   await runProgram(mirror, 'sync');
 });
-afterEach(() => mirror.close());
 
 /** Discards all entries of the feed on a terminal, and types `answer` at the prompt. */
 const discard = (answer: string, run = runOnTerminal) => run(mirror, ['review', 'discard', 'acme'], () => answer);

@@ -1,17 +1,14 @@
 // A discard of few entries needs no confirmation, but covers no entries that a pull adds after they were counted.
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { askAboutSelected, askToDiscard } from '../../src/cli/ask-first.ts';
 import { actOnEntries, readNamed } from '../../src/review/act-on-entries.ts';
 import { startBulk } from '../../src/review/bulk/start-bulk.ts';
-import { acme, acting, openStage, type Stage } from '../review/stage.ts';
+import { acme, acting, openStage } from '../review/stage.ts';
 import { posting } from '../support/indeed-feed.ts';
+import { openedForAll } from '../support/opened.ts';
 
 // Each test begins with a pull, after which only its own entries are open.
-let stage: Stage;
-beforeAll(async () => {
-  stage = await openStage();
-});
-afterAll(() => stage.close());
+const stage = openedForAll(() => openStage());
 
 const odd = (from: number, to: number) =>
   Array.from({ length: to - from }, (_, at) => posting(`odd${from + at}`, { state: 'Jalisco' }));

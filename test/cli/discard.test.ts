@@ -1,18 +1,15 @@
 // `jobmirror review discard` asks before it discards many entries; discarded entries are counted, listed and reopened.
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { feedXml, posting, postings, type TestPosting } from '../support/indeed-feed.ts';
-import { type Mirror, openMirror } from '../support/mirror.ts';
+import { openMirror } from '../support/mirror.ts';
+import { openedForEach } from '../support/opened.ts';
 import { type ProgramResult, runProgram } from './run-program.ts';
 
 // Each command runs in a process of its own.
 
-let mirror: Mirror;
 const run = (...args: readonly string[]): Promise<ProgramResult> => runProgram(mirror, ...args);
 
-beforeEach(async () => {
-  mirror = await openMirror();
-});
-afterEach(() => mirror.close());
+const mirror = openedForEach(() => openMirror());
 
 async function sync(feed: readonly TestPosting[], rest = ''): Promise<ProgramResult> {
   await mirror.writeFeed(feedXml(feed).replace('</source>', `${rest}</source>`));

@@ -1,7 +1,7 @@
 // Renaming a feed in the configuration or removing it never duplicates or forgets a job.
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { beforeEach, describe, expect, it, vi } from 'vitest';
 import { pullFeed } from '../../jobs/pull-feed.ts';
 import { feedName, postingKey, siteName } from '../../src/posting/identifiers.ts';
 import { openSiteQueue } from '../../src/queue/site-queue.ts';
@@ -10,18 +10,17 @@ import { FEED_TABLES } from '../../src/store/feed/rename-feed.ts';
 import { enterAsWorker } from '../../src/store/locks/processes.ts';
 import { forgetOldRows } from '../../src/store/status/retention.ts';
 import { feedXml, posting, postings } from '../support/indeed-feed.ts';
-import { type Mirror, openMirror } from '../support/mirror.ts';
+import { openMirror } from '../support/mirror.ts';
+import { openedForEach } from '../support/opened.ts';
 import { type ProgramResult, runProgram } from './run-program.ts';
 
 // Each command runs in a process of its own.
 
-let mirror: Mirror;
 const run = (...args: readonly string[]): Promise<ProgramResult> => runProgram(mirror, ...args);
+const mirror = openedForEach(() => openMirror());
 beforeEach(async () => {
-  mirror = await openMirror();
   await mirror.writeFeed(feedXml(postings(3)));
 });
-afterEach(() => mirror.close());
 
 /** Edits the configuration. */
 /** A feed's name is alone on its line. */

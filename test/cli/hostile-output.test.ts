@@ -1,18 +1,15 @@
 // No command prints text of a feed that would control the terminal; JSON keeps the value.
-import { afterEach, beforeEach, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { feedXml, posting } from '../support/indeed-feed.ts';
-import { type Mirror, openMirror } from '../support/mirror.ts';
+import { openMirror } from '../support/mirror.ts';
+import { openedForEach } from '../support/opened.ts';
 import { runProgram } from './run-program.ts';
 
 // Limited to what XML can carry: C0 controls are removed when a record is read.
 const HOSTILE = '\u009b31m\u202egnp\u2066\u{e0041}\u2028\u007f';
 const STEERS = /(?![\t\n])[\p{Cc}\u202a-\u202e\u2066-\u2069\u2028\u{e0000}-\u{e007f}]/u;
 
-let mirror: Mirror;
-beforeEach(async () => {
-  mirror = await openMirror();
-});
-afterEach(() => mirror.close());
+const mirror = openedForEach(() => openMirror());
 
 it('plan, sync, review, why, status, pulls, mappings and report do not print it', async () => {
   await mirror.writeFeed(

@@ -1,14 +1,11 @@
 // `--if-version` of the commands that act on one entry: a decision about another version than the one that was shown is refused.
-import { afterEach, beforeEach, expect, it } from 'vitest';
-import { openStage, type Stage } from '../review/stage.ts';
+import { expect, it } from 'vitest';
+import { openStage } from '../review/stage.ts';
 import { posting, postings } from '../support/indeed-feed.ts';
+import { openedForEach } from '../support/opened.ts';
 import { runProgram } from './run-program.ts';
 
-let stage: Stage;
-beforeEach(async () => {
-  stage = await openStage();
-});
-afterEach(() => stage.close());
+const stage = openedForEach(() => openStage());
 
 const run = (...args: readonly string[]) => runProgram(stage.mirror, 'review', ...args);
 const show = async (id: number) => {

@@ -2,10 +2,11 @@
 // @module-tag slow
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { posting } from '../support/indeed-feed.ts';
-import { type Mirror, openMirror } from '../support/mirror.ts';
+import { openMirror } from '../support/mirror.ts';
+import { openedForAll } from '../support/opened.ts';
 import { type Installation, runProgram } from './run-program.ts';
 
 const KEYS = [
@@ -25,11 +26,10 @@ const KEYS = [
   'a-c',
 ];
 
-let mirror: Mirror;
 let database: TestDatabase;
 let second: Installation;
+const mirror = openedForAll(() => openMirror());
 beforeAll(async () => {
-  mirror = await openMirror();
   await mirror.syncOf(KEYS.map((key) => posting(key)));
   // An old job, one just as old, and one whose URL the site did not tell.
   const { db } = await mirror.app();
@@ -37,7 +37,6 @@ beforeAll(async () => {
   await db.query(`update mapping set site_job_url = null where key = 'Z'`);
   await mirror.stopEngine();
 });
-afterAll(() => mirror.close());
 
 // No case changes the first installation or the site.
 beforeEach(async () => {

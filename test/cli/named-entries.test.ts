@@ -1,17 +1,16 @@
 // Entries that a person names one by one: if something cannot be done about one of them, the person is told.
-import { afterEach, beforeEach, expect, it } from 'vitest';
-import { openStage, type Stage } from '../review/stage.ts';
+import { beforeEach, expect, it } from 'vitest';
+import { openStage } from '../review/stage.ts';
 import { postings } from '../support/indeed-feed.ts';
+import { openedForEach } from '../support/opened.ts';
 import { runProgram } from './run-program.ts';
 
-let stage: Stage;
+const stage = openedForEach(() => openStage());
 beforeEach(async () => {
-  stage = await openStage();
   await stage.pull(postings(2));
   await stage.fail('p1', 'rejected');
   await stage.fail('p2', 'in_doubt');
 });
-afterEach(() => stage.close());
 
 const review = (...words: readonly string[]) => runProgram(stage.mirror, 'review', ...words, '--no-send');
 const entries = async () => [await stage.entry('p1'), await stage.entry('p2')].map(String) as [string, string];

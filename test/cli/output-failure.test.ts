@@ -1,17 +1,16 @@
 // When output is closed or the terminal hangs up, commands end as after SIGTERM, with everything closed.
 // @module-tag slow
 import { once } from 'node:events';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { feedXml, postings } from '../support/indeed-feed.ts';
-import { type Mirror, openMirror } from '../support/mirror.ts';
+import { openMirror } from '../support/mirror.ts';
+import { openedForEach } from '../support/opened.ts';
 import { startProgram } from './program.ts';
 import { runProgram } from './run-program.ts';
 
-let mirror: Mirror;
-beforeEach(async () => {
-  mirror = await openMirror({ site: { limits: '{ requests_per_second: 20, concurrency: 2, timeout_seconds: 5 }' } });
-});
-afterEach(() => mirror.close());
+const mirror = openedForEach(() =>
+  openMirror({ site: { limits: '{ requests_per_second: 20, concurrency: 2, timeout_seconds: 5 }' } }),
+);
 
 const start = (...args: readonly string[]) =>
   startProgram([...args, '--config', mirror.configPath], { cwd: mirror.folder, env: mirror.env });

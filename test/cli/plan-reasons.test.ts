@@ -1,19 +1,16 @@
 // Reasons why postings are not mirrored: in the plan, for each posting, and in the summary of a pull that mirrored nothing.
 // @module-tag slow
-import { afterEach, beforeEach, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { feedXml, posting, postings } from '../support/indeed-feed.ts';
-import { type Mirror, openMirror } from '../support/mirror.ts';
+import { openMirror } from '../support/mirror.ts';
+import { openedForEach } from '../support/opened.ts';
 import { type ProgramResult, runProgram } from './run-program.ts';
 
 // Each command runs in a process of its own.
 
-let mirror: Mirror;
 const run = (...args: readonly string[]): Promise<ProgramResult> => runProgram(mirror, ...args);
 
-beforeEach(async () => {
-  mirror = await openMirror();
-});
-afterEach(() => mirror.close());
+const mirror = openedForEach(() => openMirror());
 
 const NOBODY = '<job><title>Nobody</title></job>';
 const odd = (count: number) =>

@@ -6,17 +6,17 @@ import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
 import { feedXml, postings } from '../support/indeed-feed.ts';
-import { type Mirror, openMirror } from '../support/mirror.ts';
+import { openMirror } from '../support/mirror.ts';
+import { openedForEach } from '../support/opened.ts';
 import { type RunningProgram, startProgram } from './program.ts';
 import { runProgram } from './run-program.ts';
 
-let mirror: Mirror;
 let started: RunningProgram;
 let url: string;
 let base: string;
 const token = 'zq-admin-token-of-the-test';
+const mirror = openedForEach(() => openMirror());
 beforeEach(async () => {
-  mirror = await openMirror();
   await mirror.app();
   await mirror.writeFeed(feedXml(postings(2)));
   await mkdir(join(mirror.folder, 'feeds'));
@@ -34,7 +34,6 @@ web:
 afterEach(async () => {
   started.process.kill('SIGTERM');
   await started.ended;
-  await mirror.close();
 });
 
 type Line = Readonly<Record<string, unknown>>;

@@ -2,25 +2,24 @@
 // @module-tag slow
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterEach, beforeEach, expect, it } from 'vitest';
+import { beforeEach, expect, it } from 'vitest';
 import { startBulk } from '../../src/review/bulk/start-bulk.ts';
 import { posting } from '../support/indeed-feed.ts';
-import { type Mirror, openMirror } from '../support/mirror.ts';
+import { openMirror } from '../support/mirror.ts';
+import { openedForEach } from '../support/opened.ts';
 import { type ProgramResult, runProgram } from './run-program.ts';
 
 // Each command runs in a process of its own.
 
-let mirror: Mirror;
 const run = (...args: readonly string[]): Promise<ProgramResult> => runProgram(mirror, ...args);
 const STATES = ['Jalisco', 'Sonora', 'Ontario'];
 
+const mirror = openedForEach(() => openMirror());
 beforeEach(async () => {
-  mirror = await openMirror();
   const odd = Array.from({ length: 6 }, (_, at) => posting(`odd${at}`, { state: STATES[at % 3] }));
   await mirror.syncOf([...odd, posting('fine')]);
   await mirror.stopEngine();
 });
-afterEach(() => mirror.close());
 
 const groupOf = async (...args: readonly string[]): Promise<string> =>
   (await run('review', 'groups', '--json', ...args)).json<{ group: string }>()[0]?.group ?? '';

@@ -1,22 +1,21 @@
 // `jobmirror review groups`, and `review list` narrowed by group and other options.
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { beforeAll, expect, it } from 'vitest';
 import { posting } from '../support/indeed-feed.ts';
-import { type Mirror, openMirror } from '../support/mirror.ts';
+import { openMirror } from '../support/mirror.ts';
+import { openedForAll } from '../support/opened.ts';
 import { type ProgramResult, runProgram } from './run-program.ts';
 
 // Each command runs in a process of its own.
 
-let mirror: Mirror;
 const run = (...args: readonly string[]): Promise<ProgramResult> => runProgram(mirror, ...args);
 
+const mirror = openedForAll(() => openMirror());
 beforeAll(async () => {
-  mirror = await openMirror();
   const states = ['Jalisco', 'Sonora', 'Jalisco', 'Ontario'];
   const odd = states.map((state, at) => posting(`odd${at}`, { state }));
   await mirror.syncOf([...odd, posting('untitled', { title: '' })]);
   await mirror.stopEngine();
 });
-afterAll(() => mirror.close());
 
 it('groups are listed for people and for scripts', async () => {
   const table = await run('review', 'groups');

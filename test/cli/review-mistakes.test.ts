@@ -1,13 +1,10 @@
 // `jobmirror review` with wrong arguments: one line says what is wrong, and nothing is done.
-import { afterAll, beforeAll, expect, it } from 'vitest';
-import { type Mirror, openMirror } from '../support/mirror.ts';
+import { expect, it } from 'vitest';
+import { openMirror } from '../support/mirror.ts';
+import { openedForAll } from '../support/opened.ts';
 import { runProgram } from './run-program.ts';
 
-let mirror: Mirror;
-beforeAll(async () => {
-  mirror = await openMirror();
-});
-afterAll(() => mirror.close());
+const mirror = openedForAll(() => openMirror());
 
 it.each([
   { args: ['retry', '4711'], error: 'there is no open review entry 4711. Nothing was done.' },

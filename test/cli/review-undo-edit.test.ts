@@ -1,22 +1,21 @@
 // `jobmirror review undo-edit`: the next sync brings back what the source has.
 // @module-tag slow
-import { afterEach, beforeEach, expect, it } from 'vitest';
+import { beforeEach, expect, it } from 'vitest';
 import { posting } from '../support/indeed-feed.ts';
-import { type Mirror, openMirror } from '../support/mirror.ts';
+import { openMirror } from '../support/mirror.ts';
+import { openedForEach } from '../support/opened.ts';
 import { type ProgramResult, runProgram } from './run-program.ts';
 
 // Each command runs in a process of its own.
 
-let mirror: Mirror;
 const run = (...args: readonly string[]): Promise<ProgramResult> => runProgram(mirror, ...args);
 const KEY = 'a b/..<script>';
 
+const mirror = openedForEach(() => openMirror());
 beforeEach(async () => {
-  mirror = await openMirror();
   await mirror.syncOf([posting(KEY, { state: 'Jalisco' }), posting('fine')]);
   await mirror.stopEngine();
 });
-afterEach(() => mirror.close());
 
 it('an edit that the site has accepted is undone by the next sync', async () => {
   const [entry] = (await run('review', 'list', '--json')).json<{ id: number }>();

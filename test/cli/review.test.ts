@@ -1,18 +1,15 @@
 // `jobmirror review` as a person uses it: lists, shows, acts, sends, and reports the outcome.
-import { afterEach, beforeEach, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { type feedXml, posting, postings } from '../support/indeed-feed.ts';
-import { type Mirror, openMirror } from '../support/mirror.ts';
+import { openMirror } from '../support/mirror.ts';
+import { openedForEach } from '../support/opened.ts';
 import { type ProgramResult, runProgram } from './run-program.ts';
 
 // Each command runs in a process of its own.
 
-let mirror: Mirror;
 const run = (...args: readonly string[]): Promise<ProgramResult> => runProgram(mirror, ...args);
 
-beforeEach(async () => {
-  mirror = await openMirror();
-});
-afterEach(() => mirror.close());
+const mirror = openedForEach(() => openMirror());
 
 /** Mirrors a feed, then stops the test's worker. */
 async function sync(feed: Parameters<typeof feedXml>[0]) {

@@ -1,17 +1,16 @@
 // Most command tests rely on this: a command behaves the same inside the test process as in its own process.
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { beforeAll, expect, it } from 'vitest';
 import { firstOf } from '../support/extent.ts';
 import { posting, postings } from '../support/indeed-feed.ts';
-import { type Mirror, openMirror } from '../support/mirror.ts';
+import { openMirror } from '../support/mirror.ts';
+import { openedForAll } from '../support/opened.ts';
 import { runProgram, spawnProgram } from './run-program.ts';
 
-let mirror: Mirror;
+const mirror = openedForAll(() => openMirror());
 beforeAll(async () => {
-  mirror = await openMirror();
   await mirror.syncOf([...postings(2), posting('odd', { state: 'Jalisco' })]);
   await mirror.stopEngine();
 });
-afterAll(() => mirror.close());
 
 it.each(
   firstOf(

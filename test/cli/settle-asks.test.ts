@@ -1,18 +1,17 @@
 // `jobmirror review settle ID --missing` on a terminal shows the create in doubt, asks, and decides only about that one.
-import { afterEach, beforeEach, expect, it } from 'vitest';
-import { openStage, type Stage } from '../review/stage.ts';
+import { beforeEach, expect, it } from 'vitest';
+import { openStage } from '../review/stage.ts';
 import { ageDoubts } from '../support/age-doubts.ts';
 import { posting } from '../support/indeed-feed.ts';
+import { openedForEach } from '../support/opened.ts';
 import { runAsked } from './run-program.ts';
 
-let stage: Stage;
+const stage = openedForEach(() => openStage({ site: { doubts: '{ resolve_after_seconds: 600 }' } }));
 beforeEach(async () => {
   // Longer than a test takes on a busy machine.
-  stage = await openStage({ site: { doubts: '{ resolve_after_seconds: 600 }' } });
   await stage.pull([posting('p1', { title: 'Night nurse' })]);
   await stage.fail('p1', 'in_doubt', 'time-out');
 });
-afterEach(() => stage.close());
 
 const missing = async (answer: () => string | Promise<string>) =>
   runAsked(stage.mirror, ['review', 'settle', String(await stage.entry('p1')), '--missing', '--no-send'], answer);

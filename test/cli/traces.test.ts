@@ -2,23 +2,20 @@
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { type HttpReceiver, startReceiver } from '../support/http-receiver.ts';
 import { feedXml, posting } from '../support/indeed-feed.ts';
-import { type Mirror, openMirror } from '../support/mirror.ts';
+import { openMirror } from '../support/mirror.ts';
+import { openedForEach } from '../support/opened.ts';
 import { startProgram } from './program.ts';
 import { spawnProgram } from './run-program.ts';
 
 const KEY = 'qu3ry-s3cret-of-the-list';
-let mirror: Mirror;
 let collector: HttpReceiver;
+const mirror = openedForEach(() => openMirror({ site: { list_path: `/jobs.xml?key=${KEY}` } }));
 beforeEach(async () => {
-  mirror = await openMirror({ site: { list_path: `/jobs.xml?key=${KEY}` } });
   await mirror.writeFeed(feedXml([posting('A-1'), posting('A-2')]));
   collector = await startReceiver();
   collector.answer = (response) => response.writeHead(200, { 'content-type': 'application/json' }).end('{}');
 });
-afterEach(async () => {
-  await collector.close();
-  await mirror.close();
-});
+afterEach(() => collector.close());
 
 interface Span {
   readonly traceId: string;

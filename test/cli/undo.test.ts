@@ -1,13 +1,14 @@
 // `undo` sets the site back to what it had before a pull, leaves out what has changed since, and keeps the feed from bringing it back.
 
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { feedName } from '../../src/posting/identifiers.ts';
 import { retryChanges } from '../../src/store/change/act-in-review.ts';
 import { selectedIds } from '../../src/store/review/review-totals.ts';
 import { forgetOldRows } from '../../src/store/status/retention.ts';
 import { holdPullLock } from '../support/hold-pull-lock.ts';
 import { posting, postings, type TestPosting } from '../support/indeed-feed.ts';
-import { type Mirror, openMirror } from '../support/mirror.ts';
+import { openMirror } from '../support/mirror.ts';
+import { openedForAll } from '../support/opened.ts';
 import { runProgram } from './run-program.ts';
 
 /** Twenty jobs; the wrong feed changes two, deletes two and adds two. */
@@ -20,11 +21,7 @@ const WRONG = [
   posting('n2'),
 ];
 
-let mirror: Mirror;
-beforeAll(async () => {
-  mirror = await openMirror();
-});
-afterAll(async () => mirror.close());
+const mirror = openedForAll(() => openMirror());
 
 const undo = (...args: readonly unknown[]) => runProgram(mirror, 'undo', ...args.map(String));
 

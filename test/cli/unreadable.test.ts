@@ -1,19 +1,16 @@
 // Unreadable records as a person sees them: listed with their posting, discarded, and never a reason to delete.
 // @module-tag slow
-import { afterEach, beforeEach, expect, it, vi } from 'vitest';
+import { expect, it, vi } from 'vitest';
 import { feedXml, postings } from '../support/indeed-feed.ts';
-import { type Mirror, openMirror } from '../support/mirror.ts';
+import { openMirror } from '../support/mirror.ts';
+import { openedForEach } from '../support/opened.ts';
 import { type ProgramResult, runProgram } from './run-program.ts';
 
 // Each command runs in a process of its own.
 vi.setConfig({ testTimeout: 240_000 });
 
-let mirror: Mirror;
 const run = (...args: readonly string[]): Promise<ProgramResult> => runProgram(mirror, ...args);
-beforeEach(async () => {
-  mirror = await openMirror();
-});
-afterEach(() => mirror.close());
+const mirror = openedForEach(() => openMirror());
 
 const KEYS = ['p1', 'p2', 'p3'];
 const broken = KEYS.reduce(

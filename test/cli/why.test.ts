@@ -1,15 +1,15 @@
 // `jobmirror why`: the story of a posting, for each possible state.
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { beforeAll, expect, it } from 'vitest';
 import { feedXml, posting, postings } from '../support/indeed-feed.ts';
-import { type Mirror, openMirror } from '../support/mirror.ts';
+import { openMirror } from '../support/mirror.ts';
+import { openedForAll } from '../support/opened.ts';
 import { runProgram } from './run-program.ts';
 
 // Each command runs in a process of its own.
 
 // All tests share one installation, as `why` changes nothing.
-let mirror: Mirror;
+const mirror = openedForAll(() => openMirror());
 beforeAll(async () => {
-  mirror = await openMirror();
   await mirror.syncOf(postings(12));
   await mirror.sandbox.setFaults([{ name: '403', on: ['create'] }]);
   await mirror.writeFeed(
@@ -18,7 +18,6 @@ beforeAll(async () => {
   await mirror.sync();
   await mirror.stopEngine();
 });
-afterAll(() => mirror.close());
 
 it.each([
   {

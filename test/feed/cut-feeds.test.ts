@@ -1,9 +1,10 @@
 // A feed that is cut at any byte, with any framing and compression, never counts as complete.
 import { gzipSync } from 'node:zlib';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { leavesOut, spread } from '../support/extent.ts';
+import { openedForAll } from '../support/opened.ts';
 import { isComplete, read } from './collect.ts';
-import { type Framing, type RawServer, respond, serveRaw } from './raw-server.ts';
+import { type Framing, respond, serveRaw } from './raw-server.ts';
 
 const ROOT_END = '</source>';
 const feed = Buffer.from(
@@ -20,14 +21,12 @@ const bodies: Record<string, Buffer> = {
 const ALWAYS_CUT = 12;
 const framings: readonly Framing[] = ['Content-Length', 'chunked', 'close-delimited'];
 
-let server: RawServer;
-beforeAll(async () => {
-  server = await serveRaw((socket, path) => {
+const server = openedForAll(() =>
+  serveRaw((socket, path) => {
     const [, framing, body, cut] = path.split('/').map(decodeURIComponent);
     respond(socket, framing as Framing, bodies[body ?? ''] ?? feed, Number(cut));
-  });
-});
-afterAll(() => server.close());
+  }),
+);
 
 const readCut = async (framing: string, body: string, cut: number) =>
   await read({ location: `${server.origin}/${framing}/${encodeURIComponent(body)}/${cut}` });

@@ -19,9 +19,7 @@ const serveFeed = (headers: string[] = [], host?: string) =>
   serve((socket) => respond(socket, 'Content-Length', feed, feed.length, headers), host);
 const serveStatus = (line: string, ...headers: string[]) =>
   serve((socket) => void socket.end(headOf(`HTTP/1.1 ${line}`, 'Content-Length: 0', ...headers)));
-afterEach(async () => {
-  await Promise.all(servers.splice(0).map((server) => server.close()));
-});
+afterEach(() => Promise.all(servers.splice(0).map((server) => server.close())));
 
 const secret = (value: string) => ({ reveal: () => value });
 

@@ -20,9 +20,7 @@ const serve = async (...parameters: Parameters<typeof serveWeb>) => {
   servers.push(server);
   return server;
 };
-afterEach(async () => {
-  await Promise.all(servers.splice(0).map((server) => server.close()));
-});
+afterEach(() => Promise.all(servers.splice(0).map((server) => server.close())));
 const secret = (text: string) => ({ reveal: () => text });
 
 interface Settings {

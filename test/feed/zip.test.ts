@@ -21,9 +21,7 @@ afterAll(() => {
 });
 const archives = () => readdirSync(folder).filter((name) => name !== 'feed.zip');
 const servers: RawServer[] = [];
-afterEach(async () => {
-  await Promise.all(servers.splice(0).map((server) => server.close()));
-});
+afterEach(() => Promise.all(servers.splice(0).map((server) => server.close())));
 
 const feed = (from: number, count: number, filler = '') => {
   const jobs = Array.from({ length: count }, (_, at) => `<job>${from + at}${filler}</job>`);

@@ -1,8 +1,9 @@
 // A sync during every state that a Postgres server goes through in a failover or a restart: answered creates are recorded.
 // @module-tag slow
-import { afterAll, beforeAll, describe, expect } from 'vitest';
+import { describe, expect } from 'vitest';
 import { spread } from '../support/extent.ts';
 import { feedXml, postings } from '../support/indeed-feed.ts';
+import { openedForAll } from '../support/opened.ts';
 import { patientSite } from '../support/patient-site.ts';
 import { runSql } from '../support/sql.ts';
 import { inTheMiddle } from './in-the-middle.ts';
@@ -29,11 +30,7 @@ const lasting = async (server: PrivateServer): Promise<void> => {
 const endSessions = (server: PrivateServer) =>
   runSql(server.url, 'select pg_terminate_backend(pid) from pg_stat_activity where pid <> pg_backend_pid()');
 
-let server: PrivateServer;
-beforeAll(async () => {
-  server = await openPrivateServer();
-});
-afterAll(() => server.close());
+const server = openedForAll(() => openPrivateServer());
 
 const STATES: readonly State[] = [
   {

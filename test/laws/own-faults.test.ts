@@ -1,6 +1,6 @@
 // Faults of our own environment: two processes at once, restarts of Redis and Postgres, no free connection, poison.
 import { Redis } from 'ioredis';
-import { afterAll, beforeAll, describe, expect } from 'vitest';
+import { describe, expect } from 'vitest';
 import { applyChange } from '../../jobs/apply-change.ts';
 import { pullFeed } from '../../jobs/pull-feed.ts';
 import { feedName, postingKey } from '../../src/posting/identifiers.ts';
@@ -10,6 +10,7 @@ import { feedSetups } from '../../src/runtime/feed-setups.ts';
 import type { Database } from '../../src/store/postgres/database.ts';
 import { spread } from '../support/extent.ts';
 import { feedXml, posting, postings } from '../support/indeed-feed.ts';
+import { openedForAll } from '../support/opened.ts';
 import { patientSite } from '../support/patient-site.ts';
 import { redisForTests } from '../support/redis.ts';
 import { heal } from './heal.ts';
@@ -17,7 +18,7 @@ import { inTheMiddle } from './in-the-middle.ts';
 import type { Installation } from './installation.ts';
 import { lawTest as it, QUEUES } from './law-test.ts';
 import { checkLaws } from './laws.ts';
-import { openPrivateServer, type PrivateServer, takeAllConnections } from './private-server.ts';
+import { openPrivateServer, takeAllConnections } from './private-server.ts';
 
 const redis = redisForTests();
 const FEED = postings(30);
@@ -120,11 +121,7 @@ describe(`Redis${redis.note}`, () => {
 });
 
 describe('Postgres', () => {
-  let server: PrivateServer;
-  beforeAll(async () => {
-    server = await openPrivateServer({ max_connections: '40' });
-  });
-  afterAll(() => server.close());
+  const server = openedForAll(() => openPrivateServer({ max_connections: '40' }));
 
   it.for(spread(QUEUES, 0, 2))(
     'stopped immediately and restarted, with the queue in $queue $note',

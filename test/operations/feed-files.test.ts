@@ -9,21 +9,20 @@ import { afterEach, beforeEach, expect, it, vi } from 'vitest';
 import { keyFault } from '../../src/operations/save-questions.ts';
 import { runProgram } from '../cli/run-program.ts';
 import { feedXml, postings } from '../support/indeed-feed.ts';
-import { type Mirror, openMirror } from '../support/mirror.ts';
+import { openMirror } from '../support/mirror.ts';
+import { openedForEach } from '../support/opened.ts';
 import { visitorOf } from '../web/form-visitor.ts';
 import { type Served, type ServeOptions, serve, TOKENS } from '../web/served.ts';
 
-let mirror: Mirror;
 let served: Served;
+const mirror = openedForEach(() => openMirror());
 beforeEach(async () => {
-  mirror = await openMirror();
   // The process has what its configuration names.
   for (const [name, value] of Object.entries(mirror.env)) vi.stubEnv(name, value);
 });
 afterEach(async () => {
   vi.unstubAllEnvs();
   await served?.close();
-  await mirror.close();
 });
 const start = async (options: ServeOptions = { include: true }) => {
   served = await serve(mirror, options);

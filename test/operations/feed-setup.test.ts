@@ -7,22 +7,21 @@ import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
-import { openStage, type Stage } from '../review/stage.ts';
+import { openStage } from '../review/stage.ts';
 import { feedXml, posting, postings } from '../support/indeed-feed.ts';
+import { openedForEach } from '../support/opened.ts';
 import { setEnv } from '../support/with-env.ts';
 import { type Answer, type Served, type ServeOptions, serve } from '../web/served.ts';
 
-let stage: Stage;
 let served: Served;
 let restoreEnv: () => void;
+const stage = openedForEach(() => openStage());
 beforeEach(async () => {
-  stage = await openStage();
   restoreEnv = setEnv(stage.mirror.env);
 });
 afterEach(async () => {
   restoreEnv();
   await served?.close();
-  await stage.close();
 });
 const start = async (options: ServeOptions = {}) => {
   served = await serve(stage.mirror, { include: true, ...options });

@@ -12,22 +12,21 @@ import { openDatabase } from '../../src/store/postgres/database.ts';
 import { runProgram } from '../cli/run-program.ts';
 import { createTestDatabase } from '../support/database.ts';
 import { feedXml, posting, postings, type TestPosting } from '../support/indeed-feed.ts';
-import { type Mirror, openMirror } from '../support/mirror.ts';
+import { openMirror } from '../support/mirror.ts';
+import { openedForEach } from '../support/opened.ts';
 import { setEnv } from '../support/with-env.ts';
 import { visitorOf } from '../web/form-visitor.ts';
 import { type Answer, type Served, type ServeOptions, serve, TOKENS } from '../web/served.ts';
 
-let mirror: Mirror;
 let served: Served;
 let restoreEnv: () => void;
+const mirror = openedForEach(() => openMirror());
 beforeEach(async () => {
-  mirror = await openMirror();
   restoreEnv = setEnv(mirror.env);
 });
 afterEach(async () => {
   restoreEnv();
   await served?.close();
-  await mirror.close();
 });
 const start = async (options: ServeOptions = {}) => {
   served = await serve(mirror, { include: true, ...options });

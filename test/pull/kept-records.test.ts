@@ -1,26 +1,19 @@
 // The records of postings that are rejected, or may be, are kept as long as their changes are about them, and shown with the failing
 // value marked.
-import { afterEach, beforeEach, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { feedName, postingKey, siteName } from '../../src/posting/identifiers.ts';
 import { renameFeed } from '../../src/store/feed/rename-feed.ts';
 import { forgetKeptRecords, keptRecordOf } from '../../src/store/pull/posting-notes.ts';
 import { pageAddress } from '../../src/web/pages/parts/addresses.ts';
 import { runProgram } from '../cli/run-program.ts';
-import { acme, openStage, type Stage } from '../review/stage.ts';
+import { acme, openStage } from '../review/stage.ts';
 import { feedXml, posting } from '../support/indeed-feed.ts';
+import { openedForEach } from '../support/opened.ts';
 import { visitorOf } from '../web/form-visitor.ts';
-import { type Served, serve } from '../web/served.ts';
+import { serve } from '../web/served.ts';
 
-let stage: Stage;
-let served: Served;
-beforeEach(async () => {
-  stage = await openStage();
-  served = await serve(stage.mirror);
-});
-afterEach(async () => {
-  await served.close();
-  await stage.close();
-});
+const stage = openedForEach(() => openStage());
+const served = openedForEach(() => serve(stage.mirror));
 
 const odd = (key: string, state = 'Jalisco', title = 'Nurse') => posting(key, { state, title });
 const kept = async (key: string) => keptRecordOf(stage.app.db, acme, postingKey(key));

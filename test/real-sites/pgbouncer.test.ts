@@ -1,10 +1,11 @@
 // pgbouncer before the database: its mode "session" works, others are refused by each command before anything is sent.
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { afterEach, describe, expect, it } from 'vitest';
 import { runProgram } from '../cli/run-program.ts';
 import { feedXml, postings } from '../support/indeed-feed.ts';
 import { openMirror } from '../support/mirror.ts';
+import { openedForAll } from '../support/opened.ts';
 import { withDatabase } from '../support/sql.ts';
-import { type DatabaseServer, pgbouncerForTests, postgresServers, type StartedServer } from './database-servers.ts';
+import { pgbouncerForTests, postgresServers, type StartedServer } from './database-servers.ts';
 import { liveThrough } from './life-of-database.ts';
 
 const [postgres] = postgresServers();
@@ -24,11 +25,7 @@ async function startPooler(...options: Parameters<typeof pgbouncer.start>): Prom
 const isAvailable = pgbouncer.available && postgres?.available === true;
 
 describe.skipIf(!isAvailable)(`pgbouncer${pgbouncer.note}${postgres?.note}`, () => {
-  let server: DatabaseServer;
-  beforeAll(async () => {
-    server = await (postgres as NonNullable<typeof postgres>).start();
-  });
-  afterAll(() => server.close());
+  const server = openedForAll(() => (postgres as NonNullable<typeof postgres>).start());
 
   it('in its mode "session" holds an installation for all of its life', async () => {
     const [first, second] = [await server.newDatabase(), await server.newDatabase()];

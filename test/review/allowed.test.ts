@@ -31,7 +31,8 @@ import { readEntry } from '../../src/store/review/review-entries.ts';
 import { RULE_ACTIONS } from '../../src/store/review/rules.ts';
 import { runProgram } from '../cli/run-program.ts';
 import { firstOf } from '../support/extent.ts';
-import { type Mirror, openMirror } from '../support/mirror.ts';
+import { openMirror } from '../support/mirror.ts';
+import { openedForAll } from '../support/opened.ts';
 import { type FormVisitor, visitorOf } from '../web/form-visitor.ts';
 import { type Served, serve } from '../web/served.ts';
 
@@ -91,15 +92,14 @@ const keyOf = (name: string): string => `key-${name.length}-${name.replaceAll(' 
 
 const wordsOf = (text: string): string[] => text.split(' ').filter((word) => word !== '');
 
-let mirror: Mirror;
 let app: App;
 let here: Here;
 let served: Served;
 let anna: FormVisitor;
 const cases: Case[] = [];
 
+const mirror = openedForAll(() => openMirror());
 beforeAll(async () => {
-  mirror = await openMirror();
   const feed = (name: string, policy = 'mirror') =>
     `  ${name}:\n    site: board\n    source: feed.xml\n    format: indeed\n    policy: ${policy}\n`;
   await appendFile(
@@ -116,7 +116,6 @@ beforeAll(async () => {
 });
 afterAll(async () => {
   await served?.close();
-  await mirror?.close();
 });
 
 async function fill(): Promise<void> {

@@ -1,18 +1,15 @@
 // Retry, approve and discard: on entries and on feeds, in one transaction, with audit, and never on changes in flight.
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { selectEntries } from '../../src/cli/bulk-command.ts';
 import type { BulkAction } from '../../src/plan/action.ts';
 import { type ActionReport, actOnEntries } from '../../src/review/act-on-entries.ts';
 import { outcomeOf, outcomesOf } from '../../src/review/entry-facts.ts';
 import { newestHoldReason } from '../../src/store/status/feed-overview.ts';
 import { feedXml, posting, postings } from '../support/indeed-feed.ts';
-import { acme, acting, openStage, type Stage, said } from './stage.ts';
+import { openedForEach } from '../support/opened.ts';
+import { acme, acting, openStage, said } from './stage.ts';
 
-let stage: Stage;
-beforeEach(async () => {
-  stage = await openStage();
-});
-afterEach(() => stage.close());
+const stage = openedForEach(() => openStage());
 
 type Acted = Extract<ActionReport, { kind: 'acted' }>;
 

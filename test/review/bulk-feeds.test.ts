@@ -1,6 +1,6 @@
 // Edits of many entries and pulls of their feeds share the feeds' locks: neither keeps the other out for long.
 // @module-tag slow
-import { afterEach, beforeEach, expect, it } from 'vitest';
+import { beforeEach, expect, it } from 'vitest';
 import { pullFeed } from '../../jobs/pull-feed.ts';
 import type { Config } from '../../src/config/config.ts';
 import { textOf } from '../../src/plan/message.ts';
@@ -12,20 +12,19 @@ import { lockFeed } from '../../src/store/locks/feed-locks.ts';
 import { findBulk, setBulkState } from '../../src/store/review/bulk-actions.ts';
 import { holdPullLock } from '../support/hold-pull-lock.ts';
 import { feedXml, posting } from '../support/indeed-feed.ts';
-import { acme, openStage, type Stage } from './stage.ts';
+import { openedForEach } from '../support/opened.ts';
+import { acme, openStage } from './stage.ts';
 
 const beta = feedName('beta');
 const goOn = new AbortController().signal;
 
-let stage: Stage;
 let config: Config;
+const stage = openedForEach(() => openStage());
 beforeEach(async () => {
-  stage = await openStage();
   const feed = stage.app.config.feeds.get(acme);
   if (feed === undefined) throw new Error('no feed');
   config = { ...stage.app.config, feeds: new Map([...stage.app.config.feeds, [beta, { ...feed, name: beta }]]) };
 });
-afterEach(() => stage.close());
 
 /** Postings that are rejected, in both feeds. */
 async function reject(count: number): Promise<void> {

@@ -1,5 +1,5 @@
 // An action on entries of several feeds that goes on once the configuration has only some of them.
-import { afterEach, beforeEach, expect, it } from 'vitest';
+import { beforeEach, expect, it } from 'vitest';
 import { pullFeed } from '../../jobs/pull-feed.ts';
 import type { Config } from '../../src/config/config.ts';
 import { textOf } from '../../src/plan/message.ts';
@@ -11,14 +11,14 @@ import { feedSetups } from '../../src/runtime/feed-setups.ts';
 import { enterAsWorker } from '../../src/store/locks/processes.ts';
 import { findBulk, skippedOfBulk } from '../../src/store/review/bulk-actions.ts';
 import { feedXml, posting } from '../support/indeed-feed.ts';
-import { acme, openStage, type Stage } from './stage.ts';
+import { openedForEach } from '../support/opened.ts';
+import { acme, openStage } from './stage.ts';
 
 const former = feedName('a-former');
 
-let stage: Stage;
 let both: Config;
+const stage = openedForEach(() => openStage());
 beforeEach(async () => {
-  stage = await openStage();
   const { config, db, log } = stage.app;
   const feed = config.feeds.get(acme);
   if (feed === undefined) throw new Error('no feed');
@@ -27,7 +27,6 @@ beforeEach(async () => {
   const { signal } = new AbortController();
   for (const setup of feedSetups(both, [acme, former])) await pullFeed(setup, { db, log, signal });
 });
-afterEach(() => stage.close());
 
 const bulk = async (id: number) => await findBulk(stage.app.db, id);
 const runnerOf = (config: Config) => startBulkRunner({ ...stage.app, config }, () => undefined);

@@ -1,24 +1,21 @@
 // An edit of a large group, stopped in between. To measure how long it takes, with the number of entries:
 // `BULK_ENTRIES=100000 npx vitest run test/review/bulk-size.test.ts`
 // @module-tag slow
-import { afterEach, beforeEach, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { textOf } from '../../src/plan/message.ts';
 import { runBulk } from '../../src/review/bulk/run-bulk.ts';
 import { startBulk } from '../../src/review/bulk/start-bulk.ts';
 import { listGroups } from '../../src/review/list-groups.ts';
 import { posting } from '../support/indeed-feed.ts';
-import { openStage, type Stage } from './stage.ts';
+import { openedForEach } from '../support/opened.ts';
+import { openStage } from './stage.ts';
 
 const MEASURES = process.env.BULK_ENTRIES !== undefined;
 /** More than one batch. */
 const ENTRIES = Number(process.env.BULK_ENTRIES ?? 1_200);
 const MEASURE_MS = 1_800_000;
 
-let stage: Stage;
-beforeEach(async () => {
-  stage = await openStage();
-});
-afterEach(() => stage.close());
+const stage = openedForEach(() => openStage());
 
 it('edits each entry of a group once, with a stop in between', { timeout: MEASURE_MS }, async () => {
   const { db, config } = stage.app;

@@ -10,17 +10,17 @@ import { feedSetups } from '../../src/runtime/feed-setups.ts';
 import { listBulk } from '../../src/store/review/bulk-actions.ts';
 import { runProgram } from '../cli/run-program.ts';
 import { feedXml, posting } from '../support/indeed-feed.ts';
-import { type Mirror, openMirror } from '../support/mirror.ts';
+import { openMirror } from '../support/mirror.ts';
+import { openedForEach } from '../support/opened.ts';
 import { boxesOf, visitorOf } from '../web/form-visitor.ts';
 import { type Served, serve } from '../web/served.ts';
 
 const FIELD = 'location-state';
 
-let mirror: Mirror;
 let app: App;
 let served: Served;
+const mirror = openedForEach(() => openMirror());
 beforeEach(async () => {
-  mirror = await openMirror();
   await appendFile(mirror.configPath, '  munich:\n    site: board\n    source: munich.xml\n    format: indeed\n');
   app = await mirror.app();
   await mirror.writeFeed(feedXml(['a', 'b'].map((key) => posting(key, { state: 'Jalisco' }))));
@@ -33,7 +33,6 @@ beforeEach(async () => {
 });
 afterEach(async () => {
   await served?.close();
-  await mirror?.close();
 });
 
 interface Ask {

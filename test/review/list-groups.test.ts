@@ -1,18 +1,15 @@
 // Review entries by group: what was said about them without values, kept for every change and record, with trends.
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import type { SiteName } from '../../src/posting/identifiers.ts';
 import { actOnEntries } from '../../src/review/act-on-entries.ts';
 import { groupTitle, groupWords, type ListedGroup, listGroups } from '../../src/review/list-groups.ts';
 import type { EntryQuery } from '../../src/store/review/found-entries.ts';
 import { forgetGroupCounts, noteGroupCounts } from '../../src/store/review/review-groups.ts';
 import { feedXml, posting, recordXml } from '../support/indeed-feed.ts';
-import { acme, acting, openStage, type Stage } from './stage.ts';
+import { openedForEach } from '../support/opened.ts';
+import { acme, acting, openStage } from './stage.ts';
 
-let stage: Stage;
-beforeEach(async () => {
-  stage = await openStage();
-});
-afterEach(() => stage.close());
+const stage = openedForEach(() => openStage());
 
 const list = (query: EntryQuery = {}, groups?: number): Promise<ListedGroup[]> =>
   listGroups(stage.app.db, query, { groups, values: 3 });

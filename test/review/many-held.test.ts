@@ -1,15 +1,12 @@
 // What is printed for a group of very many held deletes is bound to exactly those, as pasting it deletes jobs.
-import { afterEach, beforeEach, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { listGroups } from '../../src/review/list-groups.ts';
 import { runProgram } from '../cli/run-program.ts';
 import { postings } from '../support/indeed-feed.ts';
-import { openStage, type Stage } from './stage.ts';
+import { openedForEach } from '../support/opened.ts';
+import { openStage } from './stage.ts';
 
-let stage: Stage;
-beforeEach(async () => {
-  stage = await openStage();
-});
-afterEach(() => stage.close());
+const stage = openedForEach(() => openStage());
 
 /** More than are read one by one to show them. */
 const MANY = 5_001;

@@ -1,5 +1,5 @@
 // A decision about held deletes is about these deletes: later ones, and postings that came back, are left alone.
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { textOf } from '../../src/plan/message.ts';
 import { feedName, type SiteName, siteName } from '../../src/posting/identifiers.ts';
 import { actOnEntries, presentFor, readNamed } from '../../src/review/act-on-entries.ts';
@@ -11,16 +11,15 @@ import { renameFeed } from '../../src/store/feed/rename-feed.ts';
 import { skippedOfBulk } from '../../src/store/review/bulk-actions.ts';
 import { holdAlso } from '../support/hold-also.ts';
 import { feedXml, posting, postings, recordXml } from '../support/indeed-feed.ts';
-import { acme, acting, openStage, type Stage } from './stage.ts';
+import { openedForEach } from '../support/opened.ts';
+import { acme, acting, openStage } from './stage.ts';
 
-let stage: Stage;
+const stage = openedForEach(() => openStage());
 beforeEach(async () => {
-  stage = await openStage();
   await stage.pull(postings(8));
   await stage.acceptAll();
   await pull(1);
 });
-afterEach(() => stage.close());
 
 const pull = (count: number) => stage.pull(postings(count), { percent: 10, count: 1 });
 const HELD = { kinds: ['held'] } as const;

@@ -3,7 +3,8 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import { momentOf } from '../../src/operations/scalars.ts';
 import { runProgram } from '../cli/run-program.ts';
 import { type feedXml, posting, postings } from '../support/indeed-feed.ts';
-import { type Mirror, openMirror } from '../support/mirror.ts';
+import { openMirror } from '../support/mirror.ts';
+import { openedForAll } from '../support/opened.ts';
 import { visitorOf } from '../web/form-visitor.ts';
 import { type Served, serve } from '../web/served.ts';
 
@@ -14,10 +15,9 @@ interface Listed {
   readonly why: string;
 }
 
-let mirror: Mirror;
 let served: Served;
+const mirror = openedForAll(() => openMirror({ feed: { delete_guard: '{ count: 1, percent: 1 }' } }));
 beforeAll(async () => {
-  mirror = await openMirror({ feed: { delete_guard: '{ count: 1, percent: 1 }' } });
   const pull = async (list: Parameters<typeof feedXml>[0]) => {
     await mirror.syncOf(list);
     await mirror.stopEngine();
@@ -35,10 +35,7 @@ beforeAll(async () => {
   await run('undo', '2', '--yes');
   served = await serve(mirror);
 });
-afterAll(async () => {
-  await served.close();
-  await mirror.close();
-});
+afterAll(() => served.close());
 
 const why = ({ key, operation, why }: Listed) => `${operation} ${key}: ${why}`;
 const listed = async (...args: readonly string[]) =>

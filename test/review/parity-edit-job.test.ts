@@ -1,25 +1,20 @@
 // A job that the site has accepted is edited in a page, through the API and in a terminal, with the same refusals; a real site gets it.
-import { afterEach, beforeEach, expect, it } from 'vitest';
+import { beforeEach, expect, it } from 'vitest';
 import { runProgram } from '../cli/run-program.ts';
 import { posting } from '../support/indeed-feed.ts';
+import { openedForEach } from '../support/opened.ts';
 import { type FormVisitor, visitorOf } from '../web/form-visitor.ts';
-import { type Answer, type Served, serve } from '../web/served.ts';
-import { openStage, type Stage } from './stage.ts';
+import { type Answer, serve } from '../web/served.ts';
+import { openStage } from './stage.ts';
 
 const KEY = 'a/1';
 
-let stage: Stage;
-let served: Served;
 let anna: FormVisitor;
+const stage = openedForEach(() => openStage({ feed: { create_only_fields: '[category-name]' } }));
+const served = openedForEach(() => serve(stage.mirror, { sends: true }));
 beforeEach(async () => {
-  stage = await openStage({ feed: { create_only_fields: '[category-name]' } });
-  served = await serve(stage.mirror, { sends: true });
   await stage.mirror.syncOf([posting(KEY, { title: 'Nurse' }), posting('p2')]);
   anna = await visitorOf(served, 'anna');
-});
-afterEach(async () => {
-  await served.close();
-  await stage.close();
 });
 
 const api = (action: string, body?: object, as: 'reviewer' | 'reader' = 'reviewer') =>

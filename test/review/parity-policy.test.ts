@@ -5,14 +5,14 @@ import { afterEach, beforeEach, expect, it } from 'vitest';
 import { runProgram } from '../cli/run-program.ts';
 import { makeJob } from '../support/hand-made-jobs.ts';
 import { postings } from '../support/indeed-feed.ts';
+import { openedForEach } from '../support/opened.ts';
 import { visitorOf } from '../web/form-visitor.ts';
 import { type Served, serve } from '../web/served.ts';
-import { openStage, type Stage } from './stage.ts';
+import { openStage } from './stage.ts';
 
-let stage: Stage;
 let served: Served;
+const stage = openedForEach(() => openStage());
 beforeEach(async () => {
-  stage = await openStage();
   await stage.pull(postings(3));
   const { configPath } = stage.mirror;
   const config = await readFile(configPath, 'utf8');
@@ -21,7 +21,6 @@ beforeEach(async () => {
 });
 afterEach(async () => {
   await served.close();
-  await stage.close();
 });
 
 it('nothing is sent for it', async () => {

@@ -1,24 +1,19 @@
 // A site and a feed are resumed from the pause and the undo that a person saw: on the pages, in the API and in a terminal.
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { beforeAll, expect, it } from 'vitest';
 import { messageOf } from '../../src/plan/message.ts';
 import { siteName } from '../../src/posting/identifiers.ts';
 import { pauseSite, readSiteState, resumeSite } from '../../src/store/site/site-state.ts';
 import { runProgram } from '../cli/run-program.ts';
 import { postings } from '../support/indeed-feed.ts';
+import { openedForAll } from '../support/opened.ts';
 import { visitorOf } from '../web/form-visitor.ts';
-import { type Served, serve } from '../web/served.ts';
-import { openStage, type Stage } from './stage.ts';
+import { serve } from '../web/served.ts';
+import { openStage } from './stage.ts';
 
-let stage: Stage;
-let served: Served;
+const stage = openedForAll(() => openStage());
+const served = openedForAll(() => serve(stage.mirror));
 beforeAll(async () => {
-  stage = await openStage();
-  served = await serve(stage.mirror);
   await stage.pull(postings(1));
-});
-afterAll(async () => {
-  await served.close();
-  await stage.close();
 });
 
 const board = siteName('board');

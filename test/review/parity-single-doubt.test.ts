@@ -1,25 +1,17 @@
 // A decision that a create in doubt has made no job is about the attempt that was shown, and only once its request can no longer
 // arrive: on its page, in the API and in a terminal.
-import { afterEach, beforeEach, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { resolveEntry } from '../../src/review/resolve-entry.ts';
 import { runProgram } from '../cli/run-program.ts';
 import { ageDoubts } from '../support/age-doubts.ts';
 import { posting, postings } from '../support/indeed-feed.ts';
+import { openedForEach } from '../support/opened.ts';
 import { visitorOf } from '../web/form-visitor.ts';
-import { type Served, serve } from '../web/served.ts';
-import { openStage, type Stage } from './stage.ts';
+import { serve } from '../web/served.ts';
+import { openStage } from './stage.ts';
 
-let stage: Stage;
-let served: Served;
-beforeEach(async () => {
-  // Longer than the commands of a test take on a busy machine.
-  stage = await openStage({ site: { doubts: '{ resolve_after_seconds: 600 }' } });
-  served = await serve(stage.mirror);
-});
-afterEach(async () => {
-  await served.close();
-  await stage.close();
-});
+const stage = openedForEach(() => openStage({ site: { doubts: '{ resolve_after_seconds: 600 }' } }));
+const served = openedForEach(() => serve(stage.mirror));
 
 const STALE = 'it has changed since you saw it';
 const YOUNG = /its request may still arrive: decide it later, in \d+ s \(doubts.resolve_after_seconds\)/;

@@ -2,26 +2,23 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { runProgram } from '../cli/run-program.ts';
 import { posting, postings } from '../support/indeed-feed.ts';
-import { type Mirror, openMirror } from '../support/mirror.ts';
+import { openMirror } from '../support/mirror.ts';
+import { openedForAll } from '../support/opened.ts';
 import { visitorOf } from '../web/form-visitor.ts';
 import { type Served, serve } from '../web/served.ts';
 
 const RIGHT = postings(6);
 const WRONG = [posting('p1', { title: 'Wrong' }), ...RIGHT.slice(1, 5), posting('n1')];
 
-let mirror: Mirror;
 let served: Served;
+const mirror = openedForAll(() => openMirror());
 beforeAll(async () => {
-  mirror = await openMirror();
   for (const list of [RIGHT, WRONG]) {
     await mirror.syncOf(list);
   }
   served = await serve(mirror, { sends: true });
 });
-afterAll(async () => {
-  await served.close();
-  await mirror.close();
-});
+afterAll(() => served.close());
 
 const titles = async () =>
   Object.fromEntries([...(await mirror.siteJobs())].map(([key, { title }]) => [key, title] as const));

@@ -1,19 +1,18 @@
 // A newer version that has to wait for a create in doubt, and is then held or rejected: the review says why, whatever the doubt was about.
-import { afterEach, beforeEach, expect, it } from 'vitest';
+import { beforeEach, expect, it } from 'vitest';
 import { postingKey, siteJobId, siteName } from '../../src/posting/identifiers.ts';
 import type { Attempt } from '../../src/store/change/attempt.ts';
 import { adoptDoubt, findDoubt, refuteDoubt } from '../../src/store/change/doubt.ts';
 import { outcomeRecorder } from '../../src/store/change/record-outcomes.ts';
 import { recoverAbandoned } from '../../src/store/change/restored-database.ts';
 import { feedXml, posting, postings } from '../support/indeed-feed.ts';
-import { acme, openStage, type Stage } from './stage.ts';
+import { openedForEach } from '../support/opened.ts';
+import { acme, openStage } from './stage.ts';
 
-let stage: Stage;
+const stage = openedForEach(() => openStage());
 beforeEach(async () => {
-  stage = await openStage();
   await stage.pull(postings(4));
 });
-afterEach(() => stage.close());
 
 const REST = postings(4).slice(1);
 const INVALID = [posting('p1', { state: 'Jalisco' }), ...REST];

@@ -1,5 +1,5 @@
 // Discarding entries of some kinds only, listing discarded entries, and returning them to review in their former state.
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import type { BulkAction } from '../../src/plan/action.ts';
 import { postingKey, siteJobId } from '../../src/posting/identifiers.ts';
 import { type ActionReport, actOnEntries } from '../../src/review/act-on-entries.ts';
@@ -10,13 +10,10 @@ import { reviewEntries } from '../../src/store/review/review-page.ts';
 import { newestHoldReason } from '../../src/store/status/feed-overview.ts';
 import { holdPullLock } from '../support/hold-pull-lock.ts';
 import { feedXml, posting, postings } from '../support/indeed-feed.ts';
-import { acme, acting, openStage, type Stage } from './stage.ts';
+import { openedForEach } from '../support/opened.ts';
+import { acme, acting, openStage } from './stage.ts';
 
-let stage: Stage;
-beforeEach(async () => {
-  stage = await openStage();
-});
-afterEach(() => stage.close());
+const stage = openedForEach(() => openStage());
 
 type Acted = Extract<ActionReport, { kind: 'acted' }>;
 

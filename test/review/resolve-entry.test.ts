@@ -11,20 +11,17 @@ import { deadlineIn } from '../../src/site/http/trouble.ts';
 import { outcomeRecorder } from '../../src/store/change/record-outcomes.ts';
 import { firstOf } from '../support/extent.ts';
 import { posting, postings } from '../support/indeed-feed.ts';
-import { openStage, type Stage } from './stage.ts';
+import { openedForEach } from '../support/opened.ts';
+import { openStage } from './stage.ts';
 
-let stage: Stage;
 let client: SiteClient;
+const stage = openedForEach(() => openStage());
 beforeEach(async () => {
-  stage = await openStage();
   const [site] = stage.app.config.sites.values();
   if (site === undefined) throw new Error('no site');
   client = createSiteClient(site.options);
 });
-afterEach(async () => {
-  await client.close();
-  await stage.close();
-});
+afterEach(() => client.close());
 
 /** Sends the create of a posting whose change is in doubt, as the attempt may have done. */
 async function makeJob(key: string, others: Fields = {}): Promise<SiteJobId> {

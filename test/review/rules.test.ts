@@ -1,5 +1,5 @@
 // Rules: new entries of a group are decided without asking again, each of them once, and never a delete or a doubt.
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { actOnEntries } from '../../src/review/act-on-entries.ts';
 import { runBulk } from '../../src/review/bulk/run-bulk.ts';
 import { type BulkRequest, startBulk } from '../../src/review/bulk/start-bulk.ts';
@@ -11,13 +11,10 @@ import type { EntryKind } from '../../src/store/backlog/open-counts.ts';
 import { findRule } from '../../src/store/review/rules.ts';
 import { forgetOldRows } from '../../src/store/status/retention.ts';
 import { posting, postings } from '../support/indeed-feed.ts';
-import { acme, acting, openStage, type Stage } from './stage.ts';
+import { openedForEach } from '../support/opened.ts';
+import { acme, acting, openStage } from './stage.ts';
 
-let stage: Stage;
-beforeEach(async () => {
-  stage = await openStage();
-});
-afterEach(() => stage.close());
+const stage = openedForEach(() => openStage());
 
 const goOn = new AbortController().signal;
 const TEXAS = { set: { 'location-state': 'Texas' } };

@@ -1,20 +1,15 @@
 // What was shown of an entry, alone or among others, has one token everywhere, and binds what is decided.
-import { afterEach, beforeEach, expect, it } from 'vitest';
+import { beforeEach, expect, it } from 'vitest';
 import { runProgram } from '../cli/run-program.ts';
 import { posting } from '../support/indeed-feed.ts';
-import { type Served, serve } from '../web/served.ts';
-import { openStage, type Stage } from './stage.ts';
+import { openedForEach } from '../support/opened.ts';
+import { serve } from '../web/served.ts';
+import { openStage } from './stage.ts';
 
-let stage: Stage;
-let served: Served;
+const stage = openedForEach(() => openStage());
+const served = openedForEach(() => serve(stage.mirror));
 beforeEach(async () => {
-  stage = await openStage();
-  served = await serve(stage.mirror);
   await stage.pull([posting('a', { state: 'Jalisco' }), posting('b', { title: '' })]);
-});
-afterEach(async () => {
-  await served.close();
-  await stage.close();
 });
 
 const read = async (path: string) => (await served.api('GET', path)).body;

@@ -1,5 +1,5 @@
 // Edits are undone in whatever state their posting is: the next pull brings back what the source has.
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { postingKey } from '../../src/posting/identifiers.ts';
 import { actOnEntries } from '../../src/review/act-on-entries.ts';
 import { editEntry, editsVersion, undoEdits } from '../../src/review/edit-posting.ts';
@@ -7,13 +7,10 @@ import { editsOfPosting } from '../../src/store/change/edit.ts';
 import { findLiveJob } from '../../src/store/review/posting-history.ts';
 import { firstOf } from '../support/extent.ts';
 import { posting } from '../support/indeed-feed.ts';
-import { acme, acting, openStage, type Stage } from './stage.ts';
+import { openedForEach } from '../support/opened.ts';
+import { acme, acting, openStage } from './stage.ts';
 
-let stage: Stage;
-beforeEach(async () => {
-  stage = await openStage();
-});
-afterEach(() => stage.close());
+const stage = openedForEach(() => openStage());
 
 const key = postingKey('p1');
 const feed = [posting('p1', { title: 'Nurse' }), posting('p2')];

@@ -1,21 +1,20 @@
 // A pull after which nothing is left to do at the site starts no worker; whatever a worker would find, or find out, starts one.
-import { afterEach, beforeEach, expect, it } from 'vitest';
+import { beforeEach, expect, it } from 'vitest';
 import type { FeedName, SiteName } from '../../src/posting/identifiers.ts';
 import { feedSetups } from '../../src/runtime/feed-setups.ts';
 import { mirrorFeed } from '../../src/runtime/mirror-feed.ts';
 import { pauseSubject } from '../../src/store/locks/pauses.ts';
 import { pauseSite } from '../../src/store/site/site-state.ts';
 import { feedXml, postings } from '../support/indeed-feed.ts';
-import { type Mirror, openMirror } from '../support/mirror.ts';
+import { openMirror } from '../support/mirror.ts';
+import { openedForEach } from '../support/opened.ts';
 
-let mirror: Mirror;
+const mirror = openedForEach(() => openMirror());
 beforeEach(async () => {
-  mirror = await openMirror();
   expect(await mirror.syncOf(postings(2))).toMatchObject({ created: 2 });
   // The worker of this sync would take up what a test leaves.
   await mirror.stopEngine();
 });
-afterEach(() => mirror.close());
 
 /** Whether a further sync starts to send. */
 async function startsWorker(): Promise<boolean> {

@@ -5,12 +5,12 @@ import type { App } from '../../src/runtime/app.ts';
 import { startReloading } from '../../src/runtime/reload.ts';
 import { readReports } from '../../src/store/access/reload-reports.ts';
 import type { Database } from '../../src/store/postgres/database.ts';
-import { type Mirror, openMirror } from '../support/mirror.ts';
+import { openMirror } from '../support/mirror.ts';
+import { openedForEach } from '../support/opened.ts';
 
-let mirror: Mirror;
 let app: App;
+const mirror = openedForEach(() => openMirror());
 beforeEach(async () => {
-  mirror = await openMirror();
   app = await mirror.app();
   process.env.BOARD_TOKEN = mirror.env.BOARD_TOKEN;
   process.env.DATABASE_URL = mirror.env.DATABASE_URL;
@@ -18,7 +18,6 @@ beforeEach(async () => {
 afterEach(async () => {
   delete process.env.BOARD_TOKEN;
   delete process.env.DATABASE_URL;
-  await mirror.close();
 });
 
 it.each(['begun', 'applied'])('goes on if the report %s cannot be stored at first', async (kind) => {

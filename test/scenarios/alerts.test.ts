@@ -2,30 +2,27 @@
 // Alerts of a running installation, to real endpoints: one message for each change of state, whatever dies or fails.
 import { appendFile, readFile, writeFile } from 'node:fs/promises';
 import { Webhook } from 'standardwebhooks';
-import { afterEach, beforeEach, expect, it, vi } from 'vitest';
+import { afterEach, expect, it, vi } from 'vitest';
 import { type App, openApp } from '../../src/runtime/app.ts';
 import { evaluateAlerts, evaluatorKeys, sendMessages, startAlerts } from '../../src/runtime/run-alerts.ts';
 import { claimMessage } from '../../src/store/status/outbox.ts';
 import type { AlertPayload } from '../../src/telemetry/alert-message.ts';
 import { runProgram } from '../cli/run-program.ts';
-import { type HttpReceiver, startReceiver } from '../support/http-receiver.ts';
+import { startReceiver } from '../support/http-receiver.ts';
 import { feedXml, posting, postings } from '../support/indeed-feed.ts';
 import { type Mirror, openMirror } from '../support/mirror.ts';
+import { openedForEach } from '../support/opened.ts';
 import { withEnv } from '../support/with-env.ts';
 
 const SECRET = 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw';
 const FAST = { evaluateEveryMs: 20, sendEveryMs: 20, subscribeEveryMs: 1_000 };
 
 let mirror: Mirror;
-let receiver: HttpReceiver;
 const ends: (() => Promise<unknown>)[] = [];
-beforeEach(async () => {
-  receiver = await startReceiver();
-});
+const receiver = openedForEach(() => startReceiver());
 afterEach(async () => {
   for (const end of ends.splice(0).reverse()) await end();
   await mirror.close();
-  await receiver.close();
 });
 
 /** An installation with one destination, and an app as a process of it has one. */

@@ -1,10 +1,11 @@
 // An API repeats its request in each record: no credential of a source reaches a job, a row, a page or a backup.
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterEach, beforeEach, expect, it } from 'vitest';
+import { afterEach, expect, it } from 'vitest';
 import { runProgram } from '../cli/run-program.ts';
-import { sendJson, serveWeb, type WebServer } from '../feed/web-server.ts';
+import { sendJson, serveWeb } from '../feed/web-server.ts';
 import { type Mirror, openMirror } from '../support/mirror.ts';
+import { openedForEach } from '../support/opened.ts';
 import { runSql } from '../support/sql.ts';
 import { serve } from '../web/served.ts';
 
@@ -12,14 +13,10 @@ const KEY = 'k3y/of+the&feed?9f8e';
 const FORMS = [KEY, encodeURIComponent(KEY), Buffer.from(KEY).toString('base64').slice(0, -2), 'k3y/of', 'k3y%2Fof'];
 
 let mirror: Mirror;
-let api: WebServer;
 let answer: Parameters<typeof serveWeb>[0];
-beforeEach(async () => {
-  api = await serveWeb((request, response) => answer(request, response));
-});
+const api = openedForEach(() => serveWeb((request, response) => answer(request, response)));
 afterEach(async () => {
   await mirror.close();
-  await api.close();
 });
 
 /** @param at where a record has its texts */

@@ -1,5 +1,5 @@
 // A policy that deletes or updates no job, set while something else is open: a create in doubt, a delete of an undo, a discarded delete.
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { pullFeed } from '../../jobs/pull-feed.ts';
 import type { FeedPolicy } from '../../src/plan/policy.ts';
 import { postingKey, siteJobId } from '../../src/posting/identifiers.ts';
@@ -11,14 +11,11 @@ import { outcomeRecorder } from '../../src/store/change/record-outcomes.ts';
 import { readFeedState, resumeFeed } from '../../src/store/feed/feed-state.ts';
 import { summarisePull } from '../../src/store/status/pull-summary.ts';
 import { forgetOldRows } from '../../src/store/status/retention.ts';
-import { acme, acting, openStage, type Stage } from '../review/stage.ts';
+import { acme, acting, openStage } from '../review/stage.ts';
 import { feedXml, posting, type TestPosting } from '../support/indeed-feed.ts';
+import { openedForEach } from '../support/opened.ts';
 
-let stage: Stage;
-beforeEach(async () => {
-  stage = await openStage();
-});
-afterEach(() => stage.close());
+const stage = openedForEach(() => openStage());
 
 /** @param percent of the guard; 0: it holds every delete */
 function setupWith(policy: FeedPolicy, percent = 0) {

@@ -1,16 +1,13 @@
 // A site uses the ID of a job again while a request to the older posting's job is in flight: nothing stays uncertain for that posting.
-import { afterEach, beforeEach, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { siteJobId, siteName } from '../../src/posting/identifiers.ts';
 import { outcomeRecorder } from '../../src/store/change/record-outcomes.ts';
 import { recoverAbandoned } from '../../src/store/change/restored-database.ts';
-import { openStage, type Stage } from '../review/stage.ts';
+import { openStage } from '../review/stage.ts';
 import { posting, postings } from '../support/indeed-feed.ts';
+import { openedForEach } from '../support/opened.ts';
 
-let stage: Stage;
-beforeEach(async () => {
-  stage = await openStage();
-});
-afterEach(() => stage.close());
+const stage = openedForEach(() => openStage());
 
 const uncertain = () =>
   stage.app.db.query('select key, fields is not null as uncertain from uncertain_write order by key');

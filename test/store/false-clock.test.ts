@@ -1,5 +1,5 @@
 // The clock of the database was ahead for a while, and is right again: what was written meanwhile holds nothing up until that time comes.
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { feedName, siteJobId, siteName } from '../../src/posting/identifiers.ts';
 import { resolveEntry } from '../../src/review/resolve-entry.ts';
 import { dueDoubts } from '../../src/store/change/doubt.ts';
@@ -11,14 +11,11 @@ import { noteSign, takeSigns } from '../../src/store/site/ahead-signs.ts';
 import { dueOrphans } from '../../src/store/site/orphan-site-jobs.ts';
 import { takeSiteSlot, throttleSite, trustGone, trustsGone } from '../../src/store/site/site-state.ts';
 import { claimMessage } from '../../src/store/status/outbox.ts';
-import { openStage, type Stage } from '../review/stage.ts';
+import { openStage } from '../review/stage.ts';
 import { posting } from '../support/indeed-feed.ts';
+import { openedForEach } from '../support/opened.ts';
 
-let stage: Stage;
-beforeEach(async () => {
-  stage = await openStage();
-});
-afterEach(() => stage.close());
+const stage = openedForEach(() => openStage());
 
 const board = siteName('board');
 const acme = feedName('acme');

@@ -1,11 +1,12 @@
 // Postings are found by words of their title, without reading all titles.
 // `TITLED_JOBS=1000000 npx vitest run test/store/find-jobs.test.ts` measures it with more jobs.
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { beforeAll, expect, it } from 'vitest';
 import { feedName } from '../../src/posting/identifiers.ts';
 import { jobsTitled, postingsTitled } from '../../src/store/mapping/find-jobs.ts';
 import type { Database, Queryable } from '../../src/store/postgres/database.ts';
-import { openStage, type Stage } from '../review/stage.ts';
+import { openStage } from '../review/stage.ts';
 import { countOf } from '../support/extent.ts';
+import { openedForAll } from '../support/opened.ts';
 
 const MEASURES = process.env.TITLED_JOBS !== undefined;
 /** More than the first titles that are compared. */
@@ -15,9 +16,8 @@ const ACME = feedName('acme');
 const OTHER = feedName('other');
 const ODD = ['100% remote_work', 'İstanbul Nurse', "Nurse's aide \\ 'x'", 'straße', ''];
 
-let stage: Stage;
+const stage = openedForAll(() => openStage());
 beforeAll(async () => {
-  stage = await openStage();
   const { db } = stage.app;
   await db.query(
     `insert into feed_state (feed, site) values ('acme', 'board'), ('other', 'board') on conflict do nothing`,
@@ -37,7 +37,6 @@ beforeAll(async () => {
   );
   await db.query('vacuum analyze document');
 });
-afterAll(() => stage.close());
 
 const keys = async (text: string, feed?: typeof ACME, limit = 50) =>
   (await jobsTitled(stage.app.db, text, feed, limit)).map((job) => `${job.feed} ${job.key}`);

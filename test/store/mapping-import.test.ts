@@ -1,18 +1,15 @@
 // Importing mappings from a file: all or none, no job of another posting, and no duplicate job from a pending create.
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { postingKey, siteJobId, siteName } from '../../src/posting/identifiers.ts';
 import { claimer } from '../../src/store/change/claim.ts';
 import { countMappings, listMappings } from '../../src/store/mapping/find-jobs.ts';
 import { type ImportLine, importMappings } from '../../src/store/mapping/mapping-import.ts';
-import { acme, openStage, type Stage } from '../review/stage.ts';
+import { acme, openStage } from '../review/stage.ts';
 import { holdPullLock } from '../support/hold-pull-lock.ts';
 import { posting, postings } from '../support/indeed-feed.ts';
+import { openedForEach } from '../support/opened.ts';
 
-let stage: Stage;
-beforeEach(async () => {
-  stage = await openStage();
-});
-afterEach(() => stage.close());
+const stage = openedForEach(() => openStage());
 
 const line = (at: number, key: string, id: string): ImportLine => ({
   kind: 'mapping',

@@ -1,17 +1,16 @@
 // Differences are marked only for a posting that is as it was when its job was asked for, and then are all that is sent.
-import { afterEach, beforeEach, expect, it } from 'vitest';
+import { beforeEach, expect, it } from 'vitest';
 import { type PostingKey, siteJobId } from '../../src/posting/identifiers.ts';
 import { type DriftedJob, markDrifted } from '../../src/store/change/mark-drifted.ts';
-import { acme, openStage, type Stage } from '../review/stage.ts';
+import { acme, openStage } from '../review/stage.ts';
 import { posting, postings } from '../support/indeed-feed.ts';
+import { openedForEach } from '../support/opened.ts';
 
-let stage: Stage;
+const stage = openedForEach(() => openStage());
 beforeEach(async () => {
-  stage = await openStage();
   await stage.pull(postings(3));
   await stage.acceptAll();
 });
-afterEach(() => stage.close());
 
 /** Two fields of p1 as verifying finds them. */
 async function found(key = 'p1', finding: DriftedJob['finding'] = 'changed'): Promise<DriftedJob> {

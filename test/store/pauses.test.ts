@@ -1,5 +1,5 @@
 // What a person has paused is not claimed, by whatever process, from the moment at which the pause is committed.
-import { afterEach, beforeEach, expect, it, vi } from 'vitest';
+import { expect, it, vi } from 'vitest';
 import { readUntilPaused } from '../../src/apply/maintain-backlog.ts';
 import type { PauseSubject } from '../../src/plan/pause-words.ts';
 import { type FeedName, postingKey, type SiteName, siteJobId } from '../../src/posting/identifiers.ts';
@@ -7,17 +7,14 @@ import { claimer, renewAttempt } from '../../src/store/change/claim.ts';
 import { endPauseOf, joinPauses, listPauses, type NewPause, pauseSubject } from '../../src/store/locks/pauses.ts';
 import { feedsToSend } from '../../src/store/locks/processes.ts';
 import { dueOrphans, takeOrphan } from '../../src/store/site/orphan-site-jobs.ts';
-import { acme, openStage, type Stage } from '../review/stage.ts';
+import { acme, openStage } from '../review/stage.ts';
 import { posting } from '../support/indeed-feed.ts';
+import { openedForEach } from '../support/opened.ts';
 
 const board = 'board' as SiteName;
 const PAUSE: NewPause = { actor: 'ana', reason: 'the site moves', until: undefined, stopsPulls: false };
 
-let stage: Stage;
-beforeEach(async () => {
-  stage = await openStage();
-});
-afterEach(() => stage.close());
+const stage = openedForEach(() => openStage());
 
 const claim = () => claimer(stage.app.db.prepared, 1, new Map())({ feed: acme, key: postingKey('a') });
 const pause = (subject: PauseSubject, change: Partial<NewPause> = {}) =>

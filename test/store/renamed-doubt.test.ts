@@ -1,21 +1,20 @@
 // A feed is renamed while a create is in flight: the job belongs to the posting under the new name.
-import { afterEach, beforeEach, expect, it } from 'vitest';
+import { beforeEach, expect, it } from 'vitest';
 import { feedName, postingKey, siteJobId, siteName } from '../../src/posting/identifiers.ts';
 import { adoptDoubt, type Doubt, findDoubt, refuteDoubt } from '../../src/store/change/doubt.ts';
 import { outcomeRecorder } from '../../src/store/change/record-outcomes.ts';
 import { renameFeed } from '../../src/store/feed/rename-feed.ts';
-import { acme, openStage, type Stage } from '../review/stage.ts';
+import { acme, openStage } from '../review/stage.ts';
 import { posting } from '../support/indeed-feed.ts';
+import { openedForEach } from '../support/opened.ts';
 
-let stage: Stage;
 let doubt: Doubt;
+const stage = openedForEach(() => openStage());
 beforeEach(async () => {
-  stage = await openStage();
   await stage.pull([posting('a')]);
   await stage.fail('a', 'in_doubt');
   doubt = (await findDoubt(stage.app.db, acme, postingKey('a'))) as Doubt;
 });
-afterEach(() => stage.close());
 
 const job = siteJobId('7');
 const adopt = () =>

@@ -1,17 +1,14 @@
 // A posting whose job is replaced while that job waits to be deleted: nobody has decided about the other job.
-import { afterEach, beforeEach, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { postingKey, siteJobId, siteName } from '../../src/posting/identifiers.ts';
 import { actOnEntries } from '../../src/review/act-on-entries.ts';
 import { replaceJob } from '../../src/store/change/restored-database.ts';
-import { acme, acting, openStage, type Stage } from '../review/stage.ts';
+import { acme, acting, openStage } from '../review/stage.ts';
 import { firstOf } from '../support/extent.ts';
 import { postings } from '../support/indeed-feed.ts';
+import { openedForEach } from '../support/opened.ts';
 
-let stage: Stage;
-beforeEach(async () => {
-  stage = await openStage({ feed: { delete_guard: '{ missing_pulls: 1, count: 5, percent: 50 }' } });
-});
-afterEach(() => stage.close());
+const stage = openedForEach(() => openStage({ feed: { delete_guard: '{ missing_pulls: 1, count: 5, percent: 50 }' } }));
 
 async function replace(): Promise<string | undefined> {
   const session = await stage.app.db.session();

@@ -1,16 +1,13 @@
 // Review entries are listed once each, the urgent first and the numerous last.
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { ENTRY_KINDS, type EntryKind } from '../../src/store/backlog/open-counts.ts';
 import { countEntries, heldGroups, readEntry } from '../../src/store/review/review-entries.ts';
 import { reviewEntries } from '../../src/store/review/review-page.ts';
-import { acme, openStage, type Stage } from '../review/stage.ts';
+import { acme, openStage } from '../review/stage.ts';
 import { feedXml, posting, postings, recordXml } from '../support/indeed-feed.ts';
+import { openedForEach } from '../support/opened.ts';
 
-let stage: Stage;
-beforeEach(async () => {
-  stage = await openStage();
-});
-afterEach(() => stage.close());
+const stage = openedForEach(() => openStage());
 
 const WITHOUT_KEY = '<job><title>Nobody</title><state>MA</state></job>';
 const withRecords = (...records: readonly string[]) =>

@@ -1,5 +1,5 @@
 // Jobs that their postings have under an ID with their title (`12-nurse`), and that are named by their number elsewhere.
-import { afterEach, beforeEach, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { resolveDoubts } from '../../src/apply/resolve-doubts.ts';
 import { postingKey, type SiteJobId, siteJobId } from '../../src/posting/identifiers.ts';
 import type { Fields } from '../../src/posting/posting.ts';
@@ -11,14 +11,11 @@ import { outcomeRecorder } from '../../src/store/change/record-outcomes.ts';
 import { adoptJobs } from '../../src/store/mapping/adopt-jobs.ts';
 import { dueOrphans } from '../../src/store/site/orphan-site-jobs.ts';
 import { siteContextWith } from '../apply/site-context.ts';
-import { acme, acting, openStage, type Stage } from '../review/stage.ts';
+import { acme, acting, openStage } from '../review/stage.ts';
 import { posting } from '../support/indeed-feed.ts';
+import { openedForEach } from '../support/opened.ts';
 
-let stage: Stage;
-beforeEach(async () => {
-  stage = await openStage();
-});
-afterEach(() => stage.close());
+const stage = openedForEach(() => openStage());
 
 const [NUMBER, TITLED] = [siteJobId('12'), siteJobId('12-nurse')];
 

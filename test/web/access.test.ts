@@ -1,17 +1,12 @@
 // Who is let in: behind a reverse proxy, without users and tokens, and by role.
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { type Mirror, openMirror } from '../support/mirror.ts';
+import { afterEach, describe, expect, it } from 'vitest';
+import { openMirror } from '../support/mirror.ts';
+import { openedForEach } from '../support/opened.ts';
 import { PASSWORD, rawRequest, type Served, type ServeOptions, serve } from './served.ts';
 
-let mirror: Mirror;
 let served: Served;
-beforeEach(async () => {
-  mirror = await openMirror();
-});
-afterEach(async () => {
-  await served.close();
-  await mirror.close();
-});
+const mirror = openedForEach(() => openMirror());
+afterEach(() => served.close());
 const start = async (options: ServeOptions = {}) => {
   served = await serve(mirror, options);
 };

@@ -1,22 +1,15 @@
 // The page of activity: an edit with the value before and after, from wherever it was made, and what undoing it brought back.
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { startBulkRunner } from '../../src/runtime/bulk-runner.ts';
 import { pageAddress } from '../../src/web/pages/parts/addresses.ts';
-import { acme, openStage, type Stage } from '../review/stage.ts';
+import { acme, openStage } from '../review/stage.ts';
 import { posting } from '../support/indeed-feed.ts';
+import { openedForAll } from '../support/opened.ts';
 import { visitorOf } from './form-visitor.ts';
-import { type Served, serve } from './served.ts';
+import { serve } from './served.ts';
 
-let stage: Stage;
-let served: Served;
-beforeAll(async () => {
-  stage = await openStage();
-  served = await serve(stage.mirror);
-});
-afterAll(async () => {
-  await served.close();
-  await stage.close();
-});
+const stage = openedForAll(() => openStage());
+const served = openedForAll(() => serve(stage.mirror));
 
 const shown = async (): Promise<string> =>
   (await (await visitorOf(served, 'anna')).get(pageAddress.activity())).text

@@ -6,14 +6,15 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import createClient, { type Client } from 'openapi-fetch';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { packageRoot } from '../../src/config/package-root.ts';
 import { openApi } from '../../src/web/api.ts';
 import { OPERATIONS } from '../../src/web/http-routes.ts';
-import { openStage, type Stage } from '../review/stage.ts';
+import { openStage } from '../review/stage.ts';
 import { posting, postings } from '../support/indeed-feed.ts';
+import { openedForEach } from '../support/opened.ts';
 import type { paths } from './client/api.d.ts';
-import { type Served, serve, TOKENS } from './served.ts';
+import { serve, TOKENS } from './served.ts';
 
 const FILE = join(packageRoot, 'test', 'web', 'client', 'api.d.ts');
 /** It needs a TypeScript of its own, so neither is installed here. */
@@ -127,20 +128,14 @@ function generate(document: string): string {
 }
 
 describe('the client', () => {
-  let stage: Stage;
-  let served: Served;
   let client: Client<paths>;
+  const stage = openedForEach(() => openStage());
+  const served = openedForEach(() => serve(stage.mirror));
   beforeEach(async () => {
-    stage = await openStage();
-    served = await serve(stage.mirror);
     const headers = { Authorization: `Bearer ${TOKENS.reviewer}` };
     client = createClient<paths>({ baseUrl: `${served.url}/api/v1`, headers });
     await stage.pull([...postings(3), posting('A/1', { state: 'Jalisco' })]);
     await stage.acceptAll();
-  });
-  afterEach(async () => {
-    await served.close();
-    await stage.close();
   });
 
   it('reads feeds, pulls, postings, sites and review', async () => {

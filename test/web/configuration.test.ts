@@ -3,14 +3,14 @@ import { readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
 import { feedXml } from '../support/indeed-feed.ts';
-import { type Mirror, openMirror } from '../support/mirror.ts';
+import { openMirror } from '../support/mirror.ts';
+import { openedForEach } from '../support/opened.ts';
 import { visitorOf } from './form-visitor.ts';
 import { type Served, serve } from './served.ts';
 
-let mirror: Mirror;
 let served: Served;
+const mirror = openedForEach(() => openMirror());
 beforeEach(async () => {
-  mirror = await openMirror();
   // The process has what its configuration names.
   for (const [name, value] of Object.entries(mirror.env)) vi.stubEnv(name, value);
   served = await serve(mirror, { include: true });
@@ -18,7 +18,6 @@ beforeEach(async () => {
 afterEach(async () => {
   vi.unstubAllEnvs();
   await served.close();
-  await mirror.close();
 });
 
 const FEED = 'source: https://acme.example/jobs.xml\nformat: indeed\nsite: board\n';

@@ -1,18 +1,17 @@
 // Every form of the pages, sent by who may not, from elsewhere, or as what it is not: each is refused, and nothing is changed.
 // @module-tag slow
-import { afterAll, beforeAll, expect, it } from 'vitest';
-import { openStage, type Stage } from '../review/stage.ts';
+import { beforeAll, expect, it } from 'vitest';
+import { openStage } from '../review/stage.ts';
 import { posting, postings } from '../support/indeed-feed.ts';
+import { openedForAll } from '../support/opened.ts';
 import { type Fields, visitorOf } from './form-visitor.ts';
-import { rawRequest, type Served, serve, TOKENS } from './served.ts';
+import { rawRequest, serve, TOKENS } from './served.ts';
 import { digestOf } from './whole-state.ts';
 
-let stage: Stage;
-let served: Served;
 let forms: readonly (readonly [string, Fields])[];
+const stage = openedForAll(() => openStage());
+const served = openedForAll(() => serve(stage.mirror, { requestsPerMinute: 100_000 }));
 beforeAll(async () => {
-  stage = await openStage();
-  served = await serve(stage.mirror, { requestsPerMinute: 100_000 });
   await stage.pull([...postings(10), posting('odd', { state: 'Jalisco' }), posting('doubt')]);
   await stage.fail('doubt', 'in_doubt');
   await stage.acceptAll();
@@ -45,10 +44,6 @@ beforeAll(async () => {
     ['/adopt', { feed: 'acme', decision: 'sure', mark: 'x' }],
     ['/adopt', { feed: 'acme', decision: 'named', key: 'p1', job: '1', show: 'sure' }],
   ];
-});
-afterAll(async () => {
-  await served.close();
-  await stage.close();
 });
 
 it('without the CSRF token or with a wrong one, by viewers, and with wrong values', { timeout: 180_000 }, async () => {

@@ -1,26 +1,21 @@
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: one of the hostile texts holds ${}.
 // Hostile requests over real HTTP: none succeeds, none is answered with 500, and nothing is changed.
 import { connect } from 'node:net';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { openStage, type Stage } from '../review/stage.ts';
+import { beforeAll, describe, expect, it } from 'vitest';
+import { openStage } from '../review/stage.ts';
 import { byExtent, leavesOut } from '../support/extent.ts';
 import { posting, postings } from '../support/indeed-feed.ts';
-import { type Answer, PASSWORD, rawRequest, type Served, serve, TOKENS } from './served.ts';
+import { openedForAll } from '../support/opened.ts';
+import { type Answer, PASSWORD, rawRequest, serve, TOKENS } from './served.ts';
 import { digestOf } from './whole-state.ts';
 
-let stage: Stage;
-let served: Served;
 let entry: number;
+const stage = openedForAll(() => openStage());
+const served = openedForAll(() => serve(stage.mirror, { requestsPerMinute: 100_000 }));
 beforeAll(async () => {
-  stage = await openStage();
-  served = await serve(stage.mirror, { requestsPerMinute: 100_000 });
   await stage.pull([...postings(2), posting('odd', { state: 'Jalisco' })]);
   await stage.acceptAll();
   entry = await stage.entry('odd');
-});
-afterAll(async () => {
-  await served.close();
-  await stage.close();
 });
 
 const bearer = (token: string = TOKENS.reviewer) => ({ Authorization: `Bearer ${token}` });

@@ -1,21 +1,16 @@
 // Groups of review entries, and one decision for many of them, over the HTTP API.
 // @module-tag slow
-import { afterEach, beforeEach, expect, it } from 'vitest';
+import { afterEach, expect, it } from 'vitest';
 import { startBulkRunner } from '../../src/runtime/bulk-runner.ts';
 import { OPERATIONS } from '../../src/web/http-routes.ts';
-import { openStage, type Stage } from '../review/stage.ts';
+import { openStage } from '../review/stage.ts';
 import { posting, postings } from '../support/indeed-feed.ts';
+import { openedForEach } from '../support/opened.ts';
 import { type Answer, type Served, serve } from './served.ts';
 
-let stage: Stage;
 let served: Served;
-beforeEach(async () => {
-  stage = await openStage();
-});
-afterEach(async () => {
-  await served.close();
-  await stage.close();
-});
+const stage = openedForEach(() => openStage());
+afterEach(() => served.close());
 
 function fits(id: string, answer: Answer): Answer['body'] {
   const operation = OPERATIONS.find((each) => each.id === id);

@@ -1,26 +1,23 @@
 // Who may read health and metrics, which name feeds and sites; and that a flood of connections or of sign-ins keeps nobody out.
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, describe, expect, it } from 'vitest';
 import { Secret } from '../../src/config/read-secret.ts';
 import { type HttpServer, startHttp } from '../../src/runtime/http/serve.ts';
 import { accessTo } from '../../src/web/access.ts';
-import { type Mirror, openMirror } from '../support/mirror.ts';
+import { openMirror } from '../support/mirror.ts';
+import { openedForEach } from '../support/opened.ts';
 import { PASSWORD, rawRequest, type Served, type ServeOptions, serve, TOKENS } from './served.ts';
 
 const METRICS_TOKEN = 'a-token-of-metrics';
 
-let mirror: Mirror;
 let served: Served;
 let http: HttpServer | undefined;
-beforeEach(async () => {
-  mirror = await openMirror();
-});
+const mirror = openedForEach(() => openMirror());
 afterEach(async () => {
   await http?.close();
   http = undefined;
   await served.close();
-  await mirror.close();
 });
 
 /** Health and metrics as `start` serves them. */

@@ -1,23 +1,16 @@
 // Stop and go on, through the command line, the API and the pages: the same states, words and refusals, each of them audited.
-import { afterEach, beforeEach, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import type { SiteName } from '../../src/posting/identifiers.ts';
 import { pauseSite } from '../../src/store/site/site-state.ts';
 import { runProgram, spawnProgram } from '../cli/run-program.ts';
 import { feedXml, posting, postings } from '../support/indeed-feed.ts';
-import { type Mirror, openMirror } from '../support/mirror.ts';
+import { openMirror } from '../support/mirror.ts';
+import { openedForEach } from '../support/opened.ts';
 import { visitorOf } from './form-visitor.ts';
-import { type Served, serve } from './served.ts';
+import { serve } from './served.ts';
 
-let mirror: Mirror;
-let served: Served;
-beforeEach(async () => {
-  mirror = await openMirror();
-  served = await serve(mirror, { sends: true, requestsPerMinute: 100_000 });
-});
-afterEach(async () => {
-  await served.close();
-  await mirror.close();
-});
+const mirror = openedForEach(() => openMirror());
+const served = openedForEach(() => serve(mirror, { sends: true, requestsPerMinute: 100_000 }));
 
 const audited = () =>
   served.app.db.query<{ actor: string; action: string; feed: string | null; detail: object }>(

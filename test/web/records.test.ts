@@ -1,19 +1,12 @@
 // The page of a record that could not become a posting shows what it holds, and nothing in it changes how the page reads.
-import { afterAll, beforeAll, expect, it } from 'vitest';
-import { openStage, type Stage } from '../review/stage.ts';
+import { expect, it } from 'vitest';
+import { openStage } from '../review/stage.ts';
 import { posting, postings } from '../support/indeed-feed.ts';
-import { rawRequest, type Served, serve } from './served.ts';
+import { openedForAll } from '../support/opened.ts';
+import { rawRequest, serve } from './served.ts';
 
-let stage: Stage;
-let served: Served;
-beforeAll(async () => {
-  stage = await openStage();
-  served = await serve(stage.mirror, { open: true });
-});
-afterAll(async () => {
-  await served.close();
-  await stage.close();
-});
+const stage = openedForAll(() => openStage());
+const served = openedForAll(() => serve(stage.mirror, { open: true }));
 
 it('characters that turn text, control terminals or stay invisible are shown as their escapes', async () => {
   const turned = '\u202etxet denrut\u2066 \u009b31m';

@@ -1,25 +1,20 @@
 // Changed keys over HTTP: the API's operations, and refusals of what is stale or malformed, on the page as well.
-import { afterEach, beforeEach, expect, it } from 'vitest';
+import { beforeEach, expect, it } from 'vitest';
 import { decideRekey, type RekeyDecision, rekeyPolicy, suspectedPairs } from '../../src/review/decide-rekey.ts';
 import { lockFeed } from '../../src/store/locks/feed-locks.ts';
-import { acme, openStage, type Stage } from '../review/stage.ts';
+import { acme, openStage } from '../review/stage.ts';
 import { posting } from '../support/indeed-feed.ts';
+import { openedForEach } from '../support/opened.ts';
 import { type FormVisitor, visitorOf } from './form-visitor.ts';
-import { type Served, serve } from './served.ts';
+import { serve } from './served.ts';
 
-let stage: Stage;
-let served: Served;
 let anna: FormVisitor;
+const stage = openedForEach(() => openStage());
+const served = openedForEach(() => serve(stage.mirror));
 beforeEach(async () => {
-  stage = await openStage();
-  served = await serve(stage.mirror);
   anna = await visitorOf(served, 'anna');
   await stage.pull(wards('a'));
   await stage.acceptAll();
-});
-afterEach(async () => {
-  await served.close();
-  await stage.close();
 });
 
 const wards = (prefix: string, count = 12) =>

@@ -1,22 +1,17 @@
 // The pages of review without scripts: each action acts on exactly what was shown, by those who may.
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { startBulkRunner } from '../../src/runtime/bulk-runner.ts';
-import { openStage, type Stage } from '../review/stage.ts';
+import { openStage } from '../review/stage.ts';
 import { posting, postings } from '../support/indeed-feed.ts';
+import { openedForEach } from '../support/opened.ts';
 import { boxesOf, type Fields, type FormVisitor, visitorOf } from './form-visitor.ts';
-import { type Answer, type Served, serve } from './served.ts';
+import { type Answer, serve } from './served.ts';
 
-let stage: Stage;
-let served: Served;
 let anna: FormVisitor;
+const stage = openedForEach(() => openStage());
+const served = openedForEach(() => serve(stage.mirror));
 beforeEach(async () => {
-  stage = await openStage();
-  served = await serve(stage.mirror);
   anna = await visitorOf(served, 'anna');
-});
-afterEach(async () => {
-  await served.close();
-  await stage.close();
 });
 
 const odd = (...keys: string[]) => keys.map((key) => posting(key, { state: 'Jalisco' }));

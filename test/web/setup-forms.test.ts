@@ -5,19 +5,19 @@ import type { AddressInfo } from 'node:net';
 import { basename, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
-import { openStage, type Stage } from '../review/stage.ts';
+import { openStage } from '../review/stage.ts';
 import { feedXml, postings } from '../support/indeed-feed.ts';
+import { openedForAll } from '../support/opened.ts';
 import { hasSharedFeeds, sharedFeed, sharedFeedsNote } from '../support/shared-feeds.ts';
 import { setEnv } from '../support/with-env.ts';
 import { type Fields, type FormVisitor, visitorOf } from './form-visitor.ts';
 import { type Served, serve } from './served.ts';
 
-let stage: Stage;
 let served: Served;
 let ada: FormVisitor;
 let restoreEnv: () => void;
+const stage = openedForAll(() => openStage());
 beforeAll(async () => {
-  stage = await openStage();
   restoreEnv = setEnv(stage.mirror.env);
   served = await serve(stage.mirror, { include: true, privateSources: true, requestsPerMinute: 100_000 });
   ada = await visitorOf(served, 'ada');
@@ -25,7 +25,6 @@ beforeAll(async () => {
 afterAll(async () => {
   restoreEnv();
   await served.close();
-  await stage.close();
 });
 
 const saved = (feed: string) => readFile(join(stage.mirror.folder, 'feeds', `${feed}.yaml`), 'utf8');

@@ -1,18 +1,15 @@
 // Webhooks over real HTTP: signed as the Standard Webhooks specification says, and what each answer means.
 import { createHmac } from 'node:crypto';
 import { Webhook } from 'standardwebhooks';
-import { afterEach, beforeEach, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import type { AlertPayload } from '../../../src/telemetry/alert-message.ts';
 import { type Channel, deliverAlert, postWebhook } from '../../../src/telemetry/deliver.ts';
-import { type HttpReceiver, startReceiver } from '../../support/http-receiver.ts';
+import { startReceiver } from '../../support/http-receiver.ts';
+import { openedForEach } from '../../support/opened.ts';
 
 const SECRET = 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw';
 
-let receiver: HttpReceiver;
-beforeEach(async () => {
-  receiver = await startReceiver();
-});
-afterEach(() => receiver.close());
+const receiver = openedForEach(() => startReceiver());
 
 const at = '2026-03-20T10:00:00.000Z';
 const message: { readonly id: string; readonly payload: AlertPayload } = {

@@ -1,30 +1,19 @@
-// Existing jobs in a browser: postings beside the jobs that may be theirs, and decisions for exactly what was shown.
-import type { Browser } from 'playwright-core';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { accessibilityFaultsInLightAndDark, browserForTests } from '../../support/browser.ts';
 import { jobOf, makeJob, without } from '../../support/hand-made-jobs.ts';
 import { feedXml, posting, postings, type TestPosting } from '../../support/indeed-feed.ts';
-import { type Mirror, openMirror } from '../../support/mirror.ts';
-import { type Served, serve } from '../served.ts';
+import { openMirror } from '../../support/mirror.ts';
+import { openedForAll } from '../../support/opened.ts';
+import { serve } from '../served.ts';
 import { signInAs, tabTo } from './signed-in.ts';
 
 const chromium = browserForTests();
 const HOSTILE = `"><img src=x onerror="document.title='run'"><script>document.title='run'</script>`;
 
 describe.skipIf(!chromium.available)(`Existing jobs${chromium.note}`, () => {
-  let mirror: Mirror;
-  let served: Served;
-  let browser: Browser;
-  beforeAll(async () => {
-    mirror = await openMirror({ searched: true });
-    served = await serve(mirror, { sends: true, requestsPerMinute: 100_000 });
-    browser = await chromium.launch();
-  });
-  afterAll(async () => {
-    await browser?.close();
-    await served?.close();
-    await mirror?.close();
-  });
+  const mirror = openedForAll(() => openMirror({ searched: true }));
+  const served = openedForAll(() => serve(mirror, { sends: true, requestsPerMinute: 100_000 }));
+  const browser = openedForAll(() => chromium.launch());
 
   const mapped = async () => {
     const rows = await served.app.db.query<{ key: string; id: string }>(

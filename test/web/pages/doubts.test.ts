@@ -1,33 +1,22 @@
-// Creates in doubt in a browser: compared with jobs of the site, and resolved.
-import type { Browser } from 'playwright-core';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import type { SiteConfig } from '../../../src/config/config.ts';
 import { type SiteName, siteName } from '../../../src/posting/identifiers.ts';
-import { openStage, type Stage } from '../../review/stage.ts';
+import { openStage } from '../../review/stage.ts';
 import { ageDoubts } from '../../support/age-doubts.ts';
 import { accessibilityFaults, accessibilityFaultsInLightAndDark, browserForTests } from '../../support/browser.ts';
 import { makeJob } from '../../support/hand-made-jobs.ts';
 import { posting } from '../../support/indeed-feed.ts';
-import { type Served, serve } from '../served.ts';
+import { openedForAll } from '../../support/opened.ts';
+import { serve } from '../served.ts';
 import { signInAs, tabTo } from './signed-in.ts';
 
 const chromium = browserForTests();
 const HOSTILE = `"><img src=x onerror="document.title='run'"><script>document.title='run'</script>`;
 
 describe.skipIf(!chromium.available)(`Doubts${chromium.note}`, () => {
-  let stage: Stage;
-  let served: Served;
-  let browser: Browser;
-  beforeAll(async () => {
-    stage = await openStage();
-    served = await serve(stage.mirror);
-    browser = await chromium.launch();
-  });
-  afterAll(async () => {
-    await browser.close();
-    await served.close();
-    await stage.close();
-  });
+  const stage = openedForAll(() => openStage());
+  const served = openedForAll(() => serve(stage.mirror));
+  const browser = openedForAll(() => chromium.launch());
 
   const state = async (key: string) => (await stage.change(key))?.state;
 

@@ -1,29 +1,18 @@
-// The overview, the page of a feed and the pages of pulls in a browser.
-import type { Browser } from 'playwright-core';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { openStage, type Stage } from '../../review/stage.ts';
+import { describe, expect, it } from 'vitest';
+import { openStage } from '../../review/stage.ts';
 import { accessibilityFaults, accessibilityFaultsInLightAndDark, browserForTests } from '../../support/browser.ts';
 import { feedXml, posting, postings } from '../../support/indeed-feed.ts';
-import { type Served, serve } from '../served.ts';
+import { openedForAll } from '../../support/opened.ts';
+import { serve } from '../served.ts';
 import { signInAs, tabTo } from './signed-in.ts';
 
 const chromium = browserForTests();
 const HOSTILE = `"><img src=x onerror="document.title='run'"><script>document.title='run'</script>`;
 
 describe.skipIf(!chromium.available)(`Feeds and pulls${chromium.note}`, () => {
-  let stage: Stage;
-  let served: Served;
-  let browser: Browser;
-  beforeAll(async () => {
-    stage = await openStage();
-    served = await serve(stage.mirror, { sends: true });
-    browser = await chromium.launch();
-  });
-  afterAll(async () => {
-    await browser.close();
-    await served.close();
-    await stage.close();
-  });
+  const stage = openedForAll(() => openStage());
+  const served = openedForAll(() => serve(stage.mirror, { sends: true }));
+  const browser = openedForAll(() => chromium.launch());
 
   it('a feed is pulled with the keyboard alone and without scripts, and its page says what became of it', async () => {
     await stage.mirror.writeFeed(feedXml([...postings(4), posting('bad', { state: 'Jalisco' })]));

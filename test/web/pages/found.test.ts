@@ -3,9 +3,10 @@ import { once } from 'node:events';
 import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { accessibilityFaults, accessibilityFaultsInLightAndDark, browserForTests } from '../../support/browser.ts';
-import { type EditingProxy, openEditingProxy } from '../../support/editing-proxy.ts';
+import { openEditingProxy } from '../../support/editing-proxy.ts';
 import { openFoundJobs } from '../../support/found-jobs.ts';
 import type { Mirror } from '../../support/mirror.ts';
+import { openedForAll } from '../../support/opened.ts';
 import { type Served, serve } from '../served.ts';
 import { signInAs, tabTo } from './signed-in.ts';
 
@@ -13,11 +14,10 @@ const chromium = browserForTests();
 
 describe.skipIf(!chromium.available)(`Found jobs${chromium.note}`, () => {
   let mirror: Mirror;
-  let proxy: EditingProxy;
   let served: Served;
   let browser: Browser;
+  const proxy = openedForAll(() => openEditingProxy());
   beforeAll(async () => {
-    proxy = await openEditingProxy();
     ({ mirror } = await openFoundJobs(proxy));
     served = await serve(mirror, { sends: true });
     browser = await chromium.launch();
@@ -26,7 +26,6 @@ describe.skipIf(!chromium.available)(`Found jobs${chromium.note}`, () => {
     await browser?.close();
     await served?.close();
     await mirror?.close();
-    await proxy?.close();
   });
 
   const mapped = async () => (await served.app.db.query('select from mapping')).length;

@@ -1,29 +1,20 @@
 // Held deletes in a browser: approved and kept exactly as they were shown.
-import type { Browser, Page } from 'playwright-core';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { openStage, type Stage } from '../../review/stage.ts';
+import type { Page } from 'playwright-core';
+import { describe, expect, it } from 'vitest';
+import { openStage } from '../../review/stage.ts';
 import { accessibilityFaults, accessibilityFaultsInLightAndDark, browserForTests } from '../../support/browser.ts';
 import { posting, postings } from '../../support/indeed-feed.ts';
-import { type Served, serve } from '../served.ts';
+import { openedForAll } from '../../support/opened.ts';
+import { serve } from '../served.ts';
 import { signInAs, tabTo } from './signed-in.ts';
 
 const chromium = browserForTests();
 const HOSTILE = `"><img src=x onerror="document.title='run'"><script>document.title='run'</script>`;
 
 describe.skipIf(!chromium.available)(`Held deletes${chromium.note}`, () => {
-  let stage: Stage;
-  let served: Served;
-  let browser: Browser;
-  beforeAll(async () => {
-    stage = await openStage();
-    served = await serve(stage.mirror, { sends: true });
-    browser = await chromium.launch();
-  });
-  afterAll(async () => {
-    await browser.close();
-    await served.close();
-    await stage.close();
-  });
+  const stage = openedForAll(() => openStage());
+  const served = openedForAll(() => serve(stage.mirror, { sends: true }));
+  const browser = openedForAll(() => chromium.launch());
 
   const kept = postings(2);
   const states = async () => {

@@ -1,29 +1,18 @@
-// The page that finds jobs, in a browser.
-import type { Browser } from 'playwright-core';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { openStage, type Stage } from '../../review/stage.ts';
+import { describe, expect, it } from 'vitest';
+import { openStage } from '../../review/stage.ts';
 import { accessibilityFaults, accessibilityFaultsInLightAndDark, browserForTests } from '../../support/browser.ts';
 import { posting, postings } from '../../support/indeed-feed.ts';
-import { type Served, serve } from '../served.ts';
+import { openedForAll } from '../../support/opened.ts';
+import { serve } from '../served.ts';
 import { signInAs, tabTo } from './signed-in.ts';
 
 const chromium = browserForTests();
 const HOSTILE = `"><img src=x onerror="document.title='run'"><script>document.title='run'</script>`;
 
 describe.skipIf(!chromium.available)(`Jobs${chromium.note}`, () => {
-  let stage: Stage;
-  let served: Served;
-  let browser: Browser;
-  beforeAll(async () => {
-    stage = await openStage();
-    served = await serve(stage.mirror);
-    browser = await chromium.launch();
-  });
-  afterAll(async () => {
-    await browser.close();
-    await served.close();
-    await stage.close();
-  });
+  const stage = openedForAll(() => openStage());
+  const served = openedForAll(() => serve(stage.mirror));
+  const browser = openedForAll(() => chromium.launch());
 
   it('says that there is none yet', async () => {
     const { context, page, go } = await signInAs(served, browser, 'ben');

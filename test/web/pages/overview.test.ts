@@ -1,26 +1,15 @@
-// The overview in a browser.
-import type { Browser } from 'playwright-core';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { accessibilityFaults, browserForTests, openPage } from '../../support/browser.ts';
-import { type Mirror, openMirror } from '../../support/mirror.ts';
-import { PASSWORD, type Served, serve } from '../served.ts';
+import { openMirror } from '../../support/mirror.ts';
+import { openedForAll } from '../../support/opened.ts';
+import { PASSWORD, serve } from '../served.ts';
 
 const chromium = browserForTests();
 
 describe.skipIf(!chromium.available)(`The overview${chromium.note}`, () => {
-  let mirror: Mirror;
-  let served: Served;
-  let browser: Browser;
-  beforeAll(async () => {
-    mirror = await openMirror();
-    served = await serve(mirror);
-    browser = await chromium.launch();
-  });
-  afterAll(async () => {
-    await browser.close();
-    await served.close();
-    await mirror.close();
-  });
+  const mirror = openedForAll(() => openMirror());
+  const served = openedForAll(() => serve(mirror));
+  const browser = openedForAll(() => chromium.launch());
 
   it('is what a sign-in leads to, and can be left again', async () => {
     const context = await browser.newContext();

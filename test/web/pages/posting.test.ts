@@ -1,8 +1,8 @@
 // The page of a posting in a browser: what it shows, and each thing that can be decided on it.
 import type { Browser, BrowserContext, Page } from 'playwright-core';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { pageAddress } from '../../../src/web/pages/parts/addresses.ts';
-import { acme, openStage, type Stage } from '../../review/stage.ts';
+import { acme, openStage } from '../../review/stage.ts';
 import {
   accessibilityFaults,
   accessibilityFaultsInLightAndDark,
@@ -10,7 +10,8 @@ import {
   openPage,
 } from '../../support/browser.ts';
 import { posting, type TestPosting } from '../../support/indeed-feed.ts';
-import { type Served, serve } from '../served.ts';
+import { openedForAll } from '../../support/opened.ts';
+import { serve } from '../served.ts';
 import { signInAs } from './signed-in.ts';
 
 const chromium = browserForTests();
@@ -25,15 +26,12 @@ const FEED: TestPosting[] = [
 ];
 
 describe.skipIf(!chromium.available)(`The page of a posting${chromium.note}`, () => {
-  let stage: Stage;
-  let served: Served;
-  let browser: Browser;
   let anna: BrowserContext;
   let ben: BrowserContext;
+  const stage = openedForAll(() => openStage());
+  const served = openedForAll(() => serve(stage.mirror));
+  const browser = openedForAll(() => chromium.launch());
   beforeAll(async () => {
-    stage = await openStage();
-    served = await serve(stage.mirror);
-    browser = await chromium.launch();
     anna = await signIn('anna');
     ben = await signIn('ben');
     await stage.pull(FEED);
@@ -41,11 +39,6 @@ describe.skipIf(!chromium.available)(`The page of a posting${chromium.note}`, ()
     await stage.fail('f1', 'failed');
     await stage.fail('d1', 'in_doubt');
     await stage.acceptAll();
-  });
-  afterAll(async () => {
-    await browser.close();
-    await served.close();
-    await stage.close();
   });
 
   async function signIn(

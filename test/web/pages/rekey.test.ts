@@ -1,12 +1,12 @@
 // Changed keys in a browser: pairs side by side, and decisions for exactly what was shown.
 
-import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { approveChanges } from '../../../src/store/change/act-in-review.ts';
 import { selectedIds } from '../../../src/store/review/review-totals.ts';
 import { acme, openStage, type Stage } from '../../review/stage.ts';
 import { accessibilityFaults, accessibilityFaultsInLightAndDark, browserForTests } from '../../support/browser.ts';
 import { posting, type TestPosting } from '../../support/indeed-feed.ts';
+import { openedForAll } from '../../support/opened.ts';
 import { type Served, serve } from '../served.ts';
 import { signInAs, tabTo } from './signed-in.ts';
 
@@ -22,11 +22,7 @@ const wards = (prefix: string, count: number): TestPosting[] =>
 describe.skipIf(!chromium.available)(`Changed keys${chromium.note}`, () => {
   let stage: Stage;
   let served: Served;
-  let browser: Browser;
-  beforeAll(async () => {
-    browser = await chromium.launch();
-  });
-  afterAll(() => browser?.close());
+  const browser = openedForAll(() => chromium.launch());
   /** Opens an installation for the tests of a suite. */
   const opened = () => {
     beforeAll(async () => {

@@ -1,10 +1,9 @@
-// The pages of review in a browser: from a group of rejected postings to all of them sent, and everything else that they offer.
-import type { Browser } from 'playwright-core';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { openStage, type Stage } from '../../review/stage.ts';
+import { describe, expect, it } from 'vitest';
+import { openStage } from '../../review/stage.ts';
 import { accessibilityFaults, accessibilityFaultsInLightAndDark, browserForTests } from '../../support/browser.ts';
 import { posting, postings, type TestPosting } from '../../support/indeed-feed.ts';
-import { type Served, serve } from '../served.ts';
+import { openedForAll } from '../../support/opened.ts';
+import { serve } from '../served.ts';
 import { signInAs, tabTo } from './signed-in.ts';
 
 const chromium = browserForTests();
@@ -13,19 +12,9 @@ const odd = (state: string, count: number, from = 0): TestPosting[] =>
   Array.from({ length: count }, (_, at) => posting(`${state.toLowerCase()}${from + at}`, { state }));
 
 describe.skipIf(!chromium.available)(`The pages of review${chromium.note}`, () => {
-  let stage: Stage;
-  let served: Served;
-  let browser: Browser;
-  beforeAll(async () => {
-    stage = await openStage();
-    served = await serve(stage.mirror, { sends: true });
-    browser = await chromium.launch();
-  });
-  afterAll(async () => {
-    await browser.close();
-    await served.close();
-    await stage.close();
-  });
+  const stage = openedForAll(() => openStage());
+  const served = openedForAll(() => serve(stage.mirror, { sends: true }));
+  const browser = openedForAll(() => chromium.launch());
 
   const sent = async () => (await stage.mirror.siteJobs()).size;
   const groupOf = async (feature: string): Promise<string> => {

@@ -3,9 +3,10 @@ import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { feedName } from '../../../src/posting/identifiers.ts';
 import { addUpload } from '../../../src/store/feed/feed-uploads.ts';
-import { openStage, type Stage } from '../../review/stage.ts';
+import { openStage } from '../../review/stage.ts';
 import { accessibilityFaults, accessibilityFaultsInLightAndDark, browserForTests } from '../../support/browser.ts';
 import { feedXml, posting, postings } from '../../support/indeed-feed.ts';
+import { openedForAll } from '../../support/opened.ts';
 import { setEnv } from '../../support/with-env.ts';
 import { type Served, serve } from '../served.ts';
 import { signInAs, tabTo } from './signed-in.ts';
@@ -13,12 +14,11 @@ import { signInAs, tabTo } from './signed-in.ts';
 const chromium = browserForTests();
 
 describe.skipIf(!chromium.available)(`Setting up a feed${chromium.note}`, () => {
-  let stage: Stage;
   let served: Served;
   let browser: Browser;
   let restoreEnv: () => void;
+  const stage = openedForAll(() => openStage());
   beforeAll(async () => {
-    stage = await openStage();
     restoreEnv = setEnv(stage.mirror.env);
     served = await serve(stage.mirror, { include: true });
     browser = await chromium.launch();
@@ -27,7 +27,6 @@ describe.skipIf(!chromium.available)(`Setting up a feed${chromium.note}`, () => 
     restoreEnv();
     await browser.close();
     await served.close();
-    await stage.close();
   });
 
   const xml = feedXml([...postings(4), posting('odd', { state: 'Jalisco', title: '<b>Bold</b>' })]);

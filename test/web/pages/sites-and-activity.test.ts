@@ -1,23 +1,19 @@
-// The pages of sites, queues and activity in a browser.
-import type { Browser } from 'playwright-core';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { openStage, type Stage } from '../../review/stage.ts';
+import { beforeAll, describe, expect, it } from 'vitest';
+import { openStage } from '../../review/stage.ts';
 import { accessibilityFaults, accessibilityFaultsInLightAndDark, browserForTests } from '../../support/browser.ts';
 import { posting } from '../../support/indeed-feed.ts';
-import { type Served, serve } from '../served.ts';
+import { openedForAll } from '../../support/opened.ts';
+import { serve } from '../served.ts';
 import { signInAs } from './signed-in.ts';
 
 const chromium = browserForTests();
 const HOSTILE = `"><img src=x onerror="document.title='run'"><script>document.title='run'</script>`;
 
 describe.skipIf(!chromium.available)(`Sites, queues and activity${chromium.note}`, () => {
-  let stage: Stage;
-  let served: Served;
-  let browser: Browser;
+  const stage = openedForAll(() => openStage());
+  const served = openedForAll(() => serve(stage.mirror));
+  const browser = openedForAll(() => chromium.launch());
   beforeAll(async () => {
-    stage = await openStage();
-    served = await serve(stage.mirror);
-    browser = await chromium.launch();
     await stage.pull([posting(`k${HOSTILE}`), posting('b'), posting('c', { state: 'Jalisco' })]);
     await stage.fail('b', 'rejected', HOSTILE);
     const actor = `anna ${HOSTILE}`;
@@ -27,11 +23,6 @@ describe.skipIf(!chromium.available)(`Sites, queues and activity${chromium.note}
       [actor, { text: HOSTILE, edits: { title: HOSTILE } }],
     );
     await pause();
-  });
-  afterAll(async () => {
-    await browser.close();
-    await served.close();
-    await stage.close();
   });
 
   const pause = () =>
