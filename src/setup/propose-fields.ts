@@ -1,6 +1,6 @@
 // Proposes the key and the fields of records with unknown names, by the names of their elements and by their texts.
 import { textPathsIn } from '../posting/paths/path-census.ts';
-import { isTreeList, parseValuePath, textsAt } from '../posting/paths/value-path.ts';
+import { elementsAt, isTreeList, parseValuePath, textsAt } from '../posting/paths/value-path.ts';
 import type { RecordTree } from '../posting/posting.ts';
 import type { UsPlace } from '../posting/steps/us-places.ts';
 
@@ -13,6 +13,8 @@ export interface ProposedMapping {
   /** Paths that a person may choose the key from, the likeliest first; empty if there is a key. */
   readonly keyCandidates: readonly KeyCandidate[];
   readonly fields: Readonly<Record<string, ProposedRule>>;
+  /** Path of the places, if some records have several. */
+  readonly places: string | undefined;
 }
 
 export interface KeyCandidate {
@@ -150,15 +152,17 @@ export function proposeMapping(trees: readonly RecordTree[], { isState, placeOf,
   const place = bestPlace();
   const country = best('country', (facts) => isHere(facts) && facts.texts.length > 0 && facts.texts.every(isCountry));
   const keyPaths = key?.path ?? (title === undefined ? undefined : combinedKey(trees, [title, city ?? place, state]));
+  const rules = placeRules(city, state, place);
   return {
     key: keyPaths,
+    places: pathOfSeveral(trees, Object.values(rules).flatMap(pathsOf)),
     keyCandidates: keyPaths === undefined ? candidatesOf(all, trees.length) : [],
     fields: {
       ...(key === undefined ? {} : { number: key.path }),
       ...(title === undefined ? {} : { title: title.path }),
       ...optional('category-name', best('category-name')),
       ...(description === undefined ? {} : { description: textRule(description) }),
-      ...placeRules(city, state, place),
+      ...rules,
       ...(email === undefined ? {} : { 'contact-email-address': { from: email.path, as: 'email' } }),
       ...(address === undefined ? {} : { 'contact-web-address': { from: address.path, as: 'url' } }),
     },
@@ -228,6 +232,21 @@ export function proposeMapping(trees: readonly RecordTree[], { isState, placeOf,
     const alone = { from: path, ...step };
     return country === undefined ? alone : [{ template: `{${path}}, {${country.path}}`, ...step }, alone];
   }
+}
+
+/** The paths that a rule of a place reads. */
+const pathsOf = (rule: ProposedRule): readonly string[] =>
+  typeof rule === 'string' ? [rule] : [rule].flat().flatMap(({ from }) => (typeof from === 'string' ? [from] : []));
+
+/** The beginning of all these paths at which a record has several elements. */
+function pathOfSeveral(trees: readonly RecordTree[], paths: readonly string[]): string | undefined {
+  const [first = '', ...others] = paths;
+  if (!/^[\w:/-]+$/.test(first)) return undefined;
+  const names = first.split('/');
+  return names
+    .map((_, at) => names.slice(0, at + 1).join('/'))
+    .filter((path) => others.every((other) => other === path || other.startsWith(`${path}/`)))
+    .find((path) => trees.some((tree) => elementsAt(parseValuePath(path), tree).length > 1));
 }
 
 const NO_PLACES = /lang|locale|country|nation|currency|title|name|company|employer/;

@@ -283,8 +283,10 @@ async function proposeOwn(request: ProposalRequest, type: Exclude<DocumentType, 
     refusal ??= sample.refusal;
     const { skip, trees, notes } = proposeSkip(type, sample);
     if (trees.length === 0) continue;
-    const skipping = skip === undefined ? settings : { ...settings, skip };
-    tried.push({ settings: skipping, sample, trees, lenient, notes, mapping: proposeMapping(trees, places()) });
+    const mapping = proposeMapping(trees, places());
+    const several = mapping.places === undefined ? {} : { places: { path: mapping.places, use: 'first' } };
+    const own = { ...settings, ...(skip === undefined ? {} : { skip }), ...several };
+    tried.push({ settings: own, sample, trees, lenient, notes, mapping });
   }
   const [best] = tried.toSorted((a, b) => worthOf(b.mapping) - worthOf(a.mapping));
   const other = request.records === undefined ? namedJson(document) : undefined;
@@ -343,6 +345,9 @@ function ownProposal(own: Own, { total, pages, notes }: ProposedPages): Proposal
     notes: [
       ...own.notes,
       ...notes,
+      ...(mapping.places === undefined
+        ? []
+        : [`a posting in several places (${mapping.places}) gets the first one in a state that the site accepts`]),
       ...(Array.isArray(mapping.key)
         ? [
             `nothing identifies a record by itself, so the key is made of ${mapping.key.join(' and ')}: a posting in which they change becomes another job`,

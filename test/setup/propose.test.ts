@@ -227,6 +227,43 @@ describe('fields by the similarity of names', () => {
     expect({ ...(city && { 'location-city': city }), ...(state && { 'location-state': state }) }).toEqual(expected);
   });
 
+  it.each<[string, object, string | undefined]>([
+    [
+      'a list of places',
+      {
+        locations: [
+          { city: 'Toronto', state: 'ON' },
+          { city: 'Austin', state: 'TX' },
+        ],
+      },
+      'locations',
+    ],
+    ['a list of texts', { locations: ['Toronto, Canada', 'Austin, TX'] }, 'locations'],
+    [
+      'elements in one',
+      {
+        locations: {
+          location: [
+            { city: 'Toronto', state: 'ON' },
+            { city: 'Austin', state: 'TX' },
+          ],
+        },
+      },
+      'locations/location',
+    ],
+    ['one place only', { locations: [{ city: 'Austin', state: 'TX' }] }, undefined],
+    [
+      'lists that may not belong together',
+      { cities: ['Toronto', 'Austin'], city: 'Austin', state: ['ON', 'TX'] },
+      undefined,
+    ],
+  ])('the first U.S. place of %s', async (_what, record, path) => {
+    const lines = [1, 2].map((id) => JSON.stringify({ id, title: `Nurse ${id}`, ...record }));
+    const { settings, notes } = await propose(`${lines.join('\n')}\n`);
+    expect(settings.places).toEqual(path && { path, use: 'first' });
+    expect(notes).toHaveLength(path === undefined ? 0 : 1);
+  });
+
   it('no addresses of those who only work on a posting', async () => {
     const job = (id: number) => ({
       id,
