@@ -49,10 +49,12 @@ export function xmlLists(text: string): readonly RecordList[] {
     }
     if (end !== '/') open.push({ path, from: index });
   }
-  // Elements with a single kind of child, which repeats, may be records made of `<param name="title">`.
+  // Elements with a single kind of child, which repeats, may be records made of `<param name="title">`, but not of records.
   const candidates = [...elements].filter(
     ([path, { count, children }]) =>
-      path.includes('/') && (children.size > 1 || (children.size === 1 && count > 1 && isNamedAsRecord(path))),
+      path.includes('/') &&
+      (children.size > 1 ||
+        (children.size === 1 && count > 1 && isNamedAsRecord(path) && ![...children].some(isNamedAsRecord))),
   );
   return candidates
     .map(([path, element]) => ({ path, records: element.count, score: scoreOf(path, element, text.length) }))
@@ -78,12 +80,14 @@ function scoreOf(path: string, { count, bytes, children }: XmlElement, length: n
 
 /** The lists of objects in a JSON value, the likeliest first. */
 export function jsonLists(value: unknown): readonly RecordList[] {
-  const lists: (RecordList & { readonly score: number })[] = [];
+  const lists: Scored[] = [];
   collect(value, [], lists);
   return lists.sort((a, b) => b.score - a.score).map(({ path, records }) => ({ path, records }));
 }
 
-function collect(value: unknown, names: readonly string[], lists: (RecordList & { readonly score: number })[]): void {
+type Scored = RecordList & { readonly score: number };
+
+function collect(value: unknown, names: readonly string[], lists: Scored[]): void {
   if (names.length > MAX_DEPTH) return;
   const list = Array.isArray(value) ? value : numberedList(value);
   if (list !== undefined) {
@@ -93,14 +97,31 @@ function collect(value: unknown, names: readonly string[], lists: (RecordList & 
     const isNamed = RECORD_NAMES.test(names.at(-1) ?? '');
     const score = Math.min(keys.size, 12) / 3 + Math.log2(objects.length + 1) + (isNamed ? 2 : 0) - names.length * 1.5;
     lists.push({ path: names.join('/'), records: objects.length, score });
-    // Lists within its records would be lists of their parts, unless it is a list with a single group.
+    // Lists within its records would be lists of their parts, unless it is a list of groups: `[{ "department": "…", "jobs": […] }]`.
     if (objects.length === 1) collect(objects[0], names, lists);
+    else if (!isNamed)
+      for (const name of keys) if (RECORD_NAMES.test(name)) collectGroups(objects, [...names, name], lists);
     return;
   }
   if (!isJsonObject(value)) return;
   for (const [name, child] of Object.entries(value)) {
     if (!/[\s./@[\]]/.test(name) && name !== '') collect(child, [...names, name], lists);
   }
+}
+
+/** A list that each group has, as one list. */
+function collectGroups(
+  groups: readonly Readonly<Record<string, unknown>>[],
+  names: readonly string[],
+  lists: Scored[],
+): void {
+  const name = names.at(-1) ?? '';
+  if (/[\s./@[\]]/.test(name) || !groups.every((group) => Array.isArray(group[name]))) return;
+  collect(
+    groups.flatMap((group) => group[name] as unknown[]),
+    names,
+    lists,
+  );
 }
 
 /** The members of an object that PHP made of a list: its names are indexes, as the splitter of JSON reads them. */

@@ -19,6 +19,16 @@ export function namedScript(text: string): string | undefined {
   return `it is a script that assigns JSON to ${variable}; ask for plain JSON, or remove ${variable} = from the file`;
 }
 
+/** What an XML document is that has no records of its own; `undefined`: nothing that is known. @param text its beginning. */
+export function namedXml(text: string): string | undefined {
+  const beginning = text.replace(/^(?:\s|<\?[\s\S]*?\?>|<!--[\s\S]*?-->)+/, '');
+  if (/^<[^>]*>\s*(?:<!\[CDATA\[\s*)?(?:&lt;|<\?xml|[[{])/.test(beginning))
+    return 'it is a document inside XML: its root has a text that holds the postings; ask for that document itself';
+  return /^<(?:\w+:)?Workbook\b/.test(beginning)
+    ? 'it is a workbook of Excel; save it as CSV, or ask for a CSV export'
+    : undefined;
+}
+
 /** Why a JSON document has no list of records, and what would help. */
 export function namedJson(value: unknown): string | undefined {
   return textInside(value, '') ?? keyedObject(value, []);

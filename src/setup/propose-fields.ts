@@ -65,7 +65,7 @@ const PATTERNS = {
     names:
       'id jobid referencenumber jobreference jobref reference refnumber referenceid requisitionid requisitionnumber reqid partnerjobid jobnumber jobkey jobcode vacancyid positionid postingid externalid uniqueid uniqid guid uuid uid number nummer ref code stellenid offerid key shortcode slug nid pid nr',
     suits: isShort,
-    like: /jobid|jobreference|referencenumber|^postid$|^(?:ad|advert|ats|ext|external|job|joborder|jobs|offer|opening|opportunity|position|posting|public|ref|req|requisition|unique|vacancy)+(?:id|key|code|no|nr|num|number|ref|reference|guid|uuid)$/,
+    like: /jobid|jobreference|referencenumber|^postid$|^(?:ad|advert|announcement|ats|contest|control|exam|ext|external|job|joborder|jobs|offer|opening|opportunity|position|posting|public|ref|req|requisition|unique|vacancy)+(?:id|key|code|no|nr|num|number|ref|reference|guid|uuid)$/,
   },
   title: {
     names:
@@ -136,16 +136,19 @@ export function proposeMapping(trees: readonly RecordTree[], { isState, placeOf,
     return bestPath(all, names, (facts) => suits(facts) && also(facts));
   };
   const titles = best('title', ({ parent }) => !OTHERS.test(parent));
-  const isKey = (facts: PathFacts) => facts.share === 1 && !isRowNumber(facts) && identifies(trees, facts, titles);
-  const isOwnKey = (facts: PathFacts) => isKey(facts) && !OTHERS.test(facts.parent);
-  // Of several, the one that differs even between the places of a posting.
+  const isKey = (facts: PathFacts) => facts.share === 1 && identifies(trees, facts, titles);
+  const isOwnKey = (facts: PathFacts) =>
+    isKey(facts) && !OTHERS.test(facts.parent) && !(ROW_NUMBER.test(facts.name) && countsRows(facts));
+  // Of several, the one that differs even between the places of a posting, and is not the number of its row.
+  const isSure = (facts: PathFacts) => isOwnKey(facts) && new Set(facts.texts).size === trees.length;
   const key =
-    best('key', (facts) => isOwnKey(facts) && new Set(facts.texts).size === trees.length) ??
+    best('key', (facts) => isSure(facts) && !countsRows(facts)) ??
+    best('key', isSure) ??
     best('key', isOwnKey) ??
     best('contact-web-address', isKey);
   const title = best('title', (facts) => facts.path !== key?.path && !OTHERS.test(facts.parent));
   const description = best('description', ({ path }) => path !== title?.path) ?? longest(all);
-  const address = best('contact-web-address', ({ parent }) => !OTHERS.test(parent));
+  const address = best('contact-web-address', ({ parent }) => !OTHERS.test(parent) && parent !== 'self');
   const email = best('contact-email-address');
   const isHere = ({ above }: PathFacts) => !above.some((name) => ELSEWHERE.test(name));
   const [city, state] = [best('location-city', isHere), best('location-state', isHere)];
@@ -170,9 +173,10 @@ export function proposeMapping(trees: readonly RecordTree[], { isState, placeOf,
 
   /** The one in which the most states can be read. A city alone may have the name of a state: "Indiana". */
   function bestPlace(): PathFacts | undefined {
-    const named = best('place', isHere);
+    const isPlace = (facts: PathFacts) => isHere(facts) && facts.path !== state?.path;
+    const named = best('place', isPlace);
     const most = named === undefined ? 0 : statesIn(named);
-    const place = best('place', (facts) => isHere(facts) && statesIn(facts) > most) ?? named;
+    const place = best('place', (facts) => isPlace(facts) && statesIn(facts) > most) ?? named;
     return place === undefined || (place.path === city?.path && statesIn(place) === 0) ? undefined : place;
   }
 
@@ -205,7 +209,9 @@ export function proposeMapping(trees: readonly RecordTree[], { isState, placeOf,
           : city.path;
       return { 'location-city': cityRule, 'location-state': withCountry(place, { us_place: 'state' }) };
     }
-    const ofPlace = readable ? withCountry(place, { us_place: 'city', otherwise: 'default' }) : undefined;
+    const ofPlace = place?.texts.some((text) => text.includes(',') && namesState(text))
+      ? withCountry(place, { us_place: 'city', otherwise: 'default' })
+      : undefined;
     const cityRule = city?.path ?? ofPlace;
     return {
       ...(cityRule === undefined ? {} : { 'location-city': cityRule }),
@@ -246,8 +252,12 @@ function pathOfSeveral(trees: readonly RecordTree[], paths: readonly string[]): 
   return names
     .map((_, at) => names.slice(0, at + 1).join('/'))
     .filter((path) => others.every((other) => other === path || other.startsWith(`${path}/`)))
-    .find((path) => trees.some((tree) => elementsAt(parseValuePath(path), tree).length > 1));
+    .find((path) => hasSeveral(trees, path));
 }
+
+/** Whether a record has several elements there. */
+export const hasSeveral = (trees: readonly RecordTree[], path: string): boolean =>
+  trees.some((tree) => elementsAt(parseValuePath(path), tree).length > 1);
 
 const NO_PLACES = /lang|locale|country|nation|currency|title|name|company|employer/;
 
@@ -298,11 +308,15 @@ function identifies(trees: readonly RecordTree[], { path }: PathFacts, title: Pa
 const MOST_REPEATED = 0.3;
 const MOST_CONFUSED = 0.02;
 
-/** Numbers of rows: an inserted row changes those of all that follow. */
-const isRowNumber = ({ name, texts }: PathFacts): boolean =>
-  /^(?:n[or]|num|number|nummer)$/.test(name) &&
-  texts.length > 2 &&
-  [0, 1].some((first) => texts.every((text, at) => text === `${at + first}`));
+const ROW_NUMBER = /^(?:n[or]|num|number|nummer)$/;
+
+/** `1`, `2`, `3` or `row0`, `row1`, `row2`: an inserted row may change those of all that follow. */
+const countsRows = ({ texts: [first = '', ...texts] }: PathFacts): boolean => {
+  const [, before = '', start] = /^(.*\D)?([01])$/s.exec(first) ?? [];
+  return (
+    start !== undefined && texts.length > 1 && texts.every((text, at) => text === `${before}${at + 1 + Number(start)}`)
+  );
+};
 
 /** Whether every record has a text of its own there. */
 export function isUnique(trees: readonly RecordTree[], path: string): boolean {

@@ -17,10 +17,10 @@ interface Value {
 }
 
 const TOTALS =
-  'total totalcount totalresults totalfound totalhits totalrecords totalitems totalelements numfound searchresultcountall recordcount nbhits count'.split(
+  'total totalcount totalresults totalfound totalhits totalrecords totalitems totalelements numfound searchresultcountall recordcount nbhits totalsize totalvalue count'.split(
     ' ',
   );
-const NEXT = new Set('next nexturl nextlink nextpageurl nextpage nexthref'.split(' '));
+const NEXT = new Set('next nexturl nextlink nextpageurl nextpage nexthref nextrecordsurl odatanextlink'.split(' '));
 const CURSORS: Readonly<Record<string, string>> = {
   nextcursor: 'cursor',
   cursor: 'cursor',
@@ -49,8 +49,11 @@ export function proposePages(
   const more = values.find(({ name, value }) => MORE.has(name) && typeof value === 'boolean');
   const totals = values.filter(
     // A page may count its own records only.
-    ({ name, value }) =>
-      TOTALS.includes(name) && numberOf(value) >= records && (name !== 'count' || more === undefined),
+    ({ path, name, value }) =>
+      TOTALS.includes(name) &&
+      numberOf(value) >= records &&
+      (name !== 'count' || more === undefined) &&
+      !path.includes('.'),
   );
   const total = totals.toSorted((a, b) => TOTALS.indexOf(a.name) - TOTALS.indexOf(b.name))[0];
   const why = reasonOfPart({ total, more, records, address });
@@ -103,15 +106,23 @@ function pagesBy(
   if (next !== undefined) return { by: 'next', path: next.path };
   if (isFollowed) return { by: 'link' };
   const cursor = values.find(
-    ({ name, value }) => CURSORS[name] !== undefined && (value === null || typeof value === 'string'),
+    ({ name, value }) =>
+      (CURSORS[name] !== undefined && (value === null || typeof value === 'string')) ||
+      (name === 'offset' && typeof value === 'string' && Number.isNaN(numberOf(value))),
   );
   const flag = more === undefined ? {} : { more: more.path };
   if (cursor !== undefined) {
     const parameter =
-      [...address.searchParams.keys()].find((name) => /cursor|token/i.test(name)) ?? CURSORS[cursor.name];
+      [...address.searchParams.keys()].find((name) => /cursor|token/i.test(name)) ??
+      CURSORS[cursor.name] ??
+      cursor.name;
     return { by: 'cursor', path: cursor.path, parameter, ...flag };
   }
   if (!isPart && more === undefined) return undefined;
+  if (values.some(({ path }) => path.endsWith('pageable/pageNumber'))) {
+    // Spring Data.
+    return { by: 'page', parameter: 'page', first: 0, size: records, size_parameter: 'size' };
+  }
   const asked = [...address.searchParams.keys()];
   const stated = values
     .filter(({ value }) => !Number.isNaN(numberOf(value)))
@@ -137,7 +148,7 @@ function pagesBy(
 /** `next`, `links/next`, `_links/next/href`. */
 const isNext = (path: string): boolean => {
   const names = path.split('/').map(plain);
-  const last = names.at(-1) === 'href' || names.at(-1) === 'url' ? names.at(-2) : names.at(-1);
+  const last = /^(?:href|url|link)$/.test(names.at(-1) ?? '') ? names.at(-2) : names.at(-1);
   return last !== undefined && NEXT.has(last);
 };
 
@@ -147,9 +158,12 @@ const plain = (name: string): string => name.toLowerCase().replace(/[^a-z]/g, ''
 
 /** Single values beside the records. */
 function valuesIn(value: unknown, path: string, depth: number): readonly Value[] {
-  if (typeof value !== 'object' || value === null) return [{ path, name: plain(path.split('/').at(-1) ?? ''), value }];
+  if (typeof value !== 'object' || value === null) {
+    const [own = '', outer = ''] = path.split('/').toReversed();
+    return [{ path, name: plain(own === 'value' ? outer + own : own), value }];
+  }
   if (Array.isArray(value) || depth > 3) return [];
   return Object.entries(value).flatMap(([name, child]) =>
-    /[\s/.[\]=]/.test(name) ? [] : valuesIn(child, path === '' ? name : `${path}/${name}`, depth + 1),
+    /[\s/[\]=]/.test(name) ? [] : valuesIn(child, path === '' ? name : `${path}/${name}`, depth + 1),
   );
 }

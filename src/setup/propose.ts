@@ -12,7 +12,7 @@ import { isCountry } from '../posting/steps/place-names.ts';
 import { compileUsPlaces } from '../posting/steps/us-places.ts';
 import { jsonLists, type RecordList, xmlLists } from './find-lists.ts';
 import { type DocumentType, documentTypeOf } from './opening.ts';
-import { feedsNamedIn, namedJson, namedScript, proposeSkip, tableLayout } from './other-shapes.ts';
+import { feedsNamedIn, namedJson, namedScript, namedXml, proposeSkip, tableLayout } from './other-shapes.ts';
 import {
   feedConfigOf,
   fittingPresets,
@@ -23,6 +23,7 @@ import {
   worthOfFields,
 } from './preset-fit.ts';
 import {
+  hasSeveral,
   isUnique,
   type KeyCandidate,
   type ProposedMapping,
@@ -100,7 +101,9 @@ const refused = (message: string): ProposalResult => ({ kind: 'refused', message
 export async function proposeFormat(request: ProposalRequest): Promise<ProposalResult> {
   const { bytes, address, presets, records, isOwn, isChosen = false } = request;
   const type = documentTypeOf(bytes);
-  const script = type === undefined || type === 'csv' ? namedScript(bytes.toString('utf8', 0, 4_096)) : undefined;
+  const opening = bytes.toString('utf8', 0, 4_096);
+  const named = type === 'xml' ? namedXml(opening) : undefined;
+  const script = type === undefined || type === 'csv' ? namedScript(opening) : named;
   if (script !== undefined) return refused(script);
   if (type === undefined) return refused('it is empty, or neither XML, JSON, a table nor a page with postings');
   if (type === 'xml' && !isOwn && records === undefined && addressOf(address) !== undefined && isSitemap(bytes)) {
@@ -288,7 +291,7 @@ async function proposeOwn(request: ProposalRequest, type: Exclude<DocumentType, 
     const own = { ...settings, ...(skip === undefined ? {} : { skip }), ...several };
     tried.push({ settings: own, sample, trees, lenient, notes, mapping });
   }
-  const [best] = tried.toSorted((a, b) => worthOf(b.mapping) - worthOf(a.mapping));
+  const [best] = tried.toSorted((a, b) => worthOf(b) - worthOf(a));
   const other = request.records === undefined ? namedJson(document) : undefined;
   if (other !== undefined && (best === undefined || !('title' in best.mapping.fields) || !hasOwnKey(best.mapping)))
     return unusable(other);
@@ -371,8 +374,12 @@ function listsOf(
   return [{ path: '', records: 0 }];
 }
 
-const worthOf = ({ key, fields }: ProposedMapping): number =>
-  Object.keys(fields).length + (key === undefined ? 0 : 2) + ('title' in fields ? 3 : 0);
+/** A record with several keys would be a group of postings, of which only the first would be read. */
+const worthOf = ({ mapping: { key, fields }, trees }: Own): number =>
+  Object.keys(fields).length +
+  (key === undefined ? 0 : 2) +
+  ('title' in fields ? 3 : 0) -
+  ([key ?? []].flat().some((path) => hasSeveral(trees, path)) ? 10 : 0);
 
 function parsed(bytes: Buffer): unknown {
   try {

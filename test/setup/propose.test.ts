@@ -162,6 +162,17 @@ describe('fields by the similarity of names', () => {
       { No: '?', 'Ext Job Ref': 'R-1?', Title: 'Nurse' },
       { key: 'Ext Job Ref', title: 'Title' },
     ],
+    ['names of rows beside a key', { '@id': 'Table?', JobID: '7?', Title: 'Nurse' }, { key: 'JobID', title: 'Title' }],
+    [
+      'announcements',
+      { 'Exam Number': 'E?', 'Exam Plan Title': 'Nurse' },
+      { key: 'Exam Number', title: 'Exam Plan Title' },
+    ],
+    [
+      'an API, whose own addresses are none',
+      { id: 5, title: 'Nurse', links: { self: { href: 'https://a.example/api/?' } } },
+      { key: 'id', title: 'title' },
+    ],
     [
       'row numbers that are no key',
       { Nr: '?', Title: 'Nurse', City: 'Town ?' },
@@ -331,6 +342,42 @@ describe('the pages of a JSON API', () => {
       { info: { per_page: 2, count: 2, page: 1, more_records: true } },
       '?page=1&per_page=2',
       { pages: { by: 'page', parameter: 'page', size: 2, size_parameter: 'per_page', more: 'info/more_records' } },
+    ],
+    [
+      'the address of OData, beside a total that no path names',
+      { '@odata.count': 37, '@odata.nextLink': 'https://api.example.com/jobs?$skiptoken=1' },
+      '',
+      { pages: { by: 'next', path: '@odata.nextLink' } },
+    ],
+    [
+      'the address of Salesforce',
+      { totalSize: 37, done: false, nextRecordsUrl: '/services/data/v60.0/query/01g-2' },
+      '',
+      { total: 'totalSize', pages: { by: 'next', path: 'nextRecordsUrl' } },
+    ],
+    [
+      'an address beside its cursor',
+      { paging: { next: { after: '2', link: 'https://api.example.com/jobs?after=2' } } },
+      '',
+      { pages: { by: 'next', path: 'paging/next/link' } },
+    ],
+    [
+      'an offset that is a cursor',
+      { offset: 'itrX/recY' },
+      '?pageSize=2',
+      { pages: { by: 'cursor', path: 'offset', parameter: 'offset' } },
+    ],
+    [
+      'the total of Elasticsearch',
+      { hits: { total: { value: 2, relation: 'eq' } } },
+      '',
+      { total: 'hits/total/value' },
+    ],
+    [
+      'pages of Spring',
+      { pageable: { pageNumber: 0, pageSize: 2 }, totalElements: 37, size: 2, number: 0 },
+      '',
+      { total: 'totalElements', pages: { by: 'page', parameter: 'page', first: 0, size: 2, size_parameter: 'size' } },
     ],
     [
       'as many records as the address asks for',

@@ -131,6 +131,32 @@ describe('XML', () => {
     ]);
   });
 
+  it('of which each company has some', async () => {
+    const job = (id: number, title: string, city: string) =>
+      `<job><id>${id}</id><title>${title}</title><city>${city}</city><state>TX</state></job>`;
+    const company = (name: string, jobs: string) => `<company><name>${name}</name><jobs>${jobs}</jobs></company>`;
+    const jobs = [1, 3, 5].map((id) => job(id, 'Nurse', 'Austin') + job(id + 1, 'Cook', 'Dallas'));
+    const found = await postings(`<companies>${jobs.map((each) => company('Acme', each)).join('')}</companies>`);
+    expect(found.map(({ key }) => key)).toEqual(['1', '2', '3', '4', '5', '6']);
+  });
+
+  it.each([
+    ['&lt;jobs&gt;&lt;job/&gt;&lt;/jobs&gt;', /a document inside XML/],
+    ['[{&quot;id&quot;:1}]', /a document inside XML/],
+  ])('in a text is named for that: %s', async (text, message) => {
+    expect(await refusal(`<?xml version="1.0"?>\n<string xmlns="http://tempuri.org/">${text}</string>`)).toMatch(
+      message,
+    );
+  });
+
+  it('of a spreadsheet is named for that', async () => {
+    const cells = '<Row><Cell><Data>ID</Data></Cell><Cell><Data>Title</Data></Cell></Row>';
+    const workbook = `<Workbook xmlns="x"><Worksheet Name="Jobs"><Table>${cells}${cells}</Table></Worksheet></Workbook>`;
+    expect(await refusal(`<?xml version="1.0"?><?mso-application progid="Excel.Sheet"?>${workbook}`)).toMatch(
+      /workbook of Excel/,
+    );
+  });
+
   it('with entities of its own is named for that', async () => {
     const dtd = '<!DOCTYPE jobs [<!ENTITY nbsp "&#160;">]>';
     expect(await refusal(`<?xml version="1.0"?>${dtd}<jobs><job><id>1</id><title>Nurse</title></job></jobs>`)).toMatch(
@@ -186,6 +212,18 @@ describe('JSON', () => {
   ])('in %s that PHP made of a list without all its indexes', async (_where, within) => {
     const expected = [expect.objectContaining({ key: '1', ...NURSE }), expect.objectContaining({ key: '2', ...COOK })];
     expect(await postings(JSON.stringify(within({ 1: JOBS[0], 3: JOBS[1] })))).toEqual(expected);
+  });
+
+  it('of which each department has some', async () => {
+    const groups = [JOBS, JOBS.map((job) => ({ ...job, id: job.id + 2 })), []].map((jobs, at) => ({
+      id: 900 + at,
+      name: `Department ${at}`,
+      child_ids: [],
+      jobs,
+    }));
+    const expected = ['1', '2', '3', '4'];
+    expect((await postings(JSON.stringify({ departments: groups }))).map(({ key }) => key)).toEqual(expected);
+    expect((await postings(JSON.stringify(groups))).map(({ key }) => key)).toEqual(expected);
   });
 
   it('as the sections of one posting are no records', async () => {

@@ -114,7 +114,7 @@ export function statedErrorIn(json: unknown): string | undefined {
 // Recognises that a document is one of several pages, in any format of named values. A cursor proves nothing: some have one at their end.
 
 const AROUND_NEXT = /^(?:_?links?|paging|pagination|page[-_]?info|meta|info|next)$/i;
-const NEXT = /^_*(?:@odata\.)?next(?:[-_]?page)?(?:[-_]?(?:url|link|href|uri))?$/i;
+const NEXT = /^_*(?:@?odata\.)?next(?:[-_]?(?:page|records|results))?(?:[-_]?(?:url|link|href|uri))?$/i;
 const MORE = /^(?:has[-_]?|is[-_]?)?(?:more|next)(?:[-_]?(?:pages?|records?|results?|items?))?$/i;
 
 /** Whether an object of this name may say that another page follows. */
@@ -125,7 +125,7 @@ export const maySayNext = (names: readonly string[]): boolean =>
   namesNext(names.slice(-2)) || MORE.test(names.at(-1) ?? '');
 
 const namesNext = ([outer = '', own = outer]: readonly string[]): boolean =>
-  NEXT.test(own) || (NEXT.test(outer) && /^(?:href|url)$/i.test(own));
+  NEXT.test(own) || (NEXT.test(outer) && /^(?:href|link|url)$/i.test(own));
 
 /** How the value says that another page follows, for people; `undefined` if it does not. */
 export function followingPageIn(names: readonly string[], text: string): string | undefined {
