@@ -437,6 +437,16 @@ it('brings one posting up to date, after a pull that runs', { tags: 'slow' }, as
   expect((await served.api('POST', 'feeds/nothing/postings/x/sync')).status).toBe(404);
 });
 
+it('says of a feed that only the database has that it is not in the configuration', { tags: 'slow' }, async () => {
+  await stage.app.db.query(`insert into feed_state (feed, site) values ('former', 'board')`);
+  await served.close();
+  served = await serve(stage.mirror, { sends: true });
+  expect(await served.api('POST', 'feeds/former/pulls')).toMatchObject({
+    status: 409,
+    body: { detail: 'feed former is not in the configuration that this process uses' },
+  });
+});
+
 it('starts no second pull of a feed that is being pulled', { tags: 'slow' }, async () => {
   await served.close();
   served = await serve(stage.mirror, { sends: true });

@@ -1,5 +1,6 @@
 // Pulls feeds of `start` when somebody asks, besides their schedules.
 import { pullFeed } from '../../../jobs/pull-feed.ts';
+import { namedFeeds } from '../../config/config.ts';
 import { endsWithin, pause } from '../../flow/pause.ts';
 import type { Message } from '../../plan/message.ts';
 import type { FeedName } from '../../posting/identifiers.ts';
@@ -66,7 +67,13 @@ export function pullNow(
   };
   const pull = async (feed: FeedName): Promise<PullStart> => {
     const setup = byName.get(feed);
-    if (setup === undefined) return { kind: 'unusable', message: `the configuration of feed ${feed} is wrong` };
+    if (setup === undefined) {
+      const isNamed = namedFeeds(app.config).has(feed);
+      const message = isNamed
+        ? `the configuration of feed ${feed} is wrong`
+        : `feed ${feed} is not in the configuration that this process uses`;
+      return { kind: 'unusable', message };
+    }
     if (signal.aborted) return { kind: 'unusable', message: 'the process is stopping' };
     if (left) return { kind: 'unusable', message: 'the configuration was read again; try again' };
     return new Promise<PullStart>((resolve, reject) => {
