@@ -58,9 +58,8 @@ describe('a feed under a new name', () => {
     expect(synced.json()).toEqual([expect.objectContaining({ unchanged: 2, created: 1, deleted: 1 })]);
     expect(await mirror.sandbox.inspect.count()).toBe(3);
     expect((await run('why', 'acme-jobs', 'p1')).out).toContain('It is on site board');
-    const { db } = await mirror.app();
     expect(
-      await db.query(`select actor, feed, detail->>'from' as old from audit where action = 'rename feed'`),
+      await mirror.query(`select actor, feed, detail->>'from' as old from audit where action = 'rename feed'`),
     ).toEqual([{ actor: 'ann', feed: 'acme-jobs', old: 'acme' }]);
   });
 
@@ -87,8 +86,7 @@ describe('a feed under a new name', () => {
     await rename('other', 'acme');
     await mirror.configure('source: other.xml', 'source: feed.xml');
     expect((await run('sync', '--json')).json()).toEqual([expect.objectContaining({ feed: 'acme', unchanged: 3 })]);
-    const { db } = await mirror.app();
-    expect(await db.query('select feed from feed_state where retired_at is not null')).toEqual([]);
+    expect(await mirror.query('select feed from feed_state where retired_at is not null')).toEqual([]);
   });
 });
 
@@ -113,9 +111,8 @@ it('sync and status report a feed that was removed while its changes were waitin
 
 it('check names each removed feed once, whatever else is wrong', { tags: 'slow' }, async () => {
   await syncOnce();
-  const { db } = await mirror.app();
-  await db.query(`insert into feed_state (feed, site) values ('globex', 'board')`);
-  await db.query(
+  await mirror.query(`insert into feed_state (feed, site) values ('globex', 'board')`);
+  await mirror.query(
     `insert into change (feed, key, site, desired, operation, fields, state)
      values ('globex', 'g1', 'board', 'present', 'create', '{}', 'ready')`,
   );
@@ -152,16 +149,14 @@ describe('a renamed feed without live jobs', () => {
   });
 
   it('is not pulled while the site may have an orphan site job of the old name', { tags: 'slow' }, async () => {
-    const { db } = await mirror.app();
-    await db.query(`insert into feed_state (feed, site) values ('old', 'board')`);
-    await db.query(`insert into orphan_site_job (site, site_job_id, feed, key) values ('board', '99', 'old', 'k')`);
+    await mirror.query(`insert into feed_state (feed, site) values ('old', 'board')`);
+    await mirror.query(`insert into orphan_site_job (site, site_job_id, feed, key) values ('board', '99', 'old', 'k')`);
     expect(await syncOnce()).toMatchObject({ status: 'failed', message: expect.stringContaining('1 more that may') });
   });
 
   it('is pulled if the site has nothing of the old name', { tags: 'slow' }, async () => {
-    const { db } = await mirror.app();
-    await db.query(`insert into feed_state (feed, site) values ('old', 'board')`);
-    await db.query(
+    await mirror.query(`insert into feed_state (feed, site) values ('old', 'board')`);
+    await mirror.query(
       `insert into change (feed, key, site, desired, operation, fields, state)
        values ('old', 'k', 'board', 'present', 'create', '{}', 'rejected')`,
     );
@@ -181,9 +176,8 @@ describe('a renamed feed without live jobs', () => {
 
   it('names the possible former names of two new feeds until a person decides each', { tags: 'slow' }, async () => {
     await syncOnce();
-    const { db } = await mirror.app();
-    await db.query(`insert into feed_state (feed, site) values ('globex', 'board')`);
-    await db.query(
+    await mirror.query(`insert into feed_state (feed, site) values ('globex', 'board')`);
+    await mirror.query(
       `insert into orphan_site_job (site, site_job_id, feed, key, not_before) values ('board', '99', 'globex', 'k', 'infinity')`,
     );
     await mirror.stopEngine();
@@ -258,9 +252,10 @@ describe('feeds new', () => {
       expect(errors).toContain(`feeds rename acme other --config ${mirror.configPath}. If not, resolve`);
       expect(errors).toContain(`review list acme --config ${mirror.configPath}`);
     }
-    const { db } = await mirror.app();
-    expect(await db.query(`select from audit where action = 'new feed'`)).toEqual([]);
-    const entries = await db.query<{ id: number; key: string }>(`select id, key from change where state = 'in_doubt'`);
+    expect(await mirror.query(`select from audit where action = 'new feed'`)).toEqual([]);
+    const entries = await mirror.query<{ id: number; key: string }>(
+      `select id, key from change where state = 'in_doubt'`,
+    );
     const jobs = new Map((await mirror.sandbox.inspect.jobs()).map((job) => [job.fields.number, job.id]));
     for (const { id, key } of entries) {
       expect(await run('review', 'settle', `${id}`, '--exists', `${jobs.get(key)}`)).toMatchObject({ status: 0 });
@@ -279,9 +274,10 @@ describe('feeds new', () => {
 
   it('is refused while there is an orphan site job of such a feed', { tags: 'slow' }, async () => {
     await mirror.configure('\n  acme:\n', '\n  other:\n');
-    const { db } = await mirror.app();
-    await db.query(`insert into feed_state (feed, site) values ('acme', 'board') on conflict do nothing`);
-    await db.query(`insert into orphan_site_job (site, site_job_id, feed, key) values ('board', '99', 'acme', 'k')`);
+    await mirror.query(`insert into feed_state (feed, site) values ('acme', 'board') on conflict do nothing`);
+    await mirror.query(
+      `insert into orphan_site_job (site, site_job_id, feed, key) values ('board', '99', 'acme', 'k')`,
+    );
     expect(await run('feeds', 'new', 'other')).toMatchObject({
       status: 1,
       errors: expect.stringContaining('feed acme is not in the configuration, and has 1 orphan site job on site board'),
@@ -408,8 +404,7 @@ it.each([
 
 // Tables of processes keep the names and schedules of their own configurations. Triggers count what is renamed.
 it('a rename covers every table', async () => {
-  const { db } = await mirror.app();
-  const rows = await db.query<{ name: string }>(
+  const rows = await mirror.query<{ name: string }>(
     `select table_name as name from information_schema.columns where table_schema = 'public' and column_name = 'feed'
        and table_name not in ('process_feed', 'feed_schedule', 'review_total', 'review_value_total', 'review_tally',
          'mapping_total', 'mapping_tally')

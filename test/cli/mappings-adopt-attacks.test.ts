@@ -16,12 +16,12 @@ const make = (fields: Readonly<Record<string, string>>) => makeJob(mirror, field
 const verdicts = (lines: readonly Record<string, unknown>[]) =>
   Object.fromEntries(lines.map(({ key, verdict }) => [key, verdict]));
 const mapped = async () => {
-  const rows = await (await mirror.app()).db.query<{ key: string; id: string }>(
+  const rows = await mirror.query<{ key: string; id: string }>(
     'select key, site_job_id as id from mapping order by feed, key',
   );
   return Object.fromEntries(rows.map(({ key, id }) => [key, id]));
 };
-const query = async (text: string, values: readonly unknown[] = []) => (await mirror.app()).db.query(text, values);
+const query = async (text: string, values: readonly unknown[] = []) => mirror.query(text, values);
 
 async function open(list: readonly TestPosting[], options: MirrorOptions = {}): Promise<void> {
   mirror = await openMirror({ searched: true, ...options });
@@ -50,11 +50,10 @@ describe('a site at another address than before', () => {
   it('is recorded before a job there is mapped', async () => {
     await open(postings(1));
     const id = await make(jobOf(posting('p1')));
-    const { db } = await mirror.app();
-    await db.query(`create function no_address() returns trigger language plpgsql as $$ begin
+    await mirror.query(`create function no_address() returns trigger language plpgsql as $$ begin
       if not exists (select from site_state where address is not null) then raise exception 'no address is known'; end if;
       return new; end $$`);
-    await db.query('create trigger no_address before insert on mapping for each row execute function no_address()');
+    await mirror.query('create trigger no_address before insert on mapping for each row execute function no_address()');
     expect(await adopt('--job', id, '--posting', 'p1')).toMatchObject({ status: 0, errors: '' });
   });
 });

@@ -20,7 +20,7 @@ const make = (fields: Readonly<Record<string, string>>) => makeJob(mirror, field
 const remove = (id: string) => removeJob(mirror, id);
 const writes = () => mirror.sandbox.requests.recent().filter(({ method }) => method !== 'GET');
 const mapped = async () => {
-  const rows = await (await mirror.app()).db.query<{ key: string; id: string }>(
+  const rows = await mirror.query<{ key: string; id: string }>(
     'select key, site_job_id as id from mapping order by key',
   );
   return Object.fromEntries(rows.map(({ key, id }) => [key, id]));
@@ -74,8 +74,7 @@ describe('a site that already has jobs', () => {
     ]);
     expect(writes()).toEqual([]);
     expect(await mapped()).toEqual({ p1: same, p2: edited, p3: hidden });
-    const { db } = await mirror.app();
-    expect(await db.query('select actor, action, detail from audit')).toEqual([
+    expect(await mirror.query('select actor, action, detail from audit')).toEqual([
       { actor: 'anna', action: 'adopt jobs', detail: { added: 3 } },
     ]);
     await mirror.stopEngine();
@@ -96,7 +95,7 @@ describe('a site that already has jobs', () => {
     expect(sent.map(({ method, path }) => `${method} ${path.split('?')[0]}`).sort()).toEqual(
       ['POST /jobs.xml', 'POST /jobs.xml', ...[edited, hidden, sparse].map((id) => `PUT /jobs/${id}.xml`)].sort(),
     );
-    const rows = await (await mirror.app()).db.query<{ key: string; fields: string[] }>(
+    const rows = await mirror.query<{ key: string; fields: string[] }>(
       `select key, fields from request where operation = 'update' order by key`,
     );
     expect(rows.map(({ key, fields }) => [key, [...fields].sort()])).toEqual([
@@ -144,8 +143,7 @@ describe('what is not certain', () => {
     const shared = await make(without(jobOf(posting('a', same)), 'number', 'contact-web-address'));
     const other = await make({ ...jobOf(posting('p3')), number: 'p2' });
     const refused = await make(jobOf(posting('p4')));
-    const { db } = await mirror.app();
-    await db.query(`insert into refuted_job (site, site_job_id, feed, key) values ('board', $1, 'acme', 'p4')`, [
+    await mirror.query(`insert into refuted_job (site, site_job_id, feed, key) values ('board', $1, 'acme', 'p4')`, [
       refused,
     ]);
     const found = (await adopt('--sure', '--json')).json();
@@ -256,8 +254,7 @@ describe('a command that cannot do its work changes nothing', () => {
   it('a paused site', { tags: 'slow' }, async () => {
     await openNew(postings(1));
     await make(jobOf(posting('p1')));
-    const { db } = await mirror.app();
-    await db.query(
+    await mirror.query(
       `insert into site_state (site, paused_since, pause_cause) values ('board', now(), '"it refuses all"')`,
     );
     expect((await adopt('--sure')).errors).toContain('site board is paused (it refuses all)');
@@ -297,9 +294,8 @@ describe('a posting whose create is', () => {
     for (const each of list) ids[each.key] = await make({ ...jobOf(each), description: 'by hand' });
     expect(await mirror.sync()).toMatchObject({ created: 1, in_doubt: states.length });
     await mirror.stopEngine();
-    const { db } = await mirror.app();
     for (const [at, changes] of states.entries())
-      for (const change of changes) await db.query(`update change set ${change} where key = $1`, [`p${at + 1}`]);
+      for (const change of changes) await mirror.query(`update change set ${change} where key = $1`, [`p${at + 1}`]);
     await mirror.stopEngine();
     mirror.sandbox.requests.clear();
     return ids;
@@ -312,8 +308,7 @@ describe('a posting whose create is', () => {
         expect.objectContaining({ key, job_id: id, verdict: 'sure', adopted: true }),
       ),
     );
-    const { db } = await mirror.app();
-    expect(await db.query('select distinct operation, attempt_token from change')).toEqual([
+    expect(await mirror.query('select distinct operation, attempt_token from change')).toEqual([
       { operation: 'update', attempt_token: null },
     ]);
     await mirror.stopEngine();
@@ -337,8 +332,7 @@ describe('a posting whose create is', () => {
     ]);
     const refused = await adopt('--job', id, '--posting', 'p1', '--anyway');
     expect(refused.errors).toMatch(/in flight or in doubt; resolve that first: entry \d+\. Nothing was adopted/);
-    const { db } = await mirror.app();
-    expect(await db.query('select state from change')).toEqual([{ state: 'in_doubt' }]);
+    expect(await mirror.query('select state from change')).toEqual([{ state: 'in_doubt' }]);
   });
 
   it('refused by a rule: it is adopted, and its job stays as it is until the feed is right', {
@@ -357,7 +351,7 @@ describe('a posting whose create is', () => {
 
   it('edited in review: the job is compared with the edit, which the next sync sends', { tags: 'slow' }, async () => {
     await openIn([inState('failed')]);
-    const [entry] = await (await mirror.app()).db.query<{ id: number }>('select id from change');
+    const [entry] = await mirror.query<{ id: number }>('select id from change');
     await mirror.stopEngine();
     const edit = await runProgram(
       mirror,

@@ -15,7 +15,7 @@ const open = async (options: MirrorOptions = {}): Promise<void> => {
   mirror = await openMirror(options);
 };
 const run = (...args: readonly string[]) => runProgram(mirror, ...args);
-const mapped = async () => (await mirror.app()).db.query('select key, site_job_id as id from mapping order by key');
+const mapped = async () => mirror.query('select key, site_job_id as id from mapping order by key');
 
 /** Creates a job on the site; returns its ID. */
 const make = (number: string) => makeJob(mirror, { title: 'Made earlier', number, 'location-state': 'Ohio' });
@@ -93,14 +93,12 @@ describe('a site that cannot be asked', () => {
     const taken = await imports(lines, '--unchecked');
     expect(taken.errors).toContain('The site was not asked');
     expect(taken.out).toContain(`${jobs} mappings imported.`);
-    const { db } = await mirror.app();
-    expect(await db.query('select detail from audit')).toEqual([{ detail: { added: jobs, unchecked: true } }]);
+    expect(await mirror.query('select detail from audit')).toEqual([{ detail: { added: jobs, unchecked: true } }]);
   });
 
   it('is paused', { tags: 'slow' }, async () => {
     await open();
-    const { db } = await mirror.app();
-    await db.query(
+    await mirror.query(
       `insert into site_state (site, paused_since, pause_cause) values ('board', now(), '"it refuses all"')`,
     );
     await mirror.stopEngine();
@@ -114,8 +112,7 @@ describe('a site that cannot be asked', () => {
   it('has moved', { tags: 'slow' }, async () => {
     await open();
     await mirror.syncOf(postings(1));
-    const { db } = await mirror.app();
-    await db.query(`update site_state set address = 'elsewhere.example.com'`);
+    await mirror.query(`update site_state set address = 'elsewhere.example.com'`);
     await mirror.stopEngine();
     const refused = await imports([['p2', await make('p2')]]);
     expect(refused.errors).toMatch(/mappings\.csv:2: base_url leads to .*resume board --moved/);

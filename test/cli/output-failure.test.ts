@@ -17,8 +17,7 @@ const start = (...args: readonly string[]) =>
 
 /** No command has a database session left, and nothing is recorded as being sent. */
 async function nothingLeft(): Promise<void> {
-  const { db } = await mirror.app();
-  expect(await db.query(`select state from change where state in ('sending', 'in_doubt')`)).toEqual([]);
+  expect(await mirror.query(`select state from change where state in ('sending', 'in_doubt')`)).toEqual([]);
 }
 
 describe('standard output is closed', () => {

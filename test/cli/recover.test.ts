@@ -15,7 +15,7 @@ afterEach(() => mirror?.close());
 const recover = (...args: readonly string[]) => runProgram(mirror, 'recover', 'acme', ...args);
 const writes = () => mirror.sandbox.requests.recent().filter(({ method }) => method !== 'GET');
 const mapped = async () => {
-  const rows = await (await mirror.app()).db.query<{ key: string; id: string }>(
+  const rows = await mirror.query<{ key: string; id: string }>(
     'select key, site_job_id as id from mapping order by key',
   );
   await mirror.stopEngine();
@@ -35,10 +35,9 @@ async function openMirrored(list: readonly TestPosting[], options: MirrorOptions
 
 /** The database knows nothing any more, as a new one. */
 async function loseDatabase(): Promise<void> {
-  const { db } = await mirror.app();
   for (const table of ['mapping', 'document', 'change', 'feed_state', 'site_state', 'request', 'audit'])
-    await db.query(`delete from ${table}`);
-  await db.query('delete from pull');
+    await mirror.query(`delete from ${table}`);
+  await mirror.query('delete from pull');
   await mirror.stopEngine();
   mirror.sandbox.requests.clear();
 }
@@ -175,11 +174,9 @@ describe('an outdated database', () => {
       out: expect.stringContaining(`stray - job ${stray}`),
     });
     expect((await run('status', '--check')).out).not.toContain('recover acme');
-    expect(
-      await (await mirror.app()).db.query(
-        `select feed, detail from audit where action = 'leave jobs without a posting'`,
-      ),
-    ).toEqual([{ feed: 'acme', detail: { jobs: 1 } }]);
+    expect(await mirror.query(`select feed, detail from audit where action = 'leave jobs without a posting'`)).toEqual([
+      { feed: 'acme', detail: { jobs: 1 } },
+    ]);
     await mirror.stopEngine();
     expect((await recover()).status).toBe(2);
     await removeJob(mirror, stray);

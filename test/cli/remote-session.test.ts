@@ -37,8 +37,7 @@ describe('status', () => {
     await open({ site: { doubts: '{ escalate_after_minutes: 60 }' } });
     await sync(postings(20));
     await sync([...postings(2), posting('odd', { state: 'Jalisco' })]);
-    const { db } = await mirror.app();
-    await db.query(`update change set since = now() - interval '61 minutes' where key = 'p3'`);
+    await mirror.query(`update change set since = now() - interval '61 minutes' where key = 'p3'`);
     const { out } = await run('status');
     expect(out).toContain('ESCALATED: acme: 18 deletes held');
     expect(out).toMatch(/review approve acme --count 18 --config/);
@@ -76,8 +75,7 @@ describe('status', () => {
     expect((await run('resume', 'board', '--as', 'ann')).out).toContain('Site board is resumed');
     expect(await run('resume', 'board')).toMatchObject({ status: 0, out: 'Site board was not paused.\n' });
     expect(await mirror.sync()).toMatchObject({ status: 'mirrored', created: 3 });
-    const { db } = await mirror.app();
-    expect(await db.query(`select actor, detail from audit where action = 'resume' order by id limit 1`)).toEqual([
+    expect(await mirror.query(`select actor, detail from audit where action = 'resume' order by id limit 1`)).toEqual([
       { actor: 'ann', detail: { site: 'board', paused: true, emptied: false } },
     ]);
   });
@@ -122,12 +120,11 @@ it('resume of a site at another address requires --moved', async () => {
     status: 1,
     out: expect.stringContaining('problem: site board: base_url'),
   });
-  const { db } = await mirror.app();
-  await db.query(
+  await mirror.query(
     `insert into change (feed, key, site, desired, operation, fields, state, attempt_token)
      values ('acme', 'x', 'board', 'present', 'create', '{}', 'in_doubt', gen_random_uuid())`,
   );
-  const [entry] = await db.query<{ id: number }>('select id from change');
+  const [entry] = await mirror.query<{ id: number }>('select id from change');
   const refused = /\(3, and 1 more whose outcome is unknown\) .*resume board --moved --config/;
   for (const command of [
     ['resume', 'board'],
@@ -135,7 +132,7 @@ it('resume of a site at another address requires --moved', async () => {
   ]) {
     expect(await run(...command)).toMatchObject({ status: 1, errors: expect.stringMatching(refused) });
   }
-  await db.query('delete from change');
+  await mirror.query('delete from change');
   expect(await run('resume', 'board', '--moved')).toMatchObject({ status: 0 });
   expect((await run('check')).status).toBe(0);
   await mirror.writeFeed(feedXml(postings(4)));
@@ -215,8 +212,7 @@ describe('mappings', () => {
     await open();
     await sync(postings(3));
     const { out } = await run('mappings', 'export', 'acme');
-    const { db } = await mirror.app();
-    await db.query('truncate mapping, document, change, feed_state cascade');
+    await mirror.query('truncate mapping, document, change, feed_state cascade');
     await mirror.stopEngine();
     const file = join(mirror.folder, 'mappings');
     await writeFile(file, out);

@@ -173,8 +173,7 @@ describe('a feed with every kind of trouble', () => {
   it('lists only the chosen states, and what came into its state lately', { tags: 'slow' }, async () => {
     const { lines } = await reportOf('--state', 'rejected', 'held');
     expect(lines.map(({ state }) => state)).toEqual(['rejected', 'held']);
-    const { db } = await mirror.app();
-    await db.query(`update mapping set mapped_at = now() - interval '10 days'`);
+    await mirror.query(`update mapping set mapped_at = now() - interval '10 days'`);
     await mirror.stopEngine();
     const since = new Date(Date.now() - 86_400_000).toISOString();
     const recent = await reportOf('--since', since);

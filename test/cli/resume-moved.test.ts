@@ -80,8 +80,7 @@ describe('another site under the address', () => {
       expect(await mirror.sync(), what).toMatchObject({ status: 'pending', updated: 0, deleted: 0 });
       expect(await other.inspect.jobs(), what).toEqual(before);
     }
-    const { db } = await mirror.app();
-    expect(await db.query(`select from audit where action = 'resume'`)).toEqual([]);
+    expect(await mirror.query(`select from audit where action = 'resume'`)).toEqual([]);
     await leadTo(mirror.sandbox.url, address);
     expect(await mirror.sync()).toMatchObject({ status: 'mirrored', updated: JOBS - 1, deleted: 1 });
   });

@@ -107,8 +107,7 @@ it('start at once pulls feeds that are overdue, but no others, and logs the next
   await running?.ended;
   expect(await mirror.sandbox.inspect.count()).toBe(3);
 
-  const { db } = await mirror.app();
-  await db.query(`update pull set started_at = started_at - interval '370 days'`);
+  await mirror.query(`update pull set started_at = started_at - interval '370 days'`);
   await writeFile(mirror.configPath, text);
   await startIt();
   await vi.waitFor(async () => expect(await mirror.sandbox.inspect.count()).toBe(4), { timeout: 60_000 });
@@ -123,8 +122,7 @@ it('start at once pulls feeds that were never pulled; /healthz answers 503 with 
   // On a loaded machine, a check may take longer than it may.
   const healthy = () => expect.poll(() => health(`${url}/healthz`));
   await healthy().toMatchObject({ status: 200, body: { ok: true, workers: 1, paused: [], failing: [] } });
-  const { db } = await mirror.app();
-  await db.query(`update site_state set paused_since = now(), pause_cause = '"words of the site"'`);
+  await mirror.query(`update site_state set paused_since = now(), pause_cause = '"words of the site"'`);
   const asPaused = {
     status: 503,
     body: { ok: false, workers: 1, paused: ['board'], failing: [{ kind: 'paused', site: 'board' }] },
@@ -134,7 +132,7 @@ it('start at once pulls feeds that were never pulled; /healthz answers 503 with 
   await expect.poll(() => health(`${url}/readyz`)).toMatchObject({ status: 200, body: { ok: true } });
 
   // A refused token is reported as a pause, here and by status --check.
-  await db.query('update site_state set paused_since = null, pause_cause = null');
+  await mirror.query('update site_state set paused_since = null, pause_cause = null');
   await healthy().toMatchObject({ status: 200 });
   await mirror.sandbox.setFaults([{ name: '401' }]);
   await mirror.writeFeed(feedXml(postings(4)));

@@ -85,8 +85,7 @@ describe('with --json prints a line for each feed', () => {
 
   it('if its pull is aborted', async () => {
     await open();
-    const { db } = await mirror.app();
-    await db.query('alter table record_problem rename to elsewhere');
+    await mirror.query('alter table record_problem rename to elsewhere');
     const { status, json } = await run('sync', '--json');
     const message = expect.stringContaining('record_problem');
     expect(json()).toEqual([expect.objectContaining({ feed: 'acme', pull: 1, status: 'failed', message })]);
@@ -118,15 +117,14 @@ describe('prints commands that work as typed', () => {
     const [line] = (await run('sync', '--json')).json<{ message: string }>();
     expect(line?.message).toContain(`resume board --config ${mirror.configPath}`);
     expect((await run('status')).out).toContain(`for the reasons run: node`);
-    const { db } = await mirror.app();
-    const [state] = await db.query<{ pause_cause: string }>('select pause_cause from site_state');
+    const [state] = await mirror.query<{ pause_cause: string }>('select pause_cause from site_state');
     expect(state?.pause_cause).toEqual({
       text: expect.stringMatching(
         /^\d+ of the first \d+ requests of pull 1 of feed acme failed, above the limit of 10 %$/,
       ),
       next: [{ words: 'for the reasons run', action: { kind: 'list_entries' } }],
     });
-    const notes = JSON.stringify(await db.query('select shortfalls, notes from pull'));
+    const notes = JSON.stringify(await mirror.query('select shortfalls, notes from pull'));
     expect(notes).not.toContain(mirror.folder);
     expect(notes).not.toMatch(/jobmirror|--config/);
   });

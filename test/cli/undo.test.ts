@@ -48,7 +48,7 @@ async function startOver(list: readonly TestPosting[] = RIGHT) {
 
 /** The guard counts the deletes of a whole day together. */
 async function forgetDeletes() {
-  await (await mirror.app()).db.query('delete from deletion');
+  await mirror.query('delete from deletion');
   await mirror.stopEngine();
 }
 
@@ -176,8 +176,9 @@ describe('undo', () => {
     expect({ status, errors }).toMatchObject({ status: 0 });
     expect(json().at(-1)).toMatchObject({ created: 2, updated: 0, deleted: 0 });
     expect(await titles()).toEqual(titlesOf(RIGHT));
-    const { db } = await mirror.app();
-    expect(await db.query('select key, state from change order by key')).toEqual([{ key: 'n2', state: 'discarded' }]);
+    expect(await mirror.query('select key, state from change order by key')).toEqual([
+      { key: 'n2', state: 'discarded' },
+    ]);
     await mirror.stopEngine();
   });
 

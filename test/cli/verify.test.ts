@@ -170,8 +170,7 @@ describe('verify', () => {
     expect(repaired.status).toBe(0);
     expect(repaired.counts).toMatchObject({ changed: 1, gone: 1, marked: 2, not_marked: 0 });
     expect(writes().filter(({ method }) => method !== 'PUT')).toEqual([]);
-    const { db } = await mirror.app();
-    expect(await db.query('select actor, action, key, detail from audit order by key')).toEqual([
+    expect(await mirror.query('select actor, action, key, detail from audit order by key')).toEqual([
       expect.objectContaining({
         actor: 'anna',
         key: 'p2',
@@ -189,7 +188,7 @@ describe('verify', () => {
 
     mirror.sandbox.requests.clear();
     expect(await mirror.sync()).toMatchObject({ unchanged: 4, failed: 0, in_doubt: 0, pending: 0 });
-    const rows = await (await mirror.app()).db.query<{ fields: string[] }>(
+    const rows = await mirror.query<{ fields: string[] }>(
       `select fields from request where operation = 'update' and key = 'p2' order by id desc limit 1`,
     );
     expect([...(rows[0]?.fields ?? [])].sort()).toEqual(['location-city', 'title']);
@@ -461,18 +460,17 @@ it('jobs with the reference of a posting that are not foreign', { tags: 'slow' }
   await openMirrored(postings(4));
   const ids = [await make({ number: 'p1' }), await make({ number: 'p2' }), await make({ number: 'p3' })];
   expect((await found()).counts).toMatchObject({ foreign: 3 });
-  const { db } = await mirror.app();
   // The first is about to be deleted, the second belongs to another feed, the third shares its reference with two postings.
-  await db.query(
+  await mirror.query(
     `insert into orphan_site_job (site, site_job_id, feed, key) values ('board', $1, 'acme', 'p1')`,
     ids.slice(0, 1),
   );
-  await db.query(
+  await mirror.query(
     `insert into mapping (feed, key, site, site_job_id, record_hash, content_hash)
      values ('other', 'p2', 'board', $1, decode(md5('c'), 'hex'), decode(md5('d'), 'hex'))`,
     ids.slice(1, 2),
   );
-  await db.query(`update document set fields = (fields::jsonb || '{"number":"p3"}')::json where key = 'p4'`);
+  await mirror.query(`update document set fields = (fields::jsonb || '{"number":"p3"}')::json where key = 'p4'`);
   await mirror.stopEngine();
   expect((await found()).findings.filter(({ job_id }) => ids.includes(String(job_id)))).toEqual([]);
 });
@@ -487,9 +485,10 @@ it('a job that the list shows under another ID is not foreign', { tags: 'slow' }
 it('a job that belongs to a posting under another name of the site is not foreign', { tags: 'slow' }, async () => {
   await openMirrored(postings(2));
   const id = await make({ number: 'p1' });
-  const { db } = await mirror.app();
-  await db.query(`insert into site_state (site, address) select 'other', address from site_state where site = 'board'`);
-  await db.query(
+  await mirror.query(
+    `insert into site_state (site, address) select 'other', address from site_state where site = 'board'`,
+  );
+  await mirror.query(
     `insert into mapping (feed, key, site, site_job_id, record_hash, content_hash)
      values ('there', 'p1', 'other', $1, decode(md5('c'), 'hex'), decode(md5('d'), 'hex'))`,
     [id],
@@ -509,7 +508,7 @@ it('a job that is gone is left so where the site’s settings say so', { tags: '
 it('the value that a reviewer edited is what the site should show', { tags: 'slow' }, async () => {
   await openMirrored([posting('p1'), posting('p2', { state: 'Atlantis' })].slice(0, 1));
   expect(await mirror.syncOf([posting('p1'), posting('p2', { state: 'Atlantis' })])).toMatchObject({ rejected: 1 });
-  const [entry] = await (await mirror.app()).db.query<{ id: number }>('select id from change');
+  const [entry] = await mirror.query<{ id: number }>('select id from change');
   await mirror.stopEngine();
   expect(await runProgram(mirror, 'review', 'edit', String(entry?.id), '--set', 'location-state=Ohio')).toMatchObject({
     errors: '',
@@ -602,11 +601,10 @@ describe('a command that cannot do its work', () => {
     await expect
       .poll(running.errors, { timeout: 60_000 })
       .toContain('acme is being pulled: waiting until that has ended');
-    const { db } = await mirror.app();
-    expect(await db.query('select from uncertain_write')).toEqual([]);
+    expect(await mirror.query('select from uncertain_write')).toEqual([]);
     await release();
     expect(await running.ended).toMatchObject({ status: 0 });
-    expect(await db.query('select key from uncertain_write')).toEqual([{ key: 'p1' }]);
+    expect(await mirror.query('select key from uncertain_write')).toEqual([{ key: 'p1' }]);
   });
 });
 
@@ -614,14 +612,13 @@ describe('a posting that is being sent', () => {
   it('in flight, or with an uncertain write: it waits', { tags: 'slow' }, async () => {
     await openMirrored(postings(3));
     for (const key of ['p1', 'p2']) await change(await jobOf(key), { title: 'By hand' });
-    const { db } = await mirror.app();
-    await db.query(
+    await mirror.query(
       `insert into change (feed, key, site, desired, operation, fields, record_hash, content_hash, state, attempt_token,
          attempt_operation, attempt_started)
        select 'acme', 'p1', 'board', 'present', 'update', fields, '', '', 'sending', gen_random_uuid(), 'update', now()
        from document where key = 'p1'`,
     );
-    await db.query(
+    await mirror.query(
       `insert into uncertain_write (feed, key, revision, fields, until) values ('acme', 'p2', 1, '{title}', now())`,
     );
     await mirror.stopEngine();
@@ -650,13 +647,12 @@ describe('a posting that is being sent', () => {
     await openMirrored(postings(2));
     const doubtful = await make({ number: 'p9' });
     const refused = await make({ number: 'p1' });
-    const { db } = await mirror.app();
-    await db.query(
+    await mirror.query(
       `insert into change (feed, key, site, desired, operation, fields, record_hash, content_hash, state, attempt_token,
          attempt_operation, attempt_started)
        values ('acme', 'p9', 'board', 'present', 'create', '{"number":"p9"}', '', '', 'in_doubt', gen_random_uuid(), 'create', now())`,
     );
-    await db.query(`insert into refuted_job (site, site_job_id, feed, key) values ('board', $1, 'acme', 'p1')`, [
+    await mirror.query(`insert into refuted_job (site, site_job_id, feed, key) values ('board', $1, 'acme', 'p1')`, [
       refused,
     ]);
     await mirror.stopEngine();
@@ -681,14 +677,13 @@ it('an update that is ready is sent with the fields that were marked', { tags: '
   await openMirrored(postings(2));
   await mirror.writeFeed(feedXml([posting('p1', { description: 'new' }), posting('p2')]));
   await change(await jobOf('p1'), { title: 'By hand' });
-  const { db } = await mirror.app();
   // An update that could not be sent yet.
-  await db.query(
+  await mirror.query(
     `insert into change (feed, key, site, desired, operation, fields, record_hash, content_hash, state, not_before)
      select 'acme', 'p1', 'board', 'present', 'update',
        (fields::jsonb || '{"description":"new"}')::json, decode(md5('a'), 'hex'), decode(md5('b'), 'hex'), 'ready', 'infinity' from document where key = 'p1'`,
   );
-  const [before] = await db.query<{ revision: number }>('select revision from change');
+  const [before] = await mirror.query<{ revision: number }>('select revision from change');
   await mirror.stopEngine();
   expect(await found('--repair')).toMatchObject({ status: 0, counts: { marked: 1 } });
   const { db: again } = await mirror.app();

@@ -13,10 +13,13 @@ const list = postings(4);
 
 /** What the action and the mappings say. */
 async function progress(installation: Installation): Promise<unknown> {
-  const { db } = await installation.app();
-  const [bulk] = await db.query('select state, total, done, skipped from bulk_action');
-  const [{ n }] = (await db.query(`select count(*)::int as n from audit where action = 'settle'`)) as [{ n: number }];
-  const [{ mapped }] = (await db.query('select count(*)::int as mapped from mapping')) as [{ mapped: number }];
+  const [bulk] = await installation.query('select state, total, done, skipped from bulk_action');
+  const [{ n }] = (await installation.query(`select count(*)::int as n from audit where action = 'settle'`)) as [
+    { n: number },
+  ];
+  const [{ mapped }] = (await installation.query('select count(*)::int as mapped from mapping')) as [
+    { mapped: number },
+  ];
   await installation.stopEngine();
   return { ...bulk, decided: n, mapped };
 }

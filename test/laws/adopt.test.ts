@@ -39,7 +39,7 @@ async function openWithJobs(open: Open, count: number, options: MirrorOptions = 
 const ADOPT = ['mappings', 'adopt', 'acme', '--sure', '--json'];
 
 const mappedKeys = async (installation: Installation): Promise<number> => {
-  const [row] = await (await installation.app()).db.query<{ n: number }>(
+  const [row] = await installation.query<{ n: number }>(
     'select count(*)::int as n from mapping m join document d on d.feed = m.feed and d.key = m.key',
   );
   await installation.stopEngine();
@@ -91,8 +91,7 @@ describe('a process that adopts jobs', () => {
     expect({ ...adopted }, adopted.output).toMatchObject({ status: expect.toBeOneOf([0, 2]) });
     expect(await sync).toMatchObject({ status: 0 });
     await heal(installation);
-    const { db } = await installation.app();
-    const mappings = await db.query<{ adopted: boolean; key: string }>(
+    const mappings = await installation.query<{ adopted: boolean; key: string }>(
       'select key, site_job_id as id, adopted from mapping',
     );
     expect(mappings).toHaveLength(SLOW + 1);
@@ -117,8 +116,9 @@ describe('a process that adopts jobs', () => {
     const ends = await Promise.all([ADOPT, other].map((args) => installation.spawn(args).ended));
     for (const { status, output } of ends)
       expect({ status, output }).toMatchObject({ status: expect.toBeOneOf([0, 2]) });
-    const { db } = await installation.app();
-    const [row] = await db.query('select count(*)::int as n, count(distinct site_job_id)::int as jobs from mapping');
+    const [row] = await installation.query(
+      'select count(*)::int as n, count(distinct site_job_id)::int as jobs from mapping',
+    );
     expect(row).toEqual({ n: FEW, jobs: FEW });
   });
 });

@@ -8,16 +8,14 @@ import { type AtBoard, boardTest as it, type OpenAtBoard } from './board-test.ts
 
 const posts = ({ board }: AtBoard) => board.requests.filter((line) => line.startsWith('POST')).length;
 const notes = async ({ mirror }: AtBoard) => {
-  const { db } = await mirror.app();
-  return (await db.query(`select state, reason->>'note' as note from change`)) as {
+  return (await mirror.query(`select state, reason->>'note' as note from change`)) as {
     state: string;
     note: string | null;
   }[];
 };
 /** Lets the next list check be due at once. */
 const hasten = async ({ mirror }: AtBoard) => {
-  const { db } = await mirror.app();
-  await db.query(`update change set not_before = '-infinity' where state = 'in_doubt' and not_before < 'infinity'`);
+  await mirror.query(`update change set not_before = '-infinity' where state = 'in_doubt' and not_before < 'infinity'`);
 };
 /** Mirrors until nothing is open, or ten times. */
 const finish = async (at: AtBoard) => {
@@ -29,8 +27,7 @@ const finish = async (at: AtBoard) => {
 };
 /** Lets a refused token be tried at once. */
 const probe = async ({ mirror }: AtBoard) => {
-  const { db } = await mirror.app();
-  await db.query('update refused_token set next_probe = now() where refused_since is not null');
+  await mirror.query('update refused_token set next_probe = now() where refused_since is not null');
 };
 
 describe('a create without an answer, while the token is refused from then on', { concurrent: true }, () => {
@@ -70,9 +67,8 @@ describe('a create without an answer, while the token is refused from then on', 
     const { mirror, board } = at;
     await mirror.syncOf([posting('a')]);
     board.habits.publishes = false;
-    const { db } = await mirror.app();
     // As if the site had accepted another change since, whose token it has begun to refuse unnoticed.
-    await db.query(`update refused_token set accepted_at = now() + interval '1 minute'`);
+    await mirror.query(`update refused_token set accepted_at = now() + interval '1 minute'`);
     board.habits.loses = 1;
     board.habits.before = (method) => {
       if (method === 'GET') board.habits.accepts = false;
@@ -82,7 +78,7 @@ describe('a create without an answer, while the token is refused from then on', 
     expect(await notes(at)).toMatchObject([{ state: 'in_doubt' }]);
     expect(board.jobs.size).toBe(2);
     board.habits.before = () => undefined;
-    await db.query('update refused_token set accepted_at = null');
+    await mirror.query('update refused_token set accepted_at = null');
     board.habits.accepts = true;
     await mirror.writeFeed(feedXml([posting('a', { title: 'Head nurse' }), posting('b')]));
     await finish(at);
@@ -123,13 +119,12 @@ it.concurrent('a job that the site denies to a reader whose token it refuses is 
   const at = await open();
   const { mirror, board } = at;
   await mirror.syncOf(postings(3));
-  const { db } = await mirror.app();
-  await db.query('update refused_token set refused_at = now(), accepted_at = null');
+  await mirror.query('update refused_token set refused_at = now(), accepted_at = null');
   board.habits.before = (method) => {
     board.habits.accepts = method === 'PUT';
   };
   for (const job of board.jobs.values()) job.published = job.id === '1';
-  const seen = await db.query<{ key: string }>('select key from mapping order by site_job_id');
+  const seen = await mirror.query<{ key: string }>('select key from mapping order by site_job_id');
   board.habits.hidesFromOwner = true;
   await mirror.syncOf(postings(3).map((one) => (one.key === seen[1]?.key ? { ...one, title: 'X' } : one)));
   expect(posts(at)).toBe(3);
@@ -182,8 +177,7 @@ describe('the first search of an empty database, while the site refuses the toke
     const { mirror, board } = await lose(open);
     expect(await mirror.sync()).toMatchObject({ created: 0 });
     expect(board.jobs.size).toBe(4);
-    const { db } = await mirror.app();
-    const [feed] = await db.query<{ note: unknown }>('select site_check_note as note from feed_state');
+    const [feed] = await mirror.query<{ note: unknown }>('select site_check_note as note from feed_state');
     expect(JSON.stringify(feed?.note)).toContain('not proven');
   });
 

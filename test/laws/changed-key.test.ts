@@ -104,9 +104,8 @@ describe('record hashes of an older version, made from the bytes alone', { concu
     const installation = await open();
     const list = postings(10);
     await syncFeed(installation, feedXml(list));
-    const { db } = await installation.app();
-    await db.query(`update mapping set record_hash = decode(md5(key), 'hex')`);
-    const hashes = () => db.query('select key, record_hash from mapping order by key');
+    await installation.query(`update mapping set record_hash = decode(md5(key), 'hex')`);
+    const hashes = () => installation.query('select key, record_hash from mapping order by key');
     const older = await hashes();
     expect(await syncFeed(installation, feedXml(list))).toMatchObject({
       status: 'mirrored',

@@ -132,8 +132,7 @@ async function changeConfiguration(life: Life): Promise<void> {
     // Nothing may be created under a name that the database does not know yet.
     await writeFeed(life, 'whole');
     const creates = await countCreates(life, () => sync(life));
-    const { db } = await life.installation.app();
-    const [known] = await db.query<{ n: number }>('select count(*) as n from mapping where feed = $1', [
+    const [known] = await life.installation.query<{ n: number }>('select count(*) as n from mapping where feed = $1', [
       life.former.feed,
     ]);
     if ((known?.n ?? 0) > 0) expect(creates, 'creates of a feed under a new name').toBe(0);
@@ -220,8 +219,7 @@ const mirroredPostings = ({ feed, setup }: Pick<Life, 'feed' | 'setup'>) =>
 
 /** Whether a person said that this unreadable record does not make the feed incomplete (docs/feeds.md). */
 async function isDiscarded({ installation, setup }: Life, key: string): Promise<boolean> {
-  const { db } = await installation.app();
-  const entries = await db.query(
+  const entries = await installation.query(
     `select from record_problem where feed = $1 and key = $2 and kind = 'unreadable' and discarded`,
     [setup.feed, key],
   );
@@ -308,8 +306,7 @@ async function review(life: Life): Promise<void> {
 
 async function edit(life: Life): Promise<void> {
   const { installation, setup, story } = life;
-  const { db } = await installation.app();
-  const [entry] = await db.query<{ id: number; key: string }>(
+  const [entry] = await installation.query<{ id: number; key: string }>(
     `select id, key from change where feed = $1 and desired = 'present' and state in ('rejected', 'failed') order by id limit 1`,
     [setup.feed],
   );
@@ -356,8 +353,7 @@ async function checkAlways(life: Life): Promise<void> {
     'postings with two jobs',
   ).toEqual([]);
   expect((await sandbox.inspect.jobs()).filter((job) => job.owner !== owner)).toEqual(foreign);
-  const { db } = await life.installation.app();
-  const left = await db.query(
+  const left = await life.installation.query(
     `select u.feed, u.key from uncertain_write u where u.fields is not null
        and not exists (select from change c where c.feed = u.feed and c.key = u.key)`,
   );
@@ -397,8 +393,7 @@ async function end(life: Life): Promise<void> {
   });
   await installation.stopEngine();
   await sandbox.requests.idle();
-  const { db } = await installation.app();
-  const discarded = await db.query<{ key: string }>(`select key from change where state = 'discarded'`);
+  const discarded = await installation.query<{ key: string }>(`select key from change where state = 'discarded'`);
   for (const number of numbersIn(discarded.map(({ key }) => key))) life.touched.add(number);
   feed.repair();
   const present = new Set(feed.postings.map(({ number }) => number));
@@ -423,8 +418,8 @@ async function end(life: Life): Promise<void> {
     const expected = { ...fieldsOf(posting, setup), ...edited.get(posting.number) };
     expect(comparable(shown.get(addressOfPosting(posting.number)) ?? {})).toEqual(comparable(expected));
   }
-  expect(await (await installation.app()).db.query('select feed, key, state from change')).toEqual([]);
-  expect(await (await installation.app()).db.query('select site_job_id from orphan_site_job')).toEqual([]);
+  expect(await installation.query('select feed, key, state from change')).toEqual([]);
+  expect(await installation.query('select site_job_id from orphan_site_job')).toEqual([]);
   sandbox.requests.clear();
   await sync(life);
   expect(sandbox.requests.recent().map(({ method, path }) => `${method} ${path}`)).toEqual([]);
@@ -432,8 +427,7 @@ async function end(life: Life): Promise<void> {
 
 /** A reviewer's edit lasts until the source changes the field: where it never said anything else, the site shows the edit. */
 async function editedStates({ installation, setup }: Life): Promise<ReadonlyMap<number, Record<string, string>>> {
-  const { db } = await installation.app();
-  const rows = await db.query<{ key: string; value: string }>(
+  const rows = await installation.query<{ key: string; value: string }>(
     `select key, value from override where feed = $1 and field = 'location-state' and source_value = $2`,
     [setup.feed, STATE],
   );

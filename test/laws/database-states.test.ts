@@ -133,9 +133,8 @@ describe('a standby that was promoted', () => {
     const installation = await open({ databaseUrl: await server.newDatabase() });
     const feed = postings(3);
     expect(await installation.syncOf(feed)).toMatchObject({ created: 3 });
-    const { db } = await installation.app();
     // What the primary had stored last.
-    for (const table of ['mapping', 'document']) await db.query(`delete from ${table} where key = 'p3'`);
+    for (const table of ['mapping', 'document']) await installation.query(`delete from ${table} where key = 'p3'`);
     await installation.stopEngine();
     await server.failOver();
     await installation.writeFeed(feedXml(postings(4)));

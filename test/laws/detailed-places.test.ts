@@ -234,8 +234,7 @@ it('recover makes no second job of a place, although the places of a record shar
   await open({}, true);
   await sync(rec('1', ['Boston', 'Salem']), OTHER);
   const before = await jobs();
-  const { db } = await mirror.app();
-  for (const table of ['mapping', 'document', 'detail']) await db.query(`delete from ${table}`);
+  for (const table of ['mapping', 'document', 'detail']) await mirror.query(`delete from ${table}`);
   await mirror.stopEngine();
   const recovered = await runProgram(mirror, 'recover', 'acme', '--yes', '--json');
   expect(recovered.json().at(-1)).toMatchObject({ unknown: 1, unsure: 2, without_job: 0, recorded: 1 });

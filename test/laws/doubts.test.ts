@@ -148,8 +148,7 @@ describe('postings that are all alike', { concurrent: true }, () => {
     await installation.sync();
     await heal(installation);
     const jobs = (await installation.sandbox.inspect.jobs()).filter(({ owner }) => owner === installation.owner);
-    const { db } = await installation.app();
-    const mapped = await db.query<{ id: string }>('select site_job_id as id from mapping');
+    const mapped = await installation.query<{ id: string }>('select site_job_id as id from mapping');
     expect(mapped.map(({ id }) => id).sort()).toEqual(jobs.map(({ id }) => id).sort());
     expect(mapped).toHaveLength(keys.length);
   });

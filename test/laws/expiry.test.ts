@@ -26,8 +26,7 @@ it('killed at one step after another: the next process ends what was begun', { t
     site: { limits: '{ requests_per_second: 5000, concurrency: 1, timeout_seconds: 2 }' },
   });
   await installation.syncOf(ALL);
-  const { db } = await installation.app();
-  await db.query(`update mapping set mapped_at = now() - interval '720 hours' where key in ('p1', 'p2')`);
+  await installation.query(`update mapping set mapped_at = now() - interval '720 hours' where key in ('p1', 'p2')`);
   await installation.stopEngine();
   for (const step of firstOf(DEATHS, 2)) {
     const { signal, output } = await installation.spawn(['sync'], { FAULT_AT: step }).ended;

@@ -28,8 +28,7 @@ describe('a create without an answer', { concurrent: true }, () => {
     board.habits.loses = 1;
     expect(await mirror.syncOf([posting('new'), ...edited(6)])).toMatchObject({ updated: 6, in_doubt: 1 });
     expect(board.jobs.size).toBe(7);
-    const { db } = await mirror.app();
-    expect(await db.query(`select reason->>'note' as note from change`)).toEqual([
+    expect(await mirror.query(`select reason->>'note' as note from change`)).toEqual([
       { note: expect.stringContaining('does not show each new job at once') },
     ]);
   });
@@ -41,9 +40,8 @@ describe('a create without an answer', { concurrent: true }, () => {
     await mirror.syncOf(postings(6));
     await mirror.stopEngine();
     publish(at);
-    const { db } = await mirror.app();
-    await db.query(`update request set at = at - interval '3 days'`);
-    await db.query(`update mapping set mapped_at = mapped_at - interval '3 days'`);
+    await mirror.query(`update request set at = at - interval '3 days'`);
+    await mirror.query(`update mapping set mapped_at = mapped_at - interval '3 days'`);
     board.habits.loses = 1;
     expect(await mirror.syncOf([posting('new'), ...postings(6)])).toMatchObject({ in_doubt: 1 });
     expect(board.jobs.size).toBe(7);
@@ -77,13 +75,12 @@ describe('a job that the site has not shown since it created it', { concurrent: 
     for (let round = 0; round < 3; round++) await mirror.sync();
     expect(board.jobs.size).toBe(4);
     publish(at);
-    const { db } = await mirror.app();
-    await db.query(`update change set not_before = '-infinity' where state = 'ready'`);
+    await mirror.query(`update change set not_before = '-infinity' where state = 'ready'`);
     await runProgram(mirror, 'review', 'retry', 'acme');
     await mirror.sync();
     expect([...board.jobs.values()].map(({ fields }) => fields.title)).toContain('New title');
     expect(board.jobs.size).toBe(4);
-    expect(await db.query('select key from change')).toEqual([]);
+    expect(await mirror.query('select key from change')).toEqual([]);
   });
 
   it('is not forgotten if its delete is answered with 404', { timeout: 120_000 }, async ({ open }) => {
@@ -91,8 +88,7 @@ describe('a job that the site has not shown since it created it', { concurrent: 
     const { mirror } = at;
     await mirror.writeFeed(feedXml(edited(3)));
     for (let round = 0; round < 2; round++) await mirror.sync();
-    const { db } = await mirror.app();
-    expect(await db.query(`select site_job_id from mapping where key = 'new'`)).toEqual([{ site_job_id: '4' }]);
+    expect(await mirror.query(`select site_job_id from mapping where key = 'new'`)).toEqual([{ site_job_id: '4' }]);
   });
 
   it('is not set again by verify --repair', { timeout: 120_000 }, async ({ open }) => {
@@ -122,11 +118,12 @@ describe('on a site that shows each new job at once', { concurrent: true }, () =
     const at = await open();
     const { mirror, board } = at;
     await mirror.syncOf(postings(5));
-    const { db } = await mirror.app();
-    const [never] = await db.query<{ id: string }>('select site_job_id as id from mapping where never_shown limit 1');
+    const [never] = await mirror.query<{ id: string }>(
+      'select site_job_id as id from mapping where never_shown limit 1',
+    );
     board.jobs.delete(never?.id ?? '');
     await mirror.syncOf(edited(5));
     expect(board.jobs.size).toBe(5);
-    expect(await db.query('select key from change')).toEqual([]);
+    expect(await mirror.query('select key from change')).toEqual([]);
   });
 });

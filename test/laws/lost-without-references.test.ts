@@ -41,7 +41,7 @@ const TEXT =
 const run = (...args: readonly string[]) => runProgram(mirror, ...args);
 const count = () => mirror.sandbox.inspect.count();
 const waiting = async () =>
-  (await mirror.app()).db.query<{ id: number; key: string; found: string; text: string; candidates: string[] }>(
+  mirror.query<{ id: number; key: string; found: string; text: string; candidates: string[] }>(
     `select id, key, found_job_id as found, reason->>'message' as text, reason->'candidates' as candidates from change
      where state = 'in_doubt' order by id`,
   );
@@ -105,9 +105,7 @@ describe.each(SITES)('a site %s', (_name, settings) => {
     const settled = await run('review', 'settle', 'acme', '--found', '--yes');
     expect(settled.out + settled.out).toContain('adopted');
     expect((await waiting()).length).toBeLessThan(6);
-    const mapped = await (await mirror.app()).db.query<{ key: string; id: string }>(
-      'select key, site_job_id as id from mapping',
-    );
+    const mapped = await mirror.query<{ key: string; id: string }>('select key, site_job_id as id from mapping');
     const jobs = await ownJobs();
     for (const { key, id } of mapped) expect(id, key).toBe(jobs.get(addressOf(key)));
     expect(await count()).toBe(6);
@@ -254,6 +252,6 @@ it('compares by the types that the site states', async () => {
   await mirror.stopEngine();
   const adopted = await run('mappings', 'adopt', 'acme', '--sure');
   expect(adopted.status, adopted.out).toBe(0);
-  expect(await (await mirror.app()).db.query('select from mapping')).toHaveLength(3);
+  expect(await mirror.query('select from mapping')).toHaveLength(3);
   expect(await count()).toBe(3);
 });

@@ -211,8 +211,7 @@ describe('a change that cannot be processed', () => {
       });
       await installation.sandbox.setFaults([{ name: '401' }]);
       expect(await installation.syncOf([posting('a'), posting('b')])).toMatchObject({ status: 'pending', pending: 2 });
-      const { db } = await installation.app();
-      await db.query(`update change set fields = '{"no name of an element": "x"}' where key = 'b'`);
+      await installation.query(`update change set fields = '{"no name of an element": "x"}' where key = 'b'`);
       const report = await heal(installation);
       expect(report).toMatchObject({ status: 'review', pending: 0 });
       expect(report.in_doubt + report.failed).toBe(1);

@@ -338,9 +338,8 @@ describe('a record with several places', { concurrent: true }, () => {
       const first = recordOf('1', [BOSTON, CHICAGO, DENVER]);
       for (const key of firstOf(['1|boston, ma', '1|chicago, il', '1|denver, co'], 1)) {
         await sync(mirror, first, OTHER);
-        const { db } = await mirror.app();
-        const [row] = await db.query(`delete from mapping where key = $1 returning site_job_id as id`, [key]);
-        await db.query('delete from document where key = $1', [key]);
+        const [row] = await mirror.query(`delete from mapping where key = $1 returning site_job_id as id`, [key]);
+        await mirror.query('delete from document where key = $1', [key]);
         expect(row).toBeDefined();
         expect(await sync(mirror, first, OTHER)).toMatchObject({ seen: 4, unchanged: 3, created: 1, requests: 1 });
       }

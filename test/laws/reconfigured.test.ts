@@ -33,8 +33,7 @@ async function jobsOf({ sandbox, owner }: Installation): Promise<(readonly [id: 
 
 /** The recorded fields of each key's job. */
 async function liveByKey(installation: Installation): Promise<Map<string, Shown>> {
-  const { db } = await installation.app();
-  const rows = await db.query<{ key: string; fields: Record<string, string> }>(
+  const rows = await installation.query<{ key: string; fields: Record<string, string> }>(
     'select key, fields from mapping join document using (feed, key)',
   );
   const shown = ({ number = '', title = '', 'location-state': state = '' }: Record<string, string>): Shown => [
@@ -66,8 +65,7 @@ const isSkipped = (key: string, { skips }: Change, { unreadable }: State): boole
 
 /** A record belongs to one posting: two keys never share a record hash. */
 async function checkRecords(installation: Installation): Promise<void> {
-  const { db } = await installation.app();
-  const shared = await db.query(
+  const shared = await installation.query(
     `select record_hash, array_agg(distinct key) as keys
      from (select feed, key, record_hash from mapping
            union all select feed, key, record_hash from change where record_hash is not null

@@ -151,8 +151,7 @@ async function mirror(installation: Installation, list: readonly TestPosting[]):
 }
 
 const entryOfTarget = async (installation: Installation): Promise<number> => {
-  const { db } = await installation.app();
-  const [row] = await db.query<{ id: number }>('select id from change where key = $1', [TARGET]);
+  const [row] = await installation.query<{ id: number }>('select id from change where key = $1', [TARGET]);
   if (row === undefined) throw new Error('the target has no open change');
   return row.id;
 };

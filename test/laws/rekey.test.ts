@@ -51,8 +51,7 @@ describe('a process that binds new keys', () => {
     await installation.stopEngine();
     const { signal, output } = await installation.spawn(REKEY, { FAULT_AT: 'postings-rekeyed' }).ended;
     expect({ signal, output }).toMatchObject({ signal: 'SIGKILL' });
-    const { db } = await installation.app();
-    const [part] = await db.query<{ n: number }>(
+    const [part] = await installation.query<{ n: number }>(
       `select count(*)::int as n from mapping m join document d using (feed, key) where m.key like 'b%'`,
     );
     expect(part?.n).toBeGreaterThan(0);

@@ -105,8 +105,7 @@ describe('a site with', { concurrent: true }, () => {
       await installation.sync();
       const report = await heal(installation);
       const jobs = await own(installation);
-      const { db } = await installation.app();
-      const mapped = await db.query('select distinct site_job_id as id from mapping');
+      const mapped = await installation.query('select distinct site_job_id as id from mapping');
       if (habit.isUnsure === true) {
         expect(jobs.length).toBeLessThanOrEqual(COUNT);
         expect(mapped.length + report.in_doubt).toBe(COUNT);

@@ -19,13 +19,12 @@ const CASES = QUEUES.flatMap((queue, number) => spread(RATES, number, 2).map((ea
 
 /** Waits until the site has received this many requests, and collects the workers that sent them. */
 async function watch(installation: Installation, requests: number, workers: Set<number>): Promise<void> {
-  const { db } = await installation.app();
   for (
     let listChecks = 0;
     installation.sandbox.requests.recent().length < requests && listChecks < 1_200;
     listChecks++
   ) {
-    for (const row of await db.query<{ worker: number }>(
+    for (const row of await installation.query<{ worker: number }>(
       `select distinct attempt_worker as worker from change where state = 'sending'`,
     ))
       workers.add(row.worker);
@@ -35,17 +34,16 @@ async function watch(installation: Installation, requests: number, workers: Set<
 
 /** Notes when changes are claimed, by the clock of the database: this process may stand still while requests arrive. */
 async function noteClaims(installation: Installation): Promise<() => Promise<readonly number[]>> {
-  const { db } = await installation.app();
-  await db.query('create table claimed (at timestamptz not null)');
-  await db.query(
+  await installation.query('create table claimed (at timestamptz not null)');
+  await installation.query(
     `create function note_claim() returns trigger language plpgsql as $$ begin
        insert into claimed values (new.attempt_started); return null; end $$`,
   );
-  await db.query(
+  await installation.query(
     `create trigger note_claim after update on change for each row
      when (new.attempt_started is distinct from old.attempt_started and new.state = 'sending') execute function note_claim()`,
   );
-  return async () => (await db.query<{ at: Date }>('select at from claimed')).map(({ at }) => at.getTime());
+  return async () => (await installation.query<{ at: Date }>('select at from claimed')).map(({ at }) => at.getTime());
 }
 
 describe('several workers', { concurrent: true }, () => {

@@ -26,8 +26,7 @@ async function openTwoFeeds(options: MirrorOptions): Promise<void> {
   mirror = await openMirror(options);
   const beta = ['  beta:', '    site: board', '    source: beta.xml', '    format: indeed', ''].join('\n');
   await appendFile(mirror.configPath, beta);
-  const { db } = await mirror.app();
-  await db.query(`insert into feed_state (feed, site, site_checked_at) values ('beta', 'board', now())`);
+  await mirror.query(`insert into feed_state (feed, site, site_checked_at) values ('beta', 'board', now())`);
 }
 
 const write = (feed: 'acme' | 'beta', keys: readonly string[]) =>
@@ -59,10 +58,9 @@ describe('two feeds with the same references on one site', () => {
       expect(await mirror.sync(feed)).toMatchObject({ in_doubt: 0, pending: 0 });
     }
     expect(await mirror.sandbox.inspect.jobs()).toHaveLength(2 * keys.length);
-    const { db } = await mirror.app();
     for (const feed of FEEDS) {
       for (const key of keys) {
-        const [row] = await db.query<{ id: string }>(
+        const [row] = await mirror.query<{ id: string }>(
           'select site_job_id as id from mapping where feed = $1 and key = $2',
           [feed, key],
         );
@@ -144,8 +142,7 @@ it('places of one record whose answers are all lost get each their own job', { t
   expect(await mirror.sync()).toMatchObject({ in_doubt: 0, pending: 0 });
   const jobs = await mirror.sandbox.inspect.jobs();
   expect(jobs.map(({ fields }) => fields['location-city']).sort()).toEqual(cities);
-  const { db } = await mirror.app();
-  const mapped = await db.query<{ id: string; city: string }>(
+  const mapped = await mirror.query<{ id: string; city: string }>(
     `select m.site_job_id as id, d.fields->>'location-city' as city from mapping m join document d on d.feed = m.feed and d.key = m.key`,
   );
   expect(new Map(mapped.map(({ id, city }) => [id, city]))).toEqual(

@@ -115,12 +115,11 @@ export async function checkKept(
     if (policy === 'create_only')
       for (const { id, fields } of own.values())
         expect({ id, has: quiet.get(id) ?? inOrder(fields) }).toEqual({ id, has: inOrder(fields) });
-    const { db } = await installation.app();
-    const mapped = await db.query<{ key: string; id: string; fields: Record<string, string> }>(
+    const mapped = await installation.query<{ key: string; id: string; fields: Record<string, string> }>(
       'select m.key, m.site_job_id as id, d.fields from mapping m left join document d using (feed, key)',
     );
     // An update of a posting that is missing since is not sent again; whether the site has received it is not known.
-    const sent = await db.query<{ key: string; fields: Record<string, string> }>(
+    const sent = await installation.query<{ key: string; fields: Record<string, string> }>(
       'select key, c.fields from change c join uncertain_write u using (feed, key) where c.gone and c.fields is not null',
     );
     const uncertain = new Map(sent.map((each) => [each.key, filled(stored(each.fields))]));
@@ -151,7 +150,7 @@ export async function checkKept(
     const isKept = (key: string) => postings.some((posting) => posting.key === key) || !isMapped.has(key);
     if (isRestored) expect([...own.keys()].filter((key) => !isKept(key))).toEqual([]);
     else expect([...live].filter((key) => !isMapped.has(key) && !deletedByHand.has(key))).toEqual([]);
-    expect(await db.query('select key, state from change where not gone')).toEqual([]);
-    expect(await db.query('select site_job_id from orphan_site_job')).toEqual([]);
+    expect(await installation.query('select key, state from change where not gone')).toEqual([]);
+    expect(await installation.query('select site_job_id from orphan_site_job')).toEqual([]);
   }
 }

@@ -197,8 +197,9 @@ async function letTimePass({ installation, random, feed, story }: Life, aged: Se
 
 /** No posting expires before its time. */
 async function checkExpired(installation: Installation, aged: ReadonlySet<string>): Promise<void> {
-  const { db } = await installation.app();
-  const expired = await db.query<{ key: string }>('select key from posting_expiry where expired_at is not null');
+  const expired = await installation.query<{ key: string }>(
+    'select key from posting_expiry where expired_at is not null',
+  );
   expect(expired.filter(({ key }) => !aged.has(key))).toEqual([]);
 }
 
@@ -277,8 +278,7 @@ async function deleteByHand({ installation, random, deletedByHand, kind, story }
 
 /** What is left to do, for the story. */
 async function entriesOf({ installation }: Life): Promise<string[]> {
-  const { db } = await installation.app();
-  const entries = await db.query<{ key: string; state: string; operation: string; why: string | null }>(
+  const entries = await installation.query<{ key: string; state: string; operation: string; why: string | null }>(
     `select key, state, operation, concat_ws('; ', reason->>'message', reason->>'note') as why from change order by key`,
   );
   return entries.map(({ key, state, operation, why }) => `  ${key}: ${operation} ${state}: ${why ?? ''}`);

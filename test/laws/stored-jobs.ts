@@ -6,8 +6,7 @@ export async function storeJobs(
   installation: Installation,
   fields: readonly Readonly<Record<string, string>>[],
 ): Promise<void> {
-  const { db } = await installation.app();
-  await db.query(
+  await installation.query(
     `insert into sandbox.job (sequence, id, owner_id, state, fields)
      select n, n, owner, 'MA', job from (select account.id as owner, job, nextval('sandbox.job_sequence') as n
        from sandbox.account, jsonb_array_elements($2) job where email = $1) made`,

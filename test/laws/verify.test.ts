@@ -35,7 +35,7 @@ async function openWithDrift(open: Open, list: readonly TestPosting[]): Promise<
 const REPAIR = ['verify', 'acme', '--repair', '--json'];
 
 const markedKeys = async (installation: Installation): Promise<number> => {
-  const [row] = await (await installation.app()).db.query<{ n: number }>(
+  const [row] = await installation.query<{ n: number }>(
     `select count(*)::int as n from uncertain_write u join mapping m using (feed, key)
      where m.content_hash = decode(repeat('00', 16), 'hex')`,
   );

@@ -208,12 +208,11 @@ describe.each(PROXIES)('%s', (name) => {
       else if (isRefused) expect(missing.length).toBeLessThanOrEqual(1);
       else expect(missing).toEqual([]);
       expect(shown).toEqual(wanted.filter((each) => !missing.includes(each)));
-      const { db } = await mirror.app();
-      const inReview = await db.query<{ key: string }>(
+      const inReview = await mirror.query<{ key: string }>(
         `select key from change where state in ('rejected', 'failed') order by key`,
       );
       expect(missing.map((each) => each.split(' ')[0])).toEqual(inReview.map(({ key }) => key));
-      const rows = await db.query<{ outcomes: string }>(
+      const rows = await mirror.query<{ outcomes: string }>(
         `select string_agg(outcome, ', ' order by at) as outcomes from request
           where operation = $1 group by key having count(*) > 1 or bool_or(outcome not in ('created', 'accepted', 'gone'))`,
         [{ POST: 'create', PUT: 'update', DELETE: 'delete' }[fault.method ?? 'POST']],

@@ -57,8 +57,7 @@ const LEFT: readonly (readonly [what: string, sql: string])[] = [
   ['the database was restored', 'delete from data_stamp'],
 ];
 it.each(LEFT)('%s', async (_what, sql) => {
-  const { db } = await mirror.app();
-  await db.query(sql);
+  await mirror.query(sql);
   expect(await startsWorker()).toBe(true);
 });
 

@@ -23,9 +23,8 @@ async function openBehind(site: Readonly<Record<string, string | undefined>> = {
 }
 
 async function forget(...keys: readonly string[]): Promise<void> {
-  const { db } = await mirror.app();
-  await db.query('delete from mapping where key = any($1::text[])', [keys]);
-  await db.query('delete from document where key = any($1::text[])', [keys]);
+  await mirror.query('delete from mapping where key = any($1::text[])', [keys]);
+  await mirror.query('delete from document where key = any($1::text[])', [keys]);
 }
 
 const idOf = async (number: string): Promise<string> =>
@@ -72,10 +71,9 @@ describe('after a sign the site is searched once, and none of its jobs is create
     tags: 'slow',
   }, async () => {
     await openBehind();
-    const { db } = await mirror.app();
     // As if the site had reused the ID: the database maps p1 to the job of p3.
-    await db.query(`update mapping set site_job_id = $1 where key = 'p1'`, [await idOf('p3')]);
-    await db.query('update feed_state set site_checked_at = null');
+    await mirror.query(`update mapping set site_job_id = $1 where key = 'p1'`, [await idOf('p3')]);
+    await mirror.query('update feed_state set site_checked_at = null');
     expect(await mirror.syncOf(postings(4))).toMatchObject({ created: 0, in_doubt: 2 });
     expect(await mirror.sandbox.inspect.count()).toBe(4);
   });
@@ -147,14 +145,13 @@ describe('the data of an older dump in the same tables', () => {
   }
 
   async function dump(): Promise<void> {
-    const { db } = await mirror.app();
-    await db.query('create schema backup');
+    await mirror.query('create schema backup');
     const ours = ['feed_state', 'installation', 'mapping', 'document', 'change', 'pull', 'data_stamp', 'site_state'];
-    const kept = await db.query<{ name: string }>(
+    const kept = await mirror.query<{ name: string }>(
       `select tablename as name from pg_tables where schemaname = 'public' and tablename = any($1::text[])`,
       [ours],
     );
-    for (const { name } of kept) await db.query(`create table backup.${name} as table public.${name}`);
+    for (const { name } of kept) await mirror.query(`create table backup.${name} as table public.${name}`);
   }
 
   const RESTORED = [

@@ -60,8 +60,7 @@ describe('a delete that failed, before a pull has applied another configuration'
   async function failed(): Promise<void> {
     mirror = await openMirror({ feed: { policy: 'mirror', skip: '{ city: Draft }' } });
     await mirror.syncOf(postings(3));
-    const { db } = await mirror.app();
-    await db.query(
+    await mirror.query(
       `insert into change (feed, key, site, desired, operation, invalid, state, target_state)
        select feed, key, site, 'absent', 'delete', false, 'failed', 'ready' from mapping where key = 'p3'`,
     );
@@ -84,8 +83,7 @@ describe('a delete that failed, before a pull has applied another configuration'
 
   it('no pull has recorded a rule: it is left as well', async () => {
     await failed();
-    const { db } = await mirror.app();
-    await db.query('update feed_state set membership_rule = null');
+    await mirror.query('update feed_state set membership_rule = null');
     await mirror.stopEngine();
     await run('review', 'retry', 'acme');
     expect(await live()).toBe(3);

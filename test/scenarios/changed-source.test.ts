@@ -147,8 +147,7 @@ it('keeps no address and no header in the database', async () => {
   const location = `${source.origin}/feed.xml?key=k3y-of-the-address`;
   mirror = await openMirror({ feed: { source: location, headers: '{ X-Tenant: two }' } });
   await mirror.sync();
-  const { db } = await mirror.app();
-  const [state] = await db.query('select * from feed_state');
+  const [state] = await mirror.query('select * from feed_state');
   expect(state).toMatchObject({
     source_version: expect.stringMatching(/^[0-9a-f]{64} \{"etag":.*"address":"[0-9a-f]{64}"\}$/),
   });

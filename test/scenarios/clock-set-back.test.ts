@@ -19,7 +19,7 @@ async function open(): Promise<void> {
 it('a site that asked to wait gets requests again', async () => {
   await open();
   await mirror.stopEngine();
-  await (await mirror.app()).db.query(`update site_state set not_before = ${AHEAD}`);
+  await mirror.query(`update site_state set not_before = ${AHEAD}`);
   await feed('Night nurse');
   expect(await mirror.sync()).toMatchObject({ status: 'mirrored', updated: 1 });
 });
@@ -28,13 +28,12 @@ it('a change that is to be sent again is sent', async () => {
   await open();
   await mirror.sandbox.setFaults([{ name: '500', on: ['update'], count: 1 }]);
   await feed('Night nurse');
-  const { db } = await mirror.app();
-  await db.query(`create function put_off() returns trigger language plpgsql as $$
+  await mirror.query(`create function put_off() returns trigger language plpgsql as $$
     begin new.not_before := ${AHEAD}; return new; end $$`);
-  await db.query(`create trigger put_off before update on change for each row
+  await mirror.query(`create trigger put_off before update on change for each row
     when (new.state = 'ready' and new.not_before > now()) execute function put_off()`);
   expect(await mirror.sync()).toMatchObject({ updated: 0, pending: 1 });
-  await db.query('drop trigger put_off on change');
+  await mirror.query('drop trigger put_off on change');
   expect((await assessRunning(await mirror.app(), [], 1, undefined)).failing).toEqual([]);
   await mirror.stopEngine();
   expect(await mirror.sync()).toMatchObject({ status: 'mirrored', updated: 1 });

@@ -28,7 +28,7 @@ async function run(...args: readonly string[]) {
 }
 
 async function rows(sql: string): Promise<Record<string, unknown>[]> {
-  return (await mirror.app()).db.query(sql);
+  return mirror.query(sql);
 }
 
 /** Changes a job by hand, in all of its fields, as a site that clears the others wants. */

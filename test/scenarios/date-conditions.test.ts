@@ -52,7 +52,7 @@ async function sync(days: number, bySource = days) {
 
 const live = async () => [...(await mirror.siteJobs()).keys()].sort();
 const rows = async () =>
-  (await mirror.app()).db.query<{ due: Date | null; key: string | null }>(
+  mirror.query<{ due: Date | null; key: string | null }>(
     'select due_at as due, skipped_key as key from dated_record order by due_at nulls first, skipped_key',
   );
 const db = async () => (await mirror.app()).db;

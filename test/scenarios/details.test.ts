@@ -193,7 +193,7 @@ describe('details', () => {
     list.pop();
     change('j1', { text: 'Cook' });
     expect(await syncAsking()).toMatchObject({ updated: 1, complete: true, asked: ['j1'] });
-    const stored = await (await mirror.app()).db.query(`select from detail where key = 'j1'`);
+    const stored = await mirror.query(`select from detail where key = 'j1'`);
     expect(stored).toHaveLength(1);
   });
 
@@ -326,7 +326,7 @@ describe('details', () => {
     };
     answer = (id, response) => (failing[id] ? failing[id][0](response) : detail(id, response));
     expect(await sync()).toMatchObject({ created: 8, complete: false, unreadable: 7 });
-    const rows = await (await mirror.app()).db.query<{ key: string; message: string }>(
+    const rows = await mirror.query<{ key: string; message: string }>(
       `select key, problems->0->>'message' as message from record_problem`,
     );
     expect(Object.fromEntries(rows.map(({ key, message }) => [key, message]))).toEqual(
@@ -438,13 +438,13 @@ describe('with ignore', () => {
     // The former detail of a posting with another key is not due for ever.
     await mirror.configure('key: id', 'key: text');
     await sync();
-    expect(await (await mirror.app()).db.query('select from detail')).toHaveLength(3);
+    expect(await mirror.query('select from detail')).toHaveLength(3);
   });
 });
 
 describe('with refresh_days', () => {
   const age = async (days: number) =>
-    (await mirror.app()).db.query('update detail set fetched_at = fetched_at - make_interval(days => $1)', [days]);
+    mirror.query('update detail set fetched_at = fetched_at - make_interval(days => $1)', [days]);
   const forget = async () => {
     const days = { requests: 30, failures: 30, audit: 30, pulls: 30, undo: 30 };
     const { db } = await mirror.app();
@@ -474,7 +474,7 @@ describe('with refresh_days', () => {
     list = jobs(1);
     expect(await sync()).toMatchObject({ deleted: 2 });
     await forget();
-    expect(await (await mirror.app()).db.query('select key from detail')).toEqual([{ key: 'j1' }]);
+    expect(await mirror.query('select key from detail')).toEqual([{ key: 'j1' }]);
   });
 
   it('details of postings that the list no longer has are not due, however long their deletes are held', {
@@ -530,20 +530,19 @@ describe('with refresh_days', () => {
     await sync();
     text = (id) => `More about ${id}`;
     expect(await syncAsking()).toMatchObject({ unchanged: 4, asked: [] });
-    const { db } = await mirror.app();
-    await db.query(`update detail set fetched_at = now() - interval '3 days'`);
+    await mirror.query(`update detail set fetched_at = now() - interval '3 days'`);
     expect(await syncAsking()).toMatchObject({ unchanged: 4, asked: [] });
-    await db.query(`update detail set fetched_at = now() - interval '8 days' where key in ('j1', 'j2', 'j3')`);
+    await mirror.query(`update detail set fetched_at = now() - interval '8 days' where key in ('j1', 'j2', 'j3')`);
     answer = (id, response) => (id === 'j3' ? sendJson(response, {}, 500) : detail(id, response));
     expect(await syncAsking()).toMatchObject({ updated: 2, unchanged: 2, complete: true });
     expect((await mirror.siteJobs()).get('j3')?.description).toBe('About j3');
     answer = (id, response) => (id === 'j3' ? sendJson(response, {}, 404) : detail(id, response));
     expect(await syncAsking()).toMatchObject({ complete: true, unchanged: 4, asked: ['j3'] });
     expect(await isAnyDue()).toBe(true);
-    await db.query(`update failed_detail set since = since - interval '2 hours'`);
+    await mirror.query(`update failed_detail set since = since - interval '2 hours'`);
     expect(await isAnyDue()).toBe(false);
     expect(await syncAsking()).toMatchObject({ complete: true, unchanged: 4, asked: [] });
-    await db.query(`update failed_detail set tried_at = tried_at - interval '2 hours'`);
+    await mirror.query(`update failed_detail set tried_at = tried_at - interval '2 hours'`);
     answer = detail;
     expect(await syncAsking()).toMatchObject({ updated: 1, unchanged: 3, asked: ['j3'] });
   });

@@ -33,14 +33,12 @@ async function openDoubtful(get: (got: Got) => Reply | undefined, more: Fields =
 }
 
 async function doubts() {
-  const { db } = await mirror.app();
-  return db.query(`select state, reason->>'message' as message, reason->>'note' as note from change`);
+  return mirror.query(`select state, reason->>'message' as message, reason->>'note' as note from change`);
 }
 
 /** The creates in doubt began a minute earlier, and may be checked now. */
 async function age(): Promise<void> {
-  const { db } = await mirror.app();
-  await db.query(
+  await mirror.query(
     `update change set attempt_started = attempt_started - interval '1 minute', not_before = '-infinity' where state = 'in_doubt'`,
   );
 }

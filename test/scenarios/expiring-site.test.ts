@@ -18,9 +18,10 @@ async function openExpired(count: number, expired: number, site: Record<string, 
   mirror = await openMirror({ site });
   const feed = postings(count);
   await mirror.syncOf(feed);
-  const { db } = await mirror.app();
-  await db.query(`update mapping set mapped_at = now() - interval '90 days' + site_job_id::int * interval '1 second'`);
-  await db.query(`update request set at = now() - interval '40 days'`);
+  await mirror.query(
+    `update mapping set mapped_at = now() - interval '90 days' + site_job_id::int * interval '1 second'`,
+  );
+  await mirror.query(`update request set at = now() - interval '40 days'`);
   const ids = (await mirror.sandbox.inspect.jobs()).map(({ id }) => id).sort((a, b) => Number(a) - Number(b));
   for (const id of ids.slice(0, expired)) await mirror.sandbox.inspect.removeJob(id);
   // As after a restart: only the database remembers.

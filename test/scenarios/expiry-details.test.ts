@@ -47,9 +47,7 @@ afterEach(async () => {
 });
 
 const age = async (...keys: string[]) =>
-  (await mirror.app()).db.query(`update mapping set mapped_at = now() - interval '31 days' where key = any($1)`, [
-    keys,
-  ]);
+  mirror.query(`update mapping set mapped_at = now() - interval '31 days' where key = any($1)`, [keys]);
 async function sync() {
   const before = source.requests.length;
   const report = checkCounts(await mirror.sync());

@@ -24,7 +24,7 @@ afterEach(async () => {
 const open = async (feed: MirrorOptions['feed'] = {}, options: MirrorOptions = {}) => {
   mirror = await openMirror({ ...options, feed: { expire_after_days: '30', ...feed } });
 };
-const rows = async <Row extends object = object>(sql: string) => (await mirror.app()).db.query<Row>(sql);
+const rows = async <Row extends object = object>(sql: string) => mirror.query<Row>(sql);
 const live = async () => [...(await mirror.siteJobs()).keys()].sort();
 const run = async (...args: readonly string[]) => {
   await mirror.stopEngine();
@@ -32,10 +32,10 @@ const run = async (...args: readonly string[]) => {
 };
 /** Lets postings have been on the site for a number of days. */
 const age = async (days: number, ...keys: string[]) =>
-  (await mirror.app()).db.query(
-    `update mapping set mapped_at = now() - make_interval(hours => $1) where key = any($2)`,
-    [24 * days, keys],
-  );
+  mirror.query(`update mapping set mapped_at = now() - make_interval(hours => $1) where key = any($2)`, [
+    24 * days,
+    keys,
+  ]);
 const daysOf = async (key: string) =>
   (
     await rows<{ days: number }>(

@@ -57,7 +57,7 @@ describe('a posting that is missing while its create is in doubt', { concurrent:
     expect(await mirror.sync()).toMatchObject({ gone: 2, grace: 2, created: 4 });
     expect(await mirror.sync()).toMatchObject({ status: 'mirrored', gone: 0, grace: 0, unchanged: 4, requests: 0 });
     expect((await mirror.siteJobs()).size).toBe(4);
-    expect(await (await mirror.app()).db.query('select key from change')).toEqual([]);
+    expect(await mirror.query('select key from change')).toEqual([]);
   });
 
   it('with more of them than the guard allows: nothing is held within the grace period, and all of them after it', async ({

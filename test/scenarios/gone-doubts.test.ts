@@ -48,7 +48,7 @@ describe('postings whose creates are in doubt, gone from a complete feed', () =>
     await letAnswer(mirror);
     await mirror.syncOf([]);
     expect((await mirror.siteJobs()).size).toBe(0);
-    expect(await (await mirror.app()).db.query('select key, state from change')).toEqual([]);
+    expect(await mirror.query('select key, state from change')).toEqual([]);
     expect(await mirror.sync()).toMatchObject({ status: 'mirrored', gone: 0, held: 0 });
   });
 });

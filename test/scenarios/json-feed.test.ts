@@ -104,6 +104,5 @@ it('a record that cannot be parsed is one review entry of its posting, and the o
   const changed = feed(jobs(8).map((one) => ({ ...one, text: `${one.text}, RN` })));
   await mirror.writeFeed(changed.replace('Nurse j5, RN', 'Nurse\\x j5'));
   expect(await mirror.sync()).toMatchObject({ complete: false, unreadable: 1, updated: 7, deleted: 0 });
-  const { db } = await mirror.app();
-  expect(await db.query(`select key, kind from record_problem`)).toEqual([{ key: 'j5', kind: 'unreadable' }]);
+  expect(await mirror.query(`select key, kind from record_problem`)).toEqual([{ key: 'j5', kind: 'unreadable' }]);
 });

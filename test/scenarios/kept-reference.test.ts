@@ -68,7 +68,7 @@ it('is found by check --online in jobs that were made before', async () => {
   site.drops = () => false;
   await mirror.sync();
   expect(await state()).toBe('shown');
-  await (await mirror.app()).db.query('update site_state set reference_field = null');
+  await mirror.query('update site_state set reference_field = null');
   site.drops = () => true;
   expect((await run('check')).out).not.toContain(SAYS);
   expect((await run('check', '--online')).out).toContain(SAYS);
@@ -91,7 +91,7 @@ it('a list that shows references ends it as well', async () => {
     path.startsWith('/jobs.xml?') || /^\/jobs\.xml$/.test(path) ? body : withoutNumber(body),
   );
   await mirror.sync();
-  await (await mirror.app()).db.query(`update feed_state set site_checked_at = null`);
+  await mirror.query(`update feed_state set site_checked_at = null`);
   await mirror.syncOf(postings(5));
   expect(['shown', 'some']).toContain(await state());
 });

@@ -31,7 +31,7 @@ async function failing(): Promise<readonly string[][]> {
   return [check.failing.map(({ condition }) => condition), failing.map(({ kind }) => kind)];
 }
 const entries = async () =>
-  (await mirror.app()).db.query<{ id: number; key: string; found: string }>(
+  mirror.query<{ id: number; key: string; found: string }>(
     'select id, key, found_job_id as found from change where found_job_id is not null order by key',
   );
 
@@ -140,8 +140,7 @@ describe('jobs with references of the feed', () => {
     await make('p4');
     await mirror.writeFeed(feedXml([...postings(3), posting('p4', { state: 'Jalisco' })]));
     expect(await mirror.sync()).toMatchObject({ created: 3, rejected: 1 });
-    const { db } = await mirror.app();
-    const [rejected] = await db.query<{ id: number }>(`select id from change where key = 'p4'`);
+    const [rejected] = await mirror.query<{ id: number }>(`select id from change where key = 'p4'`);
     await mirror.stopEngine();
     await run('review', 'edit', String(rejected?.id), '--set', 'location-state=Ohio');
     expect(await mirror.sandbox.inspect.count()).toBe(4);
@@ -176,10 +175,9 @@ describe('jobs with references of the feed', () => {
   it('are searched again in a restored database', async () => {
     await open();
     await mirror.sync();
-    const { db } = await mirror.app();
-    await db.query('delete from mapping');
-    await db.query('delete from document');
-    await db.query(`update installation set place = 'another'`);
+    await mirror.query('delete from mapping');
+    await mirror.query('delete from document');
+    await mirror.query(`update installation set place = 'another'`);
     await mirror.stopEngine();
     await writeFile(join(mirror.folder, 'feed.xml'), feedXml(postings(4).map((one) => ({ ...one, title: 'Changed' }))));
     expect(await mirror.sync()).toMatchObject({ created: 0, in_doubt: 4 });
@@ -195,7 +193,7 @@ it('nothing is created while the list cannot be read, with the reason, until a p
   expect(report.message).toContain('jobmirror feeds new acme');
   // It may still succeed; after a while it counts as a failure.
   expect(await failing()).toEqual([[], []]);
-  await (await mirror.app()).db.query(`update change set since = since - interval '6 minutes'`);
+  await mirror.query(`update change set since = since - interval '6 minutes'`);
   expect(await failing()).toEqual([['unsearched'], ['unsearched']]);
   await mirror.stopEngine();
   expect((await run('status')).out).toContain('acme: no new jobs are created');
@@ -219,7 +217,7 @@ it.each(['429', '503'] as const)('a list that is answered with %s for more than 
   await mirror.sandbox.setFaults([]);
   // Otherwise the worker might search the site and create before the next pull begins.
   await mirror.stopEngine();
-  await (await mirror.app()).db.query(`update feed_state set site_check_failed_at = '-infinity'`);
+  await mirror.query(`update feed_state set site_check_failed_at = '-infinity'`);
   expect(await mirror.sync()).toMatchObject({ created: 4 });
   expect(await failing()).toEqual([[], []]);
 });

@@ -29,15 +29,14 @@ it.each(CASES)(
   async ({ desired, missingPulls }) => {
     mirror = await openMirror({ feed: { delete_guard: `{ missing_pulls: ${missingPulls} }` } });
     await mirror.syncOf(postings(3));
-    const { db } = await mirror.app();
-    await db.query(
+    await mirror.query(
       `insert into mapping (feed, key, site, site_job_id, record_hash, content_hash)
      select 'acme', 'gone ' || n, 'board', 'x' || n, decode(md5('record ' || n), 'hex'), decode(md5('content ' || n), 'hex')
      from generate_series(1, $1::int) n`,
       [MANY],
     );
     if (desired === 'an update') {
-      await db.query(
+      await mirror.query(
         `insert into change (feed, key, site, desired, operation, fields, record_hash, content_hash, pull, state)
        select 'acme', key, 'board', 'present', 'update', '{}', decode(md5('newer ' || key), 'hex'), content_hash, 1, 'failed'
        from mapping where key like 'gone %'`,

@@ -72,19 +72,18 @@ it('shows a pause, what waits and what is held', async () => {
   await appendFile(mirror.configPath, 'listen: { port: 0 }\n');
   await mirror.syncOf(postings(4));
   await mirror.syncOf([]);
-  const { db } = await mirror.app();
   // In the order of the backlog, the oldest first.
-  await db.query(
+  await mirror.query(
     `insert into change (feed, key, site, desired, operation, fields, state, since, not_before)
      select 'acme', 'old' || i, 'board', 'present', 'update', '{}', 'ready', now() - make_interval(hours => 4 - i),
        now() + interval '1 day' from generate_series(1, 3) i`,
   );
-  await db.query(`update change set since = now() - interval '2 hours' where state = 'held'`);
-  await db.query(
+  await mirror.query(`update change set since = now() - interval '2 hours' where state = 'held'`);
+  await mirror.query(
     `insert into record_problem (feed, kind, record_hash, problems, excerpt, first_pull, discarded)
      select 'acme', 'unreadable', i::text::bytea, '[]', '', 1, i > 2 from generate_series(1, 5) i`,
   );
-  await db.query(`update site_state set paused_since = now(), pause_cause = '"test"'`);
+  await mirror.query(`update site_state set paused_since = now(), pause_cause = '"test"'`);
   const { value } = await serve();
   expect(await value(changes('held'))).toBe(4);
   expect(await value(changes('ready'))).toBe(3);

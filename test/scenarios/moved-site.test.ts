@@ -292,9 +292,8 @@ describe('another port of this machine', () => {
 
 it('a site without jobs may move', { tags: 'slow' }, async () => {
   await openMirrored();
-  const { db } = await mirror.app();
-  await db.query('delete from mapping');
-  await db.query('delete from document');
+  await mirror.query('delete from mapping');
+  await mirror.query('delete from document');
   await moveTo('localhost');
   await mirror.sync();
   expect(await state()).toMatchObject({ pausedSince: undefined, address: expect.stringContaining('localhost') });

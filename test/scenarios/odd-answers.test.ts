@@ -101,7 +101,7 @@ describe('creates', () => {
         Object.entries(contradictions).map(([key, [, , why]]) => [key, ['in_doubt', expect.stringContaining(why)]]),
       ),
     );
-    expect(await (await mirror.app()).db.query('select from mapping')).toEqual([]);
+    expect(await mirror.query('select from mapping')).toEqual([]);
   });
 });
 

@@ -63,8 +63,7 @@ it('the pages of a list', async () => {
 it('orphan site jobs', async () => {
   site = await openSite(() => [204]);
   mirror = await openMirror({ site: { base_url: site.url.href, limits: limits(30), list_path: undefined } });
-  const { db } = await mirror.app();
-  await db.query(
+  await mirror.query(
     `insert into orphan_site_job (site, site_job_id, feed, key) select 'board', n, 'acme', n from generate_series(1, 12) n`,
   );
   await mirror.engine();

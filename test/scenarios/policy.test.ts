@@ -40,8 +40,7 @@ it('upsert_only updates jobs and deletes none; back at mirror, what is missing g
   expect(await mirror.syncOf([])).toMatchObject({ gone: 6, grace: 6, held: 0, deleted: 0 });
   expect(await mirror.syncOf([])).toMatchObject({ gone: 6, grace: 6 });
   expect(await mirror.sandbox.inspect.count()).toBe(6);
-  const { db } = await mirror.app();
-  await db.query('update mapping set missing_pulls = 32766');
+  await mirror.query('update mapping set missing_pulls = 32766');
   expect(await mirror.syncOf([])).toMatchObject({ gone: 6, grace: 6 });
   // What comes back is the same job.
   mirror.sandbox.requests.clear();

@@ -275,13 +275,12 @@ describe('a few keys at a time', () => {
   };
   /** As if everything had happened so many days earlier. */
   const daysPass = async (days: number) => {
-    const { db } = await mirror.app();
     for (const [table, column] of [
       ['pull', 'started_at'],
       ['mapping', 'mapped_at'],
       ['deletion', 'deleted_at'],
     ])
-      await db.query(`update ${table} set ${column} = ${column} - make_interval(days => ${days})`);
+      await mirror.query(`update ${table} set ${column} = ${column} - make_interval(days => ${days})`);
   };
 
   it.each([0, 1])('four in each pull, %i days apart: the second time it is asked', async (days) => {
@@ -385,8 +384,7 @@ describe('what was doubled before', () => {
     expect(await idsByTitle()).toEqual(before);
     expect([...(await mirror.siteJobs()).keys()].sort()).toEqual(wards('b', 8).map(({ key }) => key));
     expect(await syncOnce()).toMatchObject({ status: 'mirrored', unchanged: 8, requests: 0 });
-    const { db } = await mirror.app();
-    const acts = await db.query<{ detail: Record<string, string> }>(
+    const acts = await mirror.query<{ detail: Record<string, string> }>(
       `select detail from audit where action = 'rekey' order by key`,
     );
     expect(acts[0]?.detail).toEqual({

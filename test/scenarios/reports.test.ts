@@ -113,8 +113,7 @@ it('a doubt whose posting is gone only waits for review', async () => {
   await mirror.sandbox.setFaults([{ name: '500', made: true, on: ['create'], count: 1 }]);
   await mirror.writeFeed(feedXml([posting('a'), posting('b')]));
   expect(await mirror.sync()).toMatchObject({ status: 'review', in_doubt: 1, created: 1 });
-  const { db } = await mirror.app();
-  const [doubt] = await db.query<{ key: string }>(`select key from change where state = 'in_doubt'`);
+  const [doubt] = await mirror.query<{ key: string }>(`select key from change where state = 'in_doubt'`);
   const report = await mirror.syncOf([posting('a'), posting('b')].filter(({ key }) => key !== doubt?.key));
   expect(report).toMatchObject({ status: 'review', gone: 1, pending_deletes: 1, unchanged: 1 });
   expect(exitStatusOf(report)).toBe(2);

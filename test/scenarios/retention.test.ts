@@ -13,16 +13,14 @@ afterEach(() => mirror.close());
 async function open(): Promise<void> {
   mirror = await openMirror();
   await mirror.writeFeed(feedXml(postings(2)));
-  const { db } = await mirror.app();
-  await db.query(
+  await mirror.query(
     `insert into request (feed, key, at, operation, outcome, duration_ms)
      select 'acme', 'old ' || n, now() - interval '400 days', 'create', 'created', 1 from generate_series(1, 50) n`,
   );
 }
 
 const oldRows = async () => {
-  const { db } = await mirror.app();
-  return (await db.query(`select from request where key like 'old %'`)).length;
+  return (await mirror.query(`select from request where key like 'old %'`)).length;
 };
 
 it('with sync, once an hour, without a message', async () => {
@@ -32,10 +30,9 @@ it('with sync, once an hour, without a message', async () => {
     errors: expect.not.stringContaining('old rows'),
   });
   expect(await oldRows()).toBe(0);
-  const { db } = await mirror.app();
-  const [first] = await db.query('select old_rows_removed_at from installation');
+  const [first] = await mirror.query('select old_rows_removed_at from installation');
   await runProgram(mirror, 'sync');
-  expect(await db.query('select old_rows_removed_at from installation')).toEqual([first]);
+  expect(await mirror.query('select old_rows_removed_at from installation')).toEqual([first]);
 });
 
 it.each(['start', 'work'])('with %s, soon after its start', async (command) => {

@@ -57,8 +57,7 @@ async function openReusing(ends: Ends, idOf: (number: string) => string, bodies:
   return { jobs, ...opened, showWith };
 }
 
-const mapped = async (mirror: Mirror) =>
-  (await mirror.app()).db.query('select key, site_job_id as id from mapping order by key');
+const mapped = async (mirror: Mirror) => mirror.query('select key, site_job_id as id from mapping order by key');
 
 describe.each([
   ['shows the new job in its response', true],
@@ -78,8 +77,7 @@ describe.each([
       { key: 'new', id: 'id-old' },
       { key: 'stays', id: 'id-stays' },
     ]);
-    const { db } = await mirror.app();
-    const acts = await db.query('select key, action from audit order by id');
+    const acts = await mirror.query('select key, action from audit order by id');
     expect(acts).toEqual([
       { key: 'old', action: expect.stringContaining('end the claim to job id-old') },
       { key: 'new', action: expect.stringContaining('take job id-old') },
@@ -148,8 +146,7 @@ describe('while a create is in doubt, at a site that does not show the job', { c
     });
     expect(reusing.got.filter(({ method }) => method === 'DELETE')).toEqual([]);
     for (const key of keys) expect(jobs.get(`id-${key}`)).toContain(`<number>lost ${key}</number>`);
-    const { db } = await mirror.app();
-    const failed = await db.query<{ key: string; kind: string; message: string }>(
+    const failed = await mirror.query<{ key: string; kind: string; message: string }>(
       `select key, reason->>'kind' as kind, reason->>'message' as message from change where state = 'failed'`,
     );
     expect(failed.map(({ key }) => key).sort()).toEqual(keys.sort());
@@ -161,7 +158,7 @@ describe('while a create is in doubt, at a site that does not show the job', { c
       expect(message).toContain(`id-${key}`);
       expect(message).toContain(replies[key]?.[1]);
     }
-    expect(await db.query('select from uncertain_write')).toEqual([]);
+    expect(await mirror.query('select from uncertain_write')).toEqual([]);
   });
 
   it('a job is deleted once it is shown, if it is still the job of the posting', async ({ ends, expect }) => {
@@ -264,10 +261,11 @@ it.concurrent('a job that a site uses for two postings does not alternate betwee
 
 it.concurrent('an orphan site job whose ID a create was answered with is not deleted', async ({ ends }) => {
   const { mirror } = await openReusing(ends, (key) => `id-${key}`, true);
-  const { db } = await mirror.app();
-  await db.query(`insert into orphan_site_job (site, site_job_id, feed, key) values ('board', 'id-a', 'acme', 'gone')`);
+  await mirror.query(
+    `insert into orphan_site_job (site, site_job_id, feed, key) values ('board', 'id-a', 'acme', 'gone')`,
+  );
   await mirror.syncOf([posting('a')]);
-  expect(await db.query('select site_job_id from orphan_site_job')).toEqual([]);
+  expect(await mirror.query('select site_job_id from orphan_site_job')).toEqual([]);
 });
 
 it.concurrent('an orphan site job that may have been deleted is left alone while a later create is in doubt', async ({
@@ -278,13 +276,12 @@ it.concurrent('an orphan site job that may have been deleted is left alone while
     mirror,
     site: reusing,
   } = await openReusing(ends, (key) => (key === 'lost' ? 'id-orphan' : `id-${key}`), true);
-  const { db } = await mirror.app();
-  await db.query(
+  await mirror.query(
     `insert into orphan_site_job (site, site_job_id, feed, key, attempts, not_before)
      values ('board', 'id-orphan', 'acme', 'gone', 1, now() + interval '1 day')`,
   );
   expect(await mirror.syncOf([posting('lost')])).toMatchObject({ in_doubt: 1 });
-  await db.query('update orphan_site_job set not_before = now()');
+  await mirror.query('update orphan_site_job set not_before = now()');
   expect(await mirror.syncOf([posting('lost'), posting('more')])).toMatchObject({ created: 1, in_doubt: 1 });
   expect(reusing.got.filter(({ method }) => method === 'DELETE')).toEqual([]);
   expect(jobs.has('id-orphan')).toBe(true);
@@ -413,10 +410,9 @@ it.concurrent.for<[string, (text: string) => string]>([
 
 it.concurrent('a person decides about such a job if what the older posting had is not known', async ({ ends }) => {
   const { jobs, site, mirror } = await openListing(ends, (text) => text);
-  const { db } = await mirror.app();
-  await db.query(`delete from document where key = 'old'`);
+  await mirror.query(`delete from document where key = 'old'`);
   expect(await mirror.sync()).toMatchObject({ status: 'review', in_doubt: 1 });
-  const changes = await db.query<{ note: string }>(
+  const changes = await mirror.query<{ note: string }>(
     `select key, state, reason->>'note' as note from change where state = 'in_doubt'`,
   );
   expect(changes).toEqual([{ key: 'new', state: 'in_doubt', note: expect.stringContaining('may have made: old;') }]);
@@ -429,11 +425,10 @@ it.concurrent('a job that was left alone for a posting that is gone is still rec
 }) => {
   const mirror = await openSandbox(ends);
   await mirror.syncOf([posting('a'), posting('stays')]);
-  const { db } = await mirror.app();
-  const [own] = await db.query<{ id: string }>(`select site_job_id as id from mapping where key = 'a'`);
+  const [own] = await mirror.query<{ id: string }>(`select site_job_id as id from mapping where key = 'a'`);
   // Since the backup that is restored now, the job of `a` has expired, and the site has given its ID to that of `b`.
   await changeJob(mirror, own?.id ?? '', { number: 'b' });
-  await db.query('update feed_state set site_checked_at = null, restored_at = now()');
+  await mirror.query('update feed_state set site_checked_at = null, restored_at = now()');
   const wrong = posting('b', { state: 'Jalisco' });
   await mirror.writeFeed(feedXml([posting('a'), posting('stays'), posting('searched'), wrong]));
   expect(await mirror.sync()).toMatchObject({ created: 1, rejected: 1, unchanged: 2 });

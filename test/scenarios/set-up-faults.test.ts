@@ -49,7 +49,7 @@ async function openSet(ends: Ends, refuse: Set['refuse'], settings: MirrorOption
     requests: () => site.got.filter(({ method }) => method !== 'GET').length,
     resume: async () => void (await resumeSite((await mirror.app()).db, siteName('board'))),
     states: async () => {
-      const rows = await (await mirror.app()).db.query<{ state: string; n: number }>(
+      const rows = await mirror.query<{ state: string; n: number }>(
         'select state, count(*)::int as n from change group by state',
       );
       return Object.fromEntries(rows.map(({ state, n }) => [state, n]));
@@ -100,8 +100,7 @@ describe('a site that refuses every posting alike', { concurrent: true }, () => 
     expect(report.message).toContain(says);
     expect(report.message).toContain('jobmirror resume board');
     expect(await set.states()).toEqual({ ready: 5 });
-    const { db } = await set.mirror.app();
-    expect(await db.query(`select from failure where kind = 'rejected'`)).toEqual([]);
+    expect(await set.mirror.query(`select from failure where kind = 'rejected'`)).toEqual([]);
     // Nobody has resumed it.
     const before = set.requests();
     expect(await set.mirror.sync()).toMatchObject({ status: 'pending', pending: 5 });
@@ -179,8 +178,7 @@ describe('a refusal that is about postings', { concurrent: true }, () => {
     expect(report).toMatchObject({ status: 'review', rejected: 6, pending: 0 });
     expect(report.message).toContain('nothing was mirrored');
     expect(set.requests()).toBe(6);
-    const { db } = await set.mirror.app();
-    expect(await db.query(`select distinct field, message from review_entry`)).toEqual([
+    expect(await set.mirror.query(`select distinct field, message from review_entry`)).toEqual([
       { field: 'location-state', message: 'is not included in the list' },
     ]);
   });
@@ -220,8 +218,7 @@ describe('a refusal that is about postings', { concurrent: true }, () => {
     set.refuse = () => hash(400, 'found unpermitted parameter: :category_name');
     await set.mirror.writeFeed(feedXml([...postings(3), { key: 'p4' }]));
     expect(await set.mirror.sync()).toMatchObject({ status: 'review', rejected: 1, pending: 0 });
-    const { db } = await set.mirror.app();
-    expect(await db.query('select field from review_entry')).toEqual([{ field: 'category-name' }]);
+    expect(await set.mirror.query('select field from review_entry')).toEqual([{ field: 'category-name' }]);
   });
 
   it('is told at once if the check is off', async ({ ends }) => {

@@ -82,7 +82,7 @@ async function verify(...args: readonly string[]) {
 }
 
 const writes = () => site.asked.splice(0).filter((line) => !line.startsWith('GET'));
-const rows = async (sql: string): Promise<Record<string, unknown>[]> => (await mirror.app()).db.query(sql);
+const rows = async (sql: string): Promise<Record<string, unknown>[]> => mirror.query(sql);
 async function idOf(key: string): Promise<string> {
   const [row] = await rows(`select site_job_id as id from mapping where key = '${key}'`);
   return String(row?.id);

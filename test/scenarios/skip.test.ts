@@ -26,7 +26,7 @@ async function sync(list?: readonly TestPosting[]) {
 }
 
 async function stored(): Promise<number> {
-  const [row] = await (await mirror.app()).db.query<{ n: number }>('select count(*) as n from skipped_record');
+  const [row] = await mirror.query<{ n: number }>('select count(*) as n from skipped_record');
   return row?.n ?? -1;
 }
 
@@ -147,8 +147,7 @@ describe('the rule', () => {
       feedXml(withDrafts('p1', 'p2', 'p3').slice(0, 3)).replace('</source>', `${broken}</source>`),
     );
     await sync();
-    const { db } = await mirror.app();
-    await db.query('update record_problem set discarded = true');
+    await mirror.query('update record_problem set discarded = true');
     expect(await sync()).toMatchObject({ complete: true, skipped: 3, unreadable: 1, held: 3, deleted: 0 });
   });
 

@@ -58,8 +58,7 @@ it('a create without an answer is found in the list, and the jobs of other posti
   await mirror.syncOf([posting('a')]);
   expect(await mirror.syncOf([posting('a'), posting('b')])).toMatchObject({ status: 'mirrored', in_doubt: 0 });
   expect(jobs.size).toBe(2);
-  const { db } = await mirror.app();
-  expect(await db.query('select key, site_job_id as id from mapping order by key')).toEqual([
+  expect(await mirror.query('select key, site_job_id as id from mapping order by key')).toEqual([
     { key: 'a', id: '1-nurse' },
     { key: 'b', id: '2' },
   ]);

@@ -87,7 +87,7 @@ describe('a short token, which occurs in IDs and Location', { concurrent: true }
     const { jobs, mirror, requests, feed } = await openStage(ends, { token, idOf, siteLines: patientSite(30) });
     await feed(posting('a'), posting('b'), posting('c'));
     expect(await mirror.sync()).toMatchObject({ status: 'mirrored', created: 3 });
-    const mapped = await (await mirror.app()).db.query<{ key: string; id: string }>(
+    const mapped = await mirror.query<{ key: string; id: string }>(
       'select key, site_job_id as id from mapping order by key',
     );
     for (const { key, id } of mapped) expect(jobs.get(id)?.get('number')).toBe(key);
@@ -143,8 +143,7 @@ describe('a long token that is a word of the feed as well', { concurrent: true }
     expect(titles(jobs)).toEqual(['Senior frontend-developer a', 'Senior frontend-developer b']);
     expect(requests('POST')).toHaveLength(2);
     expect(requests('PUT')).toEqual([]);
-    const { db } = await mirror.app();
-    const kept = await db.query<{ title: string }>(`select fields->>'title' as title from document order by 1`);
+    const kept = await mirror.query<{ title: string }>(`select fields->>'title' as title from document order by 1`);
     expect(kept.map(({ title }) => title)).toEqual(titles(jobs));
     expect(await mirror.sync()).toMatchObject({ status: 'mirrored', requests: 0 });
   });
@@ -175,8 +174,7 @@ describe('a long token that is a word of the feed as well', { concurrent: true }
     await feed(wordy(`${token}-1`), wordy(`${token}-3`));
     expect(await mirror.sync()).toMatchObject({ status: 'review', created: 1, in_doubt: 1 });
     expect(requests('POST')).toHaveLength(1);
-    const { db } = await mirror.app();
-    expect(JSON.stringify(await db.query('select * from site_reference'))).not.toMatch(/frontend/i);
+    expect(JSON.stringify(await mirror.query('select * from site_reference'))).not.toMatch(/frontend/i);
     await feed(wordy(`${token}-1`), wordy(`${token}-2`), wordy(`${token}-3`));
     expect(await mirror.sync()).toMatchObject({ created: 0, in_doubt: 2 });
     expect(jobs.size).toBe(3);
@@ -186,8 +184,9 @@ describe('a long token that is a word of the feed as well', { concurrent: true }
     const { jobs, mirror, feed } = await openStage(ends, { token, siteLines: patientSite(30) });
     await feed(wordy('a'), wordy('b'));
     expect(await mirror.sync()).toMatchObject({ status: 'mirrored', created: 2 });
-    const { db } = await mirror.app();
-    expect(await db.query(`select distinct kind, detail from value_rewrite`)).toEqual([{ kind: 'exact', detail: '' }]);
+    expect(await mirror.query(`select distinct kind, detail from value_rewrite`)).toEqual([
+      { kind: 'exact', detail: '' },
+    ]);
     expect(await mirror.sync()).toMatchObject({ status: 'mirrored', requests: 0 });
     expect(jobs.size).toBe(2);
   });
@@ -210,9 +209,8 @@ describe('a long token that is a word of the feed as well', { concurrent: true }
     expect(await mirror.sync()).toMatchObject({ status: 'mirrored', requests: 0 });
     expect(requests('PUT')).toHaveLength(puts);
     expect(jobs.size).toBe(2);
-    const { db } = await mirror.app();
     for (const table of ['document', 'change', 'value_rewrite', 'failure', 'request', 'mapping', 'site_reference']) {
-      expect(JSON.stringify(await db.query(`select * from ${table}`))).not.toContain(token);
+      expect(JSON.stringify(await mirror.query(`select * from ${table}`))).not.toContain(token);
     }
   });
 });

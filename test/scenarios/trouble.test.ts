@@ -65,7 +65,7 @@ it('a site that refuses the token for one job only is not paused again and again
   await mirror.writeFeed(feedXml(changedTitles(12)));
   let report = await mirror.sync();
   for (let more = 0; more < 4 && report.status === 'pending'; more++) {
-    await (await mirror.app()).db.query(`update request set at = at - interval '1 minute'`);
+    await mirror.query(`update request set at = at - interval '1 minute'`);
     await mirror.stopEngine();
     report = await mirror.sync();
   }
@@ -165,10 +165,10 @@ describe('a site that says "no such job"', () => {
     await expect.poll(() => mirror.sandbox.requests.total()).toBeGreaterThan(before);
     await mirror.stopEngine();
     await mirror.sandbox.setFaults([]);
-    await (await mirror.app()).db.query(`update orphan_site_job set not_before = '-infinity'`);
+    await mirror.query(`update orphan_site_job set not_before = '-infinity'`);
     await mirror.engine();
     await expect.poll(() => mirror.sandbox.inspect.count()).toBe(2);
-    const left = async () => (await mirror.app()).db.query('select from orphan_site_job');
+    const left = async () => mirror.query('select from orphan_site_job');
     await expect.poll(left).toEqual([]);
   });
 

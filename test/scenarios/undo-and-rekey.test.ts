@@ -36,8 +36,7 @@ const titles = async () => (await mirror.sandbox.inspect.jobs()).map(({ fields }
 const idOf = async (title: string) =>
   (await mirror.sandbox.inspect.jobs()).find(({ fields }) => fields.title === title)?.id;
 const mapped = async () =>
-  (await (await mirror.app()).db.query<{ site_job_id: string }>('select key, site_job_id from mapping order by key')) ??
-  [];
+  (await mirror.query<{ site_job_id: string }>('select key, site_job_id from mapping order by key')) ?? [];
 
 const OTHER = { description: '<p>Other</p>' };
 
@@ -92,7 +91,7 @@ describe('a feed whose keys seem to have changed', () => {
     const { pull } = await syncOf(wards('b', 7));
     await syncOf(wards('b', 7));
     expect(await undo(pull)).toMatchObject({ status: 0 });
-    expect(await (await mirror.app()).db.query('select from change')).toEqual([]);
+    expect(await mirror.query('select from change')).toEqual([]);
     await mirror.stopEngine();
     expect((await run('feeds', 'rekey', 'acme')).out).toContain('do not seem to have changed');
     expect(await titles()).toEqual(before);

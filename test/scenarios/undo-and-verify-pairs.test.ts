@@ -91,5 +91,5 @@ it('recover does not mark jobs that the policy never sets', async () => {
   const recovered = await run('recover', 'acme', '--yes');
   expect(recovered).toMatchObject({ status: 0 });
   expect(recovered.out).toContain('policy create_only changes no job: 1 job that is gone or differs stays so');
-  expect(await (await mirror.app()).db.query('select from uncertain_write')).toEqual([]);
+  expect(await mirror.query('select from uncertain_write')).toEqual([]);
 });

@@ -74,7 +74,7 @@ async function sync() {
 const descriptions = async () =>
   Object.fromEntries([...(await mirror.siteJobs())].map(([key, { description }]) => [key, description]));
 const messages = async () =>
-  (await mirror.app()).db.query(`select key, problems->0->>'message' as message from record_problem order by key`);
+  mirror.query(`select key, problems->0->>'message' as message from record_problem order by key`);
 const ABOUT_ALL = { j1: 'About j1', j2: 'About j2', j3: 'About j3' };
 
 describe('an error with status 200', () => {
@@ -213,7 +213,7 @@ it('excerpts show no credentials that the source repeats, in the list or in deta
   answer = (id, response) =>
     sendJson(response, { self: `/x?api_key=${key}`, ...(id.startsWith('j2') ? {} : { text: 'About' }) });
   expect(await sync()).toMatchObject({ created: 1, unreadable: 2 });
-  const rows = JSON.stringify(await (await mirror.app()).db.query('select excerpt, problems from record_problem'));
+  const rows = JSON.stringify(await mirror.query('select excerpt, problems from record_problem'));
   expect(rows.match(/api_key=\[secret\]/g)).toHaveLength(3);
   expect(rows).not.toContain(key);
 });

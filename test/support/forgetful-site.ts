@@ -41,14 +41,13 @@ export async function openForgetfulSite(): Promise<ForgetfulSite> {
 
 /** What a lost database no longer knows. The feed's postings are not read anew unless their file changes. */
 export async function loseMappings(mirror: Mirror, feed?: string): Promise<void> {
-  const { db } = await mirror.app();
   for (const table of ['mapping', 'document', 'change', 'request', 'site_reference'])
-    await db.query(
+    await mirror.query(
       table === 'site_reference'
         ? 'delete from site_reference'
         : `delete from ${table} where $1::text is null or feed = $1`,
       table === 'site_reference' ? [] : [feed ?? null],
     );
-  await db.query(`update installation set place = 'another'`);
+  await mirror.query(`update installation set place = 'another'`);
   await mirror.stopEngine();
 }

@@ -44,6 +44,8 @@ export interface Program {
   readonly env: Readonly<Record<string, string>>;
   /** Opens the app, unless it is open. */
   app(): Promise<App>;
+  /** Asks the database of the app. */
+  readonly query: Database['query'];
   /** Starts sending, unless started. */
   engine(): Promise<Engine>;
   /** Stops both, as a stop of the process would; with 0 ms, cuts off requests in flight. */
@@ -152,6 +154,7 @@ export async function openProgram(
     configPath,
     env,
     app,
+    query: async (text, values) => (await app()).db.query(text, values),
     engine,
     stopEngine,
     writeFeed,
