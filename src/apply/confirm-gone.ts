@@ -9,7 +9,7 @@ import { type Outcome, type SiteJob, statesDeletion, toCompare } from '../site/e
 import type { Attempt } from '../store/change/attempt.ts';
 import { type AddressProof, tellHidden } from '../store/mapping/visible-jobs.ts';
 import { learntRewrites } from '../store/site/kept-values.ts';
-import { explainForeignReference } from './confirm-own.ts';
+import { explainForeignReference, isCertainlyForeign } from './confirm-own.ts';
 import { checkOtherJobs, isProven, noteProven } from './prove-token.ts';
 import { showJob } from './show-job.ts';
 import type { SiteContext } from './site-context.ts';
@@ -34,7 +34,8 @@ export async function confirmGone(
     const shown = await showJob(siteContext, siteJobId, signal);
     if (shown !== undefined && !statesDeletion(shown)) {
       const foreign = await explainForeignReference(shown, attempt, siteContext);
-      if (foreign !== undefined) return { kind: 'foreign', message: foreign };
+      if (foreign !== undefined && (await isCertainlyForeign(attempt, siteContext)))
+        return { kind: 'foreign', message: foreign };
       return { kind: 'unknown', message: `the site says that job ${siteJobId} is gone, but still shows it` };
     }
     const hidden = shown === undefined ? await tellHidden(siteContext, siteJobId) : undefined;

@@ -1,5 +1,5 @@
 // Before a change or delete, checks that the job is still its posting's, if the site may have reused the job ID.
-import { showsOwnForm } from '../plan/compare-shown.ts';
+import { readForms, showsOwnForm } from '../plan/compare-shown.ts';
 import { type Message, messageOf, plural } from '../plan/message.ts';
 import { fieldOf } from '../plan/same-meaning.ts';
 import { judgeSuspicion, MAX_REFUSED_ALIKE } from '../plan/set-up-suspicion.ts';
@@ -10,7 +10,7 @@ import { formOfRefusal, type SetUpFault } from '../site/set-up-fault.ts';
 import { readSetUpSuspects } from '../store/backlog/set-up-suspects.ts';
 import type { Attempt } from '../store/change/attempt.ts';
 import { provenByValues } from '../store/change/candidate-owners.ts';
-import { learntRewrites } from '../store/site/kept-values.ts';
+import { learntRewrites, referenceState } from '../store/site/kept-values.ts';
 import { wasRefusedAlone } from '../store/site/recent-requests.ts';
 import { checkOtherJobs, showsJobs } from './prove-token.ts';
 import { problemsInOneSentence } from './record-outcome.ts';
@@ -50,14 +50,16 @@ export async function confirmOwn(
       : undefined;
   }
   const foreign = shown === undefined ? undefined : await explainForeignReference(shown, attempt, siteContext);
-  if (foreign !== undefined) return notSent({ kind: 'foreign', message: foreign });
+  if (foreign !== undefined && (await isCertainlyForeign(attempt, siteContext)))
+    return notSent({ kind: 'foreign', message: foreign });
   if (request.kind === 'update') return undefined;
   const why =
-    shown === undefined
+    foreign ??
+    (shown === undefined
       ? await tellBlindSite(siteContext, request.siteJobId, signal)
       : showsReference(shown, siteContext)
         ? undefined
-        : await tellOtherTitle(shown, attempt, siteContext);
+        : await tellOtherTitle(shown, attempt, siteContext));
   return why === undefined
     ? undefined
     : notSent({ kind: 'unconfirmed', message: unconfirmedBecause(request.siteJobId, why) });
@@ -131,6 +133,18 @@ export async function explainForeignReference(
   const learnt = await learntRewrites(siteContext.db, siteContext.site);
   if (tellOtherReference(compared, { ...expected, learnt }) === undefined) return undefined;
   return tellOtherReference(shown, expected) ?? "the job does not show the posting's reference";
+}
+
+/**
+ * Whether another reference is enough to end a posting's claim to the job. Not for a delete, after which nobody would look for the job,
+ * if the site is not known to show references as they were sent: it may have made this one of the posting's own.
+ */
+export async function isCertainlyForeign({ request, forms }: Attempt, siteContext: SiteContext): Promise<boolean> {
+  const { db, site, address, policy } = siteContext;
+  const field = policy.referenceField ?? '';
+  const { kind } = readForms(forms)(field);
+  if (request.kind === 'update' || kind === 'as_sent' || kind === 'rewritten') return true;
+  return (await referenceState(db, { site, address, field })) === 'shown';
 }
 
 // Double-checks a site that refuses a request: one that says "not authorised" may say so of one job only, and one that

@@ -16,13 +16,20 @@ const formsOf = (fields: Fields) =>
     { fields, kept: fields, types: undefined, isWhole: true },
   );
 
-async function outcomeOf(fields: Fields, formerly?: Fields) {
+async function outcomeOf(
+  fields: Fields,
+  formerly?: Fields,
+  references?: { readonly shown: boolean; readonly missing: boolean },
+) {
   const client = {
     show: async () => ({ siteJobId: siteJobId('7'), fields }),
   } as unknown as SiteContext['client'];
+  const siteContext = siteContextWith({ client }, (statement) =>
+    references !== undefined && statement.includes('reference_shown_at') ? [references] : [],
+  );
   const forms = formerly && formsOf(formerly);
   const attempt = { ...attemptOf('delete'), before: BEFORE, idMayBeReused: true, forms };
-  return (await confirmOwn(attempt, siteContextWith({ client }), new AbortController().signal))?.outcome.kind;
+  return (await confirmOwn(attempt, siteContext, new AbortController().signal))?.outcome.kind;
 }
 
 describe('a delete of a job without a reference', () => {
@@ -39,7 +46,10 @@ describe('a delete of a job without a reference', () => {
 
 it('a job that shows another reference is another posting’s, unless it showed that after our last write', async () => {
   const shown = { title: BEFORE.title, number: 'JOB-4711' };
-  expect(await outcomeOf(shown)).toBe('foreign');
+  expect(await outcomeOf(shown, undefined, { shown: true, missing: false })).toBe('foreign');
+  expect(await outcomeOf(shown, undefined, { shown: true, missing: true })).toBe('unconfirmed');
+  // The site may have made it of the posting's own.
+  expect(await outcomeOf(shown)).toBe('unconfirmed');
   expect(await outcomeOf(shown, { ...shown, number: 'JOB-9' })).toBe('foreign');
   expect(await outcomeOf(shown, shown)).toBeUndefined();
   // It may show the same reference for every job, or make it of an ID that it uses again.

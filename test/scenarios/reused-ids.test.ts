@@ -1,6 +1,7 @@
 // Sites that answer a create with the job ID of another posting: the new posting's job is never changed or deleted for the older.
 // @module-tag slow
 import { describe, expect } from 'vitest';
+import { runProgram } from '../cli/run-program.ts';
 import { type Got, openSite, type Reply } from '../site/scripted-site.ts';
 import { type Ends, endsTest as it } from '../support/ends-test.ts';
 import { changeJob } from '../support/hand-made-jobs.ts';
@@ -257,6 +258,37 @@ it.concurrent('a job that a site uses for two postings does not alternate betwee
   const sent = merging.got.length;
   expect(await mirror.sync()).toMatchObject({ status: 'review', failed: 1, unchanged: 1, requests: 0 });
   expect(merging.got.length).toBe(sent);
+});
+
+it.concurrent('a job whose reference the site may have rewritten is kept in review while a create is in doubt, and deleted afterwards', async ({
+  ends,
+}) => {
+  const { jobs, mirror, site, showWith } = await openReusing(ends, (key) => `id-${key}`, false);
+  showWith((id) => {
+    const job = jobs.get(id);
+    return job === undefined ? undefined : [200, {}, jobXml(id, job.replace(/<number>[^<]*/, '<number>0'))];
+  });
+  await mirror.syncOf([posting('gone'), posting('stays')]);
+  await mirror.syncOf([posting('gone'), posting('stays'), posting('lost')]);
+  expect(await mirror.syncOf([posting('stays'), posting('lost')])).toMatchObject({ deleted: 0, failed_deletes: 1 });
+  const query = async <Row extends object>(sql: string) => (await mirror.app()).db.query<Row>(sql);
+  const [failed] = await query<{ message: string }>(
+    `select reason->>'message' as message from change where state = 'failed'`,
+  );
+  expect(failed?.message).toMatch(
+    /^not sent: job id-gone may be another posting's .*number "0", but the posting has "gone"/,
+  );
+  const run = async (...command: readonly string[]) => {
+    await mirror.stopEngine();
+    return runProgram(mirror, ...command);
+  };
+  const entries = (await run('review', 'list', '--json')).json();
+  const doubt = entries.find(({ kind }) => kind === 'in_doubt');
+  await query(`update change set attempt_started = now() - interval '1 hour' where state = 'in_doubt'`);
+  await run('review', 'settle', String(doubt?.id), '--exists', 'id-lost', '--anyway');
+  await run('review', 'retry', 'acme');
+  expect([...jobs.keys()].sort()).toEqual(['id-lost', 'id-stays']);
+  expect(site.got.filter(({ method }) => method === 'DELETE').map(({ url }) => url)).toEqual(['/jobs/id-gone.xml']);
 });
 
 it.concurrent('an orphan site job whose ID a create was answered with is not deleted', async ({ ends }) => {
