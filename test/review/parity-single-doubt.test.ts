@@ -10,6 +10,7 @@ import { visitorOf } from '../web/form-visitor.ts';
 import { serve } from '../web/served.ts';
 import { openStage } from './stage.ts';
 
+// Longer than the commands of a test take on a busy machine.
 const stage = openedForEach(() => openStage({ site: { doubts: '{ resolve_after_seconds: 600 }' } }));
 const served = openedForEach(() => serve(stage.mirror));
 

@@ -1,3 +1,4 @@
+// Existing jobs in a browser: postings beside the jobs that may be theirs, and decisions for exactly what was shown.
 import { describe, expect, it } from 'vitest';
 import { accessibilityFaultsInLightAndDark, browserForTests } from '../../support/browser.ts';
 import { jobOf, makeJob, without } from '../../support/hand-made-jobs.ts';

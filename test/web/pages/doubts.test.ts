@@ -1,3 +1,4 @@
+// Creates in doubt in a browser: compared with jobs of the site, and resolved.
 import { describe, expect, it } from 'vitest';
 import type { SiteConfig } from '../../../src/config/config.ts';
 import { type SiteName, siteName } from '../../../src/posting/identifiers.ts';

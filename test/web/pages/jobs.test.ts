@@ -1,3 +1,4 @@
+// The page that finds jobs, in a browser.
 import { describe, expect, it } from 'vitest';
 import { openStage } from '../../review/stage.ts';
 import { accessibilityFaults, accessibilityFaultsInLightAndDark, browserForTests } from '../../support/browser.ts';

@@ -1,3 +1,4 @@
+// The overview in a browser.
 import { describe, expect, it } from 'vitest';
 import { accessibilityFaults, browserForTests, openPage } from '../../support/browser.ts';
 import { openMirror } from '../../support/mirror.ts';

@@ -1,3 +1,4 @@
+// The pages of review in a browser: from a group of rejected postings to all of them sent, and everything else that they offer.
 import { describe, expect, it } from 'vitest';
 import { openStage } from '../../review/stage.ts';
 import { accessibilityFaults, accessibilityFaultsInLightAndDark, browserForTests } from '../../support/browser.ts';

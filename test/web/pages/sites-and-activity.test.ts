@@ -1,3 +1,4 @@
+// The pages of sites, queues and activity in a browser.
 import { beforeAll, describe, expect, it } from 'vitest';
 import { openStage } from '../../review/stage.ts';
 import { accessibilityFaults, accessibilityFaultsInLightAndDark, browserForTests } from '../../support/browser.ts';
