@@ -1,11 +1,11 @@
 // A running `start` takes changes of its configuration over: by file, SIGHUP, command and API; and keeps the former one if they are wrong.
-import { once } from 'node:events';
 import { mkdir, readFile, rename, writeFile } from 'node:fs/promises';
 import { createServer, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
 import { feedXml, postings } from '../support/indeed-feed.ts';
+import { listen } from '../support/listen.ts';
 import { openMirror } from '../support/mirror.ts';
 import { openedForEach } from '../support/opened.ts';
 import { type RunningProgram, startProgram } from './program.ts';
@@ -205,8 +205,7 @@ it('lets a pull end with the configuration that it began with', async () => {
     response.flushHeaders();
     asked.push(response);
   });
-  source.listen(0, '127.0.0.1');
-  await once(source, 'listening');
+  await listen(source);
   try {
     const { port } = source.address() as AddressInfo;
     const slow = BETA.replace('beta.xml', `http://127.0.0.1:${port}/jobs.xml`).replace('* * * * * *', '0 0 3 1 1 *');

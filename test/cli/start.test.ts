@@ -1,16 +1,15 @@
 // `jobmirror start` as a process: if it can't start, it says why and exits, and its supervisor can restart it.
-import { once } from 'node:events';
 import { appendFile } from 'node:fs/promises';
 import { type AddressInfo, createServer } from 'node:net';
 import { afterEach, beforeEach, expect, it } from 'vitest';
+import { listen } from '../support/listen.ts';
 import { type Mirror, openMirror } from '../support/mirror.ts';
 import { runProgram } from './run-program.ts';
 
 let mirror: Mirror;
 const taken = createServer();
 beforeEach(async () => {
-  taken.listen(0, '127.0.0.1');
-  await once(taken, 'listening');
+  await listen(taken);
 });
 afterEach(async () => {
   taken.close();

@@ -1,14 +1,14 @@
 // What can prevent the server from starting: each case is handled, or reported with its location and remedy.
 // @module-tag slow
 import { spawn } from 'node:child_process';
-import { once } from 'node:events';
 import { appendFileSync, readdirSync, readFileSync, renameSync, statSync, writeFileSync } from 'node:fs';
-import { type AddressInfo, createServer } from 'node:net';
+import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { clusterPaths } from '../../src/embedded-postgres/cluster-paths.ts';
 import { disarmStaleFile } from '../../src/embedded-postgres/postmaster-file.ts';
 import { openEmbeddedServer } from '../../src/embedded-postgres/server.ts';
+import { listen } from '../support/listen.ts';
 import { runSql } from '../support/sql.ts';
 import { copiedFolder, homeOf, killServer, postmasterPid, temporaryFolder, withoutSync } from './data-folder.ts';
 import { startMember } from './member.ts';
@@ -18,9 +18,8 @@ import { startMember } from './member.ts';
 describe('handled', () => {
   it('a port in use by another program', async () => {
     const dataDir = await copiedFolder();
-    const other = createServer().listen(0, '127.0.0.1');
-    await once(other, 'listening');
-    const { port } = other.address() as AddressInfo;
+    const other = createServer();
+    const port = await listen(other);
     writeFileSync(clusterPaths(homeOf(dataDir)).port, String(port));
     const server = await openEmbeddedServer(dataDir, withoutSync);
     expect(new URL(server.url()).port).not.toBe(String(port));

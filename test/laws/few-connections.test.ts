@@ -4,12 +4,12 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type pg from 'pg';
 import { afterAll, beforeAll, expect, it, type TestContext } from 'vitest';
 import { packageRoot } from '../../src/config/package-root.ts';
+import { listen } from '../support/listen.ts';
 import { runSql } from '../support/sql.ts';
 import { openPrivateServer, type PrivateServer, takeAllConnections } from './private-server.ts';
 
@@ -28,10 +28,9 @@ async function openSites(onTestFinished: TestContext['onTestFinished']) {
     made.push(`${request.url}`);
     return response.writeHead(201, { location: `/jobs/${made.length}` }).end(`<job><id>${made.length}</id></job>`);
   });
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
+  const port = await listen(server);
   onTestFinished(() => void server.close());
-  return { made, url: `http://127.0.0.1:${(server.address() as AddressInfo).port}` };
+  return { made, url: `http://127.0.0.1:${port}` };
 }
 
 const feedXml = (count: number): string =>

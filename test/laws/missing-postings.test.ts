@@ -3,7 +3,6 @@
 import { once } from 'node:events';
 import { readFile, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { describe, expect } from 'vitest';
 import { postingKey, siteJobId, siteName } from '../../src/posting/identifiers.ts';
 import { adoptDoubt, findDoubt } from '../../src/store/change/doubt.ts';
@@ -11,6 +10,7 @@ import { outcomeRecorder } from '../../src/store/change/record-outcomes.ts';
 import { pauseSite, resumeSite } from '../../src/store/site/site-state.ts';
 import { acme, openStage } from '../review/stage.ts';
 import { feedXml, postings } from '../support/indeed-feed.ts';
+import { listen } from '../support/listen.ts';
 import { lawTest as it } from './law-test.ts';
 
 const board = siteName('board');
@@ -36,10 +36,10 @@ async function pausingFeed(first: string) {
     onMiddle();
     await hold;
     response.end(body.slice(middle));
-  }).listen(0, '127.0.0.1');
-  await once(server, 'listening');
+  });
+  const port = await listen(server);
   return {
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/feed.xml`,
+    url: `http://127.0.0.1:${port}/feed.xml`,
     set(next: string) {
       body = next;
     },

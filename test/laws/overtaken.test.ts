@@ -2,7 +2,6 @@
 
 import { once } from 'node:events';
 import { createServer, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { describe, expect, vi } from 'vitest';
 import { pullFeed } from '../../jobs/pull-feed.ts';
 import { undoPull } from '../../src/pull/undo-pull.ts';
@@ -10,6 +9,7 @@ import { feedSetups } from '../../src/runtime/feed-setups.ts';
 import { FEED_TABLES } from '../../src/store/feed/rename-feed.ts';
 import type { Database } from '../../src/store/postgres/database.ts';
 import { feedXml, posting, postings } from '../support/indeed-feed.ts';
+import { listen } from '../support/listen.ts';
 import { lawTest as it } from './law-test.ts';
 import { checkLaws } from './laws.ts';
 
@@ -21,11 +21,10 @@ async function servePausing(older: string, newer: string, onTestFinished: (end: 
     response.write(older.slice(0, older.length / 2));
     waiting.push(response);
   });
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
+  const port = await listen(server);
   onTestFinished(() => void server.close());
   return {
-    source: `http://127.0.0.1:${(server.address() as AddressInfo).port}/feed.xml`,
+    source: `http://127.0.0.1:${port}/feed.xml`,
     asked: once(server, 'request'),
     release: () => void waiting[0]?.end(older.slice(older.length / 2)),
   };

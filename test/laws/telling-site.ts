@@ -1,8 +1,8 @@
 // A job site that echoes the token in every response, like a proxy with a debug page.
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
+import { listen } from '../support/listen.ts';
 
 export interface TellingSite {
   readonly url: string;
@@ -99,10 +99,9 @@ export async function startTellingSite(): Promise<TellingSite> {
     answer(response, 500, {}, echo);
   };
   const server = createServer((request, response) => void handle(request, response));
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
+  const port = await listen(server);
   return Object.assign(site, {
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    url: `http://127.0.0.1:${port}`,
     async close() {
       server.closeAllConnections();
       server.close();

@@ -1,11 +1,11 @@
 // A Redis that was demoted keeps its connections, and refuses what stores something; its address leads to the new primary.
-import { once } from 'node:events';
-import { type AddressInfo, connect, createServer } from 'node:net';
+import { connect, createServer } from 'node:net';
 import { Redis } from 'ioredis';
 import { expect, it } from 'vitest';
 import { feedName, postingKey, siteName } from '../../src/posting/identifiers.ts';
 import { openQueueBackend } from '../../src/queue/backend.ts';
 import { openSiteQueue, startApplyWorker } from '../../src/queue/site-queue.ts';
+import { listen } from '../support/listen.ts';
 import { redis } from './queue-backends.ts';
 
 const posting = (key: string) => ({ feed: feedName('acme'), key: postingKey(key) });
@@ -18,10 +18,10 @@ it.skipIf(!redis.available)(`a queue and its worker go on with the new primary${
     for (const [one, other] of [[client, server] as const, [server, client] as const])
       one.on('error', () => undefined).on('close', () => other.destroy());
     client.pipe(server).pipe(client);
-  }).listen(0, '127.0.0.1');
-  await once(address, 'listening');
+  });
+  const port = await listen(address);
   const backend = await openQueueBackend({
-    queue: `redis://127.0.0.1:${(address.address() as AddressInfo).port}`,
+    queue: `redis://127.0.0.1:${port}`,
     databaseUrl: '',
     installation: 'test',
     onError: () => undefined,

@@ -1,10 +1,10 @@
 // Real proxies in front of a feed whose source fails: behind none of them is a job deleted without proof.
-import { once } from 'node:events';
 import { createServer, type Server, type Socket } from 'node:net';
 import { setTimeout as pause } from 'node:timers/promises';
 import { gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { PullReportJson } from '../../src/runtime/conclude-pull.ts';
+import { listen } from '../support/listen.ts';
 import { type Mirror, openMirror } from '../support/mirror.ts';
 import { modesOf, PROXIES, preparePackages, type RunningProxy, startProxy } from './proxies.ts';
 import { cellKey, writeSection } from './seen.ts';
@@ -118,8 +118,8 @@ beforeAll(async () => {
       const request = data.toString('latin1');
       answers.get(request.split(' ')[1] ?? '')?.(socket, request);
     });
-  }).listen(0, '127.0.0.1');
-  await once(source, 'listening');
+  });
+  await listen(source);
 });
 afterAll(() => {
   source.close();

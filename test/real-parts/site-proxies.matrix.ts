@@ -1,5 +1,4 @@
 // Real proxies in front of a site whose answers get lost: behind none of them is a job made twice, or a change lost.
-import { once } from 'node:events';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { connect, createServer as createRelay, type Socket } from 'node:net';
 import { buffer } from 'node:stream/consumers';
@@ -7,6 +6,7 @@ import { request } from 'undici';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { PullReportJson } from '../../src/runtime/conclude-pull.ts';
 import { feedXml, posting, postings } from '../support/indeed-feed.ts';
+import { listen } from '../support/listen.ts';
 import { type Mirror, openMirror } from '../support/mirror.ts';
 import { PROXIES, preparePackages, type RunningProxy, startProxy } from './proxies.ts';
 import { cellKey, writeSection } from './seen.ts';
@@ -115,8 +115,8 @@ async function startHalfSending(cell: Cell, port: number): Promise<Relay> {
         proxy.write(head + body.slice(0, length / 2), 'latin1');
       });
     proxy.pipe(mirror);
-  }).listen(0, '127.0.0.1');
-  await once(server, 'listening');
+  });
+  await listen(server);
   return {
     url: `http://127.0.0.1:${(server.address() as { port: number }).port}`,
     async close() {
@@ -132,8 +132,8 @@ beforeAll(async () => {
   versions = preparePackages();
   front = createServer((incoming, outgoing) => {
     answer(incoming, outgoing).catch(() => outgoing.destroy());
-  }).listen(0, '127.0.0.1');
-  await once(front, 'listening');
+  });
+  await listen(front);
 });
 afterAll(() => {
   front.close();

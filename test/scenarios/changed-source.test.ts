@@ -3,10 +3,10 @@
 import { once } from 'node:events';
 import { readFile, writeFile } from 'node:fs/promises';
 import { createServer, type IncomingMessage } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { afterEach, expect, it } from 'vitest';
 import { leavesOut } from '../support/extent.ts';
 import { feedXml, posting } from '../support/indeed-feed.ts';
+import { listen } from '../support/listen.ts';
 import { type Mirror, openMirror } from '../support/mirror.ts';
 
 const MARKS = { etag: '"1"', 'last-modified': 'Tue, 03 Mar 2026 10:00:00 GMT' };
@@ -29,10 +29,10 @@ async function openSource(): Promise<Source> {
     const keys = request.url?.startsWith('/other') || request.headers['x-tenant'] === 'two' ? ['c', 'd'] : ['a', 'b'];
     response.writeHead(200, { 'content-type': 'application/xml', ...MARKS });
     response.end(feedXml(keys.map((key) => posting(key))).replace('<source>', '<source><total>2</total>'));
-  }).listen(0, '127.0.0.1');
-  await once(server, 'listening');
+  });
+  const port = await listen(server);
   const source: Source = {
-    origin: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    origin: `http://127.0.0.1:${port}`,
     requests: [],
     target: '/monday.xml',
     async close() {

@@ -1,6 +1,5 @@
 // Conditions on dates: their outcome changes although the feed does not, by the clock of the database, and what follows is planned,
 // guarded and stored like any other change.
-import { once } from 'node:events';
 import { writeFile } from 'node:fs/promises';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -8,6 +7,7 @@ import { afterEach, describe, expect, it, vi } from 'vitest';
 import { runProgram } from '../cli/run-program.ts';
 import { checkCounts } from '../laws/laws.ts';
 import { feedXml, posting, postings, type TestPosting } from '../support/indeed-feed.ts';
+import { listen } from '../support/listen.ts';
 import { type Mirror, type MirrorOptions, openMirror } from '../support/mirror.ts';
 
 const DAY_MS = 86_400_000;
@@ -67,8 +67,8 @@ async function serve(list: () => readonly TestPosting[]) {
     if (request.headers['if-none-match'] === etag) return response.writeHead(304, { etag }).end();
     sent++;
     return response.writeHead(200, { etag, 'content-type': 'application/xml' }).end(content);
-  }).listen(0, '127.0.0.1');
-  await once(server, 'listening');
+  });
+  await listen(server);
   const { port } = server.address() as AddressInfo;
   return { source: `http://127.0.0.1:${port}/feed.xml`, sent: () => sent };
 }
@@ -208,8 +208,8 @@ it('reads a due record of a list with its stored detail, and requests a detail o
     response.setHeader('content-type', 'application/json');
     const list = jobs.map((one) => ({ id: one.id, title: `Nurse ${one.id}`, state: 'MA', starts: one.starts }));
     response.end(JSON.stringify(id === undefined ? list : { id, text: 'Work', closes }));
-  }).listen(0, '127.0.0.1');
-  await once(server, 'listening');
+  });
+  await listen(server);
   const { port } = server.address() as AddressInfo;
   await open({
     source: `http://127.0.0.1:${port}/jobs`,

@@ -1,9 +1,7 @@
 // Postings that expire, in every state that other commands leave behind: no job that a person keeps is deleted, and none is lost.
 // @module-tag slow
-import { once } from 'node:events';
 import { writeFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { afterEach, expect, it } from 'vitest';
 import { feedName, postingKey } from '../../src/posting/identifiers.ts';
 import { type JobOfPosting, jobsAfter, jobsFrom, jobsNamed } from '../../src/store/mapping/find-jobs.ts';
@@ -11,6 +9,7 @@ import { postingPage } from '../../src/store/status/report-lines.ts';
 import { runProgram } from '../cli/run-program.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { feedXml, posting, postings, type TestPosting } from '../support/indeed-feed.ts';
+import { listen } from '../support/listen.ts';
 import { type Mirror, type MirrorOptions, openMirror } from '../support/mirror.ts';
 
 let mirror: Mirror;
@@ -99,9 +98,9 @@ it('more days: jobs whose deletes are held stay, although the source says that n
     const etag = '"1"';
     if (request.headers['if-none-match'] === etag) return response.writeHead(304, { etag }).end();
     return response.writeHead(200, { etag, 'content-type': 'application/xml' }).end(feedXml(postings(12)));
-  }).listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  await open({ source: `http://127.0.0.1:${(server.address() as AddressInfo).port}/feed.xml` });
+  });
+  const port = await listen(server);
+  await open({ source: `http://127.0.0.1:${port}/feed.xml` });
   await mirror.sync();
   await age(40, ...numbered('p', 1, 12));
   const held = await mirror.sync();

@@ -1,14 +1,13 @@
 // The job of a posting ends after a number of days although the feed still has the posting: through the same guard as every delete, once,
 // and durably.
 // @module-tag slow
-import { once } from 'node:events';
 import { writeFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { afterEach, describe, expect, it } from 'vitest';
 import { summarisePull } from '../../src/store/status/pull-summary.ts';
 import { runProgram } from '../cli/run-program.ts';
 import { feedXml, posting, postings, type TestPosting } from '../support/indeed-feed.ts';
+import { listen } from '../support/listen.ts';
 import { type Mirror, type MirrorOptions, openMirror } from '../support/mirror.ts';
 
 let mirror: Mirror;
@@ -78,9 +77,8 @@ it('happens although the source says that nothing has changed', async () => {
     const etag = '"1"';
     if (request.headers['if-none-match'] === etag) return response.writeHead(304, { etag }).end();
     return response.writeHead(200, { etag, 'content-type': 'application/xml' }).end(feedXml(postings(3)));
-  }).listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
+  });
+  const port = await listen(server);
   await open({ source: `http://127.0.0.1:${port}/feed.xml` });
   await mirror.sync();
   expect(await mirror.sync()).toMatchObject({ status: 'not_modified' });

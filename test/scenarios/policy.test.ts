@@ -1,14 +1,13 @@
 // The policy of a feed: which jobs it may update and delete, and what a change of the policy does to what waits.
 
-import { once } from 'node:events';
 import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { afterEach, expect, it, onTestFinished } from 'vitest';
 import { pullFeed } from '../../jobs/pull-feed.ts';
 import type { FeedPolicy } from '../../src/plan/policy.ts';
 import { feedSetups } from '../../src/runtime/feed-setups.ts';
 import { runProgram } from '../cli/run-program.ts';
 import { feedXml, posting, postings } from '../support/indeed-feed.ts';
+import { listen } from '../support/listen.ts';
 import { type Mirror, openMirror } from '../support/mirror.ts';
 
 let mirror: Mirror;
@@ -104,10 +103,9 @@ it('upsert_only withdraws deletes that wait although the source says that nothin
     const etag = `"${list.length}"`;
     if (request.headers['if-none-match'] === etag) return response.writeHead(304, { etag }).end();
     return response.writeHead(200, { etag, 'content-type': 'application/xml' }).end(feedXml(list));
-  }).listen(0, '127.0.0.1');
+  });
   onTestFinished(() => void server.close());
-  await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
+  const port = await listen(server);
   mirror = await openMirror({ feed: { policy: 'mirror', source: `http://127.0.0.1:${port}/feed.xml` } });
   expect(await mirror.sync()).toMatchObject({ created: 6 });
   expect(await mirror.sync()).toMatchObject({ status: 'not_modified' });

@@ -1,13 +1,12 @@
 // Sources that do not respond, or send a byte now and then, hold up neither other pulls nor connections to the database.
 // @module-tag slow
-import { once } from 'node:events';
 import { appendFile } from 'node:fs/promises';
 import { createServer, type RequestListener, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { afterEach, expect } from 'vitest';
 import { lawTest as it } from '../laws/law-test.ts';
 import { createTestDatabase } from '../support/database.ts';
 import { feedXml, postings } from '../support/indeed-feed.ts';
+import { listen } from '../support/listen.ts';
 import { runSql } from '../support/sql.ts';
 
 const SLOW = 24;
@@ -21,9 +20,9 @@ afterEach(() => {
 });
 
 async function serve(answer: RequestListener): Promise<string> {
-  server = createServer(answer).listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  server = createServer(answer);
+  const port = await listen(server);
+  return `http://127.0.0.1:${port}`;
 }
 
 /** Sends nothing, only the headers, the beginning of a small feed, or that of a large one. */

@@ -3,11 +3,12 @@
 import { EventEmitter, once } from 'node:events';
 import type { ServerResponse } from 'node:http';
 import { createServer as createTlsServer } from 'node:https';
-import type { AddressInfo, Socket } from 'node:net';
+import type { Socket } from 'node:net';
 import { gzipSync } from 'node:zlib';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import type { Exchange, SiteClient, SiteRequest } from '../../src/site/exchange.ts';
 import { deadlineIn } from '../../src/site/http/trouble.ts';
+import { listen } from '../support/listen.ts';
 import {
   anyTime,
   closedUrl,
@@ -323,9 +324,8 @@ describe('HTTPS by the scheme of the base URL (section 1)', () => {
       requests++;
       response.writeHead(201, { location: '/jobs/12' }).end();
     });
-    server.listen(0, '127.0.0.1');
-    await once(server, 'listening');
-    const url = new URL(`https://127.0.0.1:${(server.address() as AddressInfo).port}`);
+    const port = await listen(server);
+    const url = new URL(`https://127.0.0.1:${port}`);
     try {
       await using strict = openClient(url);
       expect((await strict.send(create, anyTime)).outcome).toMatchObject({

@@ -3,11 +3,11 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { Readable } from 'node:stream';
 import { createGzip } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
 import { readXml } from '../../src/site/xml/xml-tree.ts';
+import { listen } from '../support/listen.ts';
 
 /** A list of results of `entry`, ended by `end`. */
 interface BigList {
@@ -35,10 +35,9 @@ async function openBigSite(lists: readonly BigList[]): Promise<BigSite> {
     if (list.isPacked) body.pipe(createGzip({ level: 1 })).pipe(response);
     else body.pipe(response);
   });
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
+  const port = await listen(server);
   return {
-    url: new URL(`http://127.0.0.1:${(server.address() as AddressInfo).port}`),
+    url: new URL(`http://127.0.0.1:${port}`),
     async [Symbol.asyncDispose]() {
       server.closeAllConnections();
       server.close();

@@ -1,9 +1,9 @@
-import { once } from 'node:events';
-import { type AddressInfo, createServer } from 'node:net';
+import { createServer } from 'node:net';
 import { afterAll, afterEach, beforeAll, expect, it, onTestFinished, vi } from 'vitest';
 import { type Database, openDatabase, type Transaction } from '../../src/store/postgres/database.ts';
 import { isPassing } from '../../src/store/postgres/transient-error.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
+import { listen } from '../support/listen.ts';
 
 let database: TestDatabase;
 let cleaning: Database;
@@ -170,9 +170,8 @@ it('a connection that the server ends in the packet that opens it fails its user
       socket.end(Buffer.concat([message('R', Buffer.alloc(4)), message('Z', Buffer.from('I')), message('E', ended)])),
     );
   });
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const db = openDatabase(`postgres://one@127.0.0.1:${(server.address() as AddressInfo).port}/one`);
+  const port = await listen(server);
+  const db = openDatabase(`postgres://one@127.0.0.1:${port}/one`);
   const lent = db.lend().then((session) => session.query('select 1'));
   const failures = await Promise.allSettled([db.query('select 1'), db.transaction((tx) => tx.query('select 1')), lent]);
   expect(failures.map((each) => each.status === 'rejected' && isPassing(each.reason))).toEqual([true, true, true]);

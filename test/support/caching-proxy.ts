@@ -1,9 +1,9 @@
 // A cache in front of a site, for tests: answers with copies of the site's lists, with a configurable age.
 import { once } from 'node:events';
 import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { buffer } from 'node:stream/consumers';
 import { request } from 'undici';
+import { listen } from './listen.ts';
 
 export interface CachingProxy {
   readonly url: string;
@@ -56,9 +56,8 @@ export async function startCachingProxy(site: string): Promise<CachingProxy> {
       await once(server, 'close');
     },
   };
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  proxy.url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const port = await listen(server);
+  proxy.url = `http://127.0.0.1:${port}`;
   return proxy;
 }
 

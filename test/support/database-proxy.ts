@@ -1,6 +1,7 @@
 // A proxy to the Postgres server of the tests, through which a test decides what arrives, and in which pieces.
 import { once } from 'node:events';
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
+import { listen } from './listen.ts';
 
 export interface DatabaseProxy {
   /** The same database through the proxy. */
@@ -25,8 +26,7 @@ export async function openDatabaseProxy(url: string): Promise<DatabaseProxy> {
       from.on('close', () => to.destroy());
     }
   });
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
+  await listen(server);
   const through = new URL(url);
   // The tests connect over a socket otherwise.
   through.searchParams.delete('host');

@@ -1,9 +1,8 @@
 // A proxy in front of a site that changes its answers: a site whose list lies, or that answers as another one.
-import { once } from 'node:events';
 import { createServer, type IncomingMessage } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { buffer } from 'node:stream/consumers';
 import { request } from 'undici';
+import { listen } from './listen.ts';
 
 export interface ProxiedAnswer {
   readonly status: number;
@@ -52,10 +51,9 @@ export async function openEditingProxy(): Promise<EditingProxy> {
     const type = got.headers['content-type'] ?? 'application/xml';
     return { ...edited, headers: { ...Object.fromEntries(passed), 'content-type': String(type) } };
   }
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
+  const port = await listen(server);
   const proxy: EditingProxy = {
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    url: `http://127.0.0.1:${port}`,
     target: '',
     route: (same) => same,
     edit: (_path, _method, same) => same,

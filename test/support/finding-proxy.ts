@@ -1,9 +1,9 @@
 // A site that, like many, also finds job 12 as `0012` and `12-nurse`: a proxy in front of the sandbox.
 import { once } from 'node:events';
 import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { buffer } from 'node:stream/consumers';
 import { request } from 'undici';
+import { listen } from './listen.ts';
 
 export interface FindingProxy {
   readonly url: string;
@@ -25,10 +25,9 @@ export async function startFindingProxy(site: string): Promise<FindingProxy> {
     const { connection: _closes, 'transfer-encoding': _chunks, ...kept } = answer.headers;
     response.writeHead(answer.statusCode, kept as Record<string, string>).end(await buffer(answer.body));
   });
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
+  const port = await listen(server);
   return {
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    url: `http://127.0.0.1:${port}`,
     async close() {
       server.closeAllConnections();
       server.close();

@@ -1,8 +1,8 @@
 // A real HTTP endpoint that keeps what it receives and answers as told.
 import { once } from 'node:events';
 import { createServer, type IncomingHttpHeaders, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
+import { listen } from './listen.ts';
 
 export interface Received {
   readonly path: string;
@@ -24,10 +24,9 @@ export async function startReceiver(): Promise<HttpReceiver> {
     received.push({ path: request.url ?? '', headers: request.headers, body: await text(request) });
     receiver.answer(response);
   });
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
+  const port = await listen(server);
   const receiver: HttpReceiver = {
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    url: `http://127.0.0.1:${port}`,
     received,
     answer: (response) => response.writeHead(204).end(),
     async close() {

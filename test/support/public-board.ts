@@ -2,7 +2,7 @@
 // shown only to the user of the token.
 import { once } from 'node:events';
 import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { listen } from './listen.ts';
 
 export interface BoardJob {
   readonly id: string;
@@ -125,10 +125,9 @@ export async function openPublicBoard(
     Object.assign(job.fields, fieldsOf(body));
     return answer(200, xmlOf(job));
   });
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
+  const port = await listen(server);
   return {
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    url: `http://127.0.0.1:${port}`,
     jobs,
     requests,
     bodies,

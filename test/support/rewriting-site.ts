@@ -1,10 +1,9 @@
 // A job site in memory that rewrites what it stores, as real ones do, and states the types of its values.
-import { once } from 'node:events';
 import { createServer, type IncomingMessage } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { foldName } from '../../src/site/xml/xml-events.ts';
 import { childrenOf, elementText, readXml } from '../../src/site/xml/xml-tree.ts';
+import { listen } from './listen.ts';
 
 type Fields = Readonly<Record<string, string>>;
 
@@ -115,10 +114,9 @@ export async function openRewritingSite(columns: Readonly<Record<string, Column>
     if (method === 'DELETE') jobs.delete(id);
     return method === 'DELETE' ? { status: 204 } : { status: 200, body: xmlOf(id) };
   }
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
+  const port = await listen(server);
   const site: RewritingSite = {
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    url: `http://127.0.0.1:${port}`,
     jobs,
     asked: [],
     showsUpdates: false,
