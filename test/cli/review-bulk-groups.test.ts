@@ -95,6 +95,13 @@ it('an interrupted action is listed, stopped and continued', async () => {
   await startBulk(app.db, app.config, { action: 'edit', actor: 'ann', detail });
   expect((await run('review', 'actions')).out).toContain('review continue 1');
   expect((await run('review', 'stop', '1')).out).toBe('Stopped: 0 of 6 entries are done.\n');
+  // As the pages and the API begin one.
+  await startBulk(app.db, app.config, { action: 'edit', actor: 'ann', detail: { ...detail, unattended: true } });
+  expect((await run('review', 'actions')).out).toMatch(
+    /^A running start continues action 2 by itself; to continue it here: .* review continue 2\b/m,
+  );
+  await run('review', 'stop', '2');
+  expect((await run('review', 'actions')).out).toMatch(/^To continue: .* review continue 2\b/m);
   expect((await run('review', 'continue', '1', '--no-send')).out).toBe('acme: 6 edited\n');
   const again = await run('review', 'continue', '1');
   expect(again.errors).toContain('bulk action 1 is done');

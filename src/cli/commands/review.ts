@@ -83,7 +83,11 @@ const reviewActionsCommand = (): Command =>
       if (items.length === 0) return ['There are no actions on many entries.'];
       const waits = items.flatMap(({ bulk, waits_for }) => (waits_for === null ? [] : [`${bulk} waits: ${waits_for}`]));
       const open = items.find(({ state }) => state !== 'done');
-      const go = open && ['', `To continue: ${write(['review', 'continue', String(open.bulk)])}`];
+      const byItself = open?.state === 'open' && open.unattended;
+      const how = byItself
+        ? `A running start continues action ${open.bulk} by itself; to continue it here`
+        : 'To continue';
+      const go = open && ['', `${how}: ${write(['review', 'continue', String(open.bulk)])}`];
       return [...formatRows(COLUMNS, items), ...waits, ...(go ?? [])];
     },
   });
