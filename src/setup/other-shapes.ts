@@ -1,14 +1,20 @@
 // Names documents that no format reads for what they are, with what to do about them, and finds the feeds that an HTML
 // page names for programs.
 import { DELIMITERS } from '../feed/format/format.ts';
-import { pathStep } from '../posting/paths/path-census.ts';
+import { pathStep, textPathsIn } from '../posting/paths/path-census.ts';
 import { parseValuePath, textsAt } from '../posting/paths/value-path.ts';
 import type { RecordTree } from '../posting/posting.ts';
 import { isJsonObject, jsonLists } from './find-lists.ts';
+import type { DocumentType } from './opening.ts';
 import type { SampledRecords } from './sample-records.ts';
 
-/** What a document is instead of JSON; `undefined`: nothing that is known. @param text its beginning. */
-export function namedScript(text: string): string | undefined {
+/** What a document is that no format reads; `undefined`: nothing that is known. @param text its beginning. */
+export function namedOther(type: DocumentType | undefined, text: string): string | undefined {
+  if (type === 'xml') return namedXml(text);
+  return type === undefined || type === 'csv' ? (namedBinary(text) ?? namedScript(text)) : undefined;
+}
+
+function namedScript(text: string): string | undefined {
   const [, name] =
     /^\s*(?:\/\*.*?\*\/\s*)?(?:typeof\s+[\w$.]+[^;]{0,80}&&\s*)?([A-Za-z_$][\w$.]*)\s*\(\s*[[{]/.exec(text) ?? [];
   if (name !== undefined) {
@@ -19,14 +25,20 @@ export function namedScript(text: string): string | undefined {
   return `it is a script that assigns JSON to ${variable}; ask for plain JSON, or remove ${variable} = from the file`;
 }
 
-/** What an XML document is that has no records of its own; `undefined`: nothing that is known. @param text its beginning. */
-export function namedXml(text: string): string | undefined {
+function namedXml(text: string): string | undefined {
   const beginning = text.replace(/^(?:\s|<\?[\s\S]*?\?>|<!--[\s\S]*?-->)+/, '');
   if (/^<[^>]*>\s*(?:<!\[CDATA\[\s*)?(?:&lt;|<\?xml|[[{])/.test(beginning))
     return 'it is a document inside XML: its root has a text that holds the postings; ask for that document itself';
-  return /^<(?:\w+:)?Workbook\b/.test(beginning)
-    ? 'it is a workbook of Excel; save it as CSV, or ask for a CSV export'
-    : undefined;
+  return /^<(?:\w+:)?Workbook\b/.test(beginning) ? WORKBOOK : undefined;
+}
+
+const WORKBOOK = 'it is a workbook of Excel; save it as CSV, or ask for a CSV export';
+
+function namedBinary(text: string): string | undefined {
+  if (text.startsWith('%PDF-')) return 'it is a PDF; ask for a CSV, XML or JSON export';
+  if (text.startsWith('PAR1')) return 'it is a Parquet file; ask for a CSV or JSON Lines export';
+  // As a workbook of Excel 97, read as Windows-1252.
+  return text.startsWith('\u00d0\u00cf\u0011\u00e0') ? WORKBOOK : undefined;
 }
 
 /** Why a JSON document has no list of records, and what would help. */
@@ -174,11 +186,13 @@ function bestDelimiter(rows: readonly string[]): (typeof DELIMITERS)[number] | u
   return rated.sort((a, b) => b.equal - a.equal || b.usual - a.usual)[0]?.delimiter;
 }
 
-// Proposes which records are no postings: lines about the stream, and the row with the totals of a report.
+// Proposes which records are no postings: lines about the stream, the row with the totals of a report, and what is closed or a draft.
+
+type Condition = Readonly<Record<string, unknown>>;
 
 export interface ProposedSkip {
   /** The setting `skip`; `undefined`: all are postings. */
-  readonly skip: Readonly<Record<string, unknown>> | undefined;
+  readonly skip: Condition | readonly Condition[] | undefined;
   /** The sampled records that stay. */
   readonly trees: readonly RecordTree[];
   /** What a person should know. */
@@ -204,12 +218,66 @@ export function proposeSkip(type: string, sample: SampledRecords): ProposedSkip 
     };
   }
   const total = type === 'csv' ? totalRow(sample) : undefined;
-  if (total === undefined) return { skip: undefined, trees, notes: [] };
+  const rows = total === undefined ? trees : trees.filter((tree) => !isTotal(tree));
+  const closed = closedRecords(rows);
+  const conditions = [
+    ...(total === undefined ? [] : [{ [total.path]: { matches: `(?i)^\\s*${total.word}\\b` } }]),
+    ...closed.map(({ condition }) => condition),
+  ];
   return {
-    skip: { [total.path]: { matches: `(?i)^\\s*${total.word}\\b` } },
-    trees: trees.filter((tree) => !isTotal(tree)),
-    notes: [`its last row is the total of a report and is skipped`],
+    skip: conditions.length > 1 ? conditions : conditions[0],
+    trees: rows.filter((tree) => !closed.some(({ isClosed }) => isClosed(tree))),
+    notes: [
+      ...(total === undefined ? [] : ['its last row is the total of a report and is skipped']),
+      ...closed.map(({ note }) => note),
+    ],
   };
+}
+
+const CLOSED = /^(?:archived|cancell?ed|closed|deleted|draft|expired|filled|inactive|on[ -]?hold|trash|unpublished)$/i;
+const STATUS = /^(?:job|(?:job)?opening|position|posting|publish|req|requisition|vacancy)?(?:state|status)$/;
+const OPEN_FLAG = /^(?:is)?(?:active|enabled|listed|live|open|public|publish|published|visible)$/;
+const CLOSED_FLAG = /^(?:is)?(?:archived|closed|deleted|draft|expired|filled|hidden|internal|trashed)$/;
+const YES = /^(?:true|yes|y|1)$/i;
+const NO = /^(?:false|no|n|0)$/i;
+/** What has the values of a record in some systems, and the text of a value. */
+const AROUND = /^(?:attributes|fields|fielddata|node|properties|record|source)\/|\/(?:label|name|value|descriptor)$/g;
+
+interface ClosedRecords {
+  readonly condition: Condition;
+  readonly isClosed: (tree: RecordTree) => boolean;
+  readonly note: string;
+}
+
+/** Paths by which some of the records, but not all, are closed, drafts or internal. */
+function closedRecords(trees: readonly RecordTree[]): readonly ClosedRecords[] {
+  const paths = new Set(trees.slice(0, 20).flatMap((tree) => [...textPathsIn(tree)]));
+  return [...paths].flatMap((path) => {
+    const name = path
+      .toLowerCase()
+      .replace(/[^a-z/]/g, '')
+      .replace(AROUND, '');
+    const parsed = parseValuePath(path);
+    const textOf = (tree: RecordTree) => textsAt(parsed, tree)[0]?.trim() ?? '';
+    const texts = [...new Set(trees.map(textOf))].filter((text) => text !== '');
+    const isFlag = texts.every((text) => YES.test(text) || NO.test(text));
+    const pattern = STATUS.test(name)
+      ? CLOSED
+      : isFlag && OPEN_FLAG.test(name)
+        ? NO
+        : isFlag && CLOSED_FLAG.test(name)
+          ? YES
+          : undefined;
+    const found = texts.filter((text) => pattern?.test(text));
+    if (pattern === undefined) return [];
+    const isClosed = (tree: RecordTree) => pattern.test(textOf(tree));
+    const count = trees.filter(isClosed).length;
+    if (count === 0 || count === trees.length) return [];
+    const note = `of the first ${trees.length} records, ${count} ${count === 1 ? 'is' : 'are'} skipped, because ${path} is ${found.join(' or ')}; remove skip to send them`;
+    return [
+      { condition: { [path]: pattern === CLOSED ? { matches: `(?i)${CLOSED.source}` } : found }, isClosed, note },
+    ];
+  });
 }
 
 const MESSAGES = new Set(['SCHEMA', 'RECORD', 'STATE', 'ACTIVATE_VERSION', 'BATCH', 'LOG', 'TRACE', 'CATALOG', 'SPEC']);

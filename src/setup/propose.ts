@@ -12,7 +12,7 @@ import { isCountry } from '../posting/steps/place-names.ts';
 import { compileUsPlaces } from '../posting/steps/us-places.ts';
 import { jsonLists, type RecordList, xmlLists } from './find-lists.ts';
 import { type DocumentType, documentTypeOf } from './opening.ts';
-import { feedsNamedIn, namedJson, namedScript, namedXml, proposeSkip, tableLayout } from './other-shapes.ts';
+import { feedsNamedIn, namedJson, namedOther, proposeSkip, tableLayout } from './other-shapes.ts';
 import {
   feedConfigOf,
   fittingPresets,
@@ -101,10 +101,8 @@ const refused = (message: string): ProposalResult => ({ kind: 'refused', message
 export async function proposeFormat(request: ProposalRequest): Promise<ProposalResult> {
   const { bytes, address, presets, records, isOwn, isChosen = false } = request;
   const type = documentTypeOf(bytes);
-  const opening = bytes.toString('utf8', 0, 4_096);
-  const named = type === 'xml' ? namedXml(opening) : undefined;
-  const script = type === undefined || type === 'csv' ? namedScript(opening) : named;
-  if (script !== undefined) return refused(script);
+  const named = namedOther(type, bytes.toString('utf8', 0, 4_096));
+  if (named !== undefined) return refused(named);
   if (type === undefined) return refused('it is empty, or neither XML, JSON, a table nor a page with postings');
   if (type === 'xml' && !isOwn && records === undefined && addressOf(address) !== undefined && isSitemap(bytes)) {
     const sitemap = await proposeSitemap(presets, bytes);

@@ -59,6 +59,22 @@ describe('encodings', () => {
     }
   });
 
+  it.each([
+    ['csv', 'id,title\r\n1,Müller\r\n'],
+    ['json', '[{"id":1,"title":"Müller"}]'],
+  ] as const)('UTF-16 of a %s document without a mark', async (format, table) => {
+    for (const encoding of ['utf-16le', 'utf-16be']) {
+      const { reading, records } = await read({
+        location: write(iconv.encode(table, encoding)),
+        format,
+        recordPath: '',
+        table: { skipRows: 0, allowMissingCells: false, keyPaths: ['id'] },
+      });
+      expect(reading).toMatchObject({ kind: 'read', shortfalls: [] });
+      expect(records).toEqual([expect.stringContaining('Müller')]);
+    }
+  });
+
   it('UTF-16 with a chunk boundary inside a surrogate pair', async () => {
     const rocket = iconv.encode(`${mark}<source><job>${'🚀'.repeat(700)}</job></source>`, 'utf-16be');
     const chunks = [

@@ -144,6 +144,7 @@ describe('an archive', () => {
     ['without files', [], {}, /the zip archive has no files/],
     ['with folders only', [{ name: 'a/', content: '', stored: true }], {}, /the zip archive has no files/],
     ['in an archive', [{ name: 'inner.zip', content: zipOf([a]) }], {}, /instead of XML|not XML|no XML|is not/i],
+    ['that is a workbook', [{ name: '[Content_Types].xml', content: '<Types/>' }, a], {}, /a workbook, as of Excel/],
     ['that is too large', [a, b], { maxBytes: 100 }, /larger than the limit of 100 bytes/],
     [
       'whose files are too large',

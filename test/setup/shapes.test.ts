@@ -149,6 +149,14 @@ describe('XML', () => {
     );
   });
 
+  it.each([
+    ['%PDF-1.7\n1 0 obj<</a,b>>', /it is a PDF/],
+    ['PAR1,\u0015', /Parquet/],
+    ['\u00d0\u00cf\u0011\u00e0\u00a1\u00b1\u001a\u00e1,', /workbook of Excel/],
+  ])('in the place of a text is named for that: %j', async (text, message) => {
+    expect(await refusal(text)).toMatch(message);
+  });
+
   it('of a spreadsheet is named for that', async () => {
     const cells = '<Row><Cell><Data>ID</Data></Cell><Cell><Data>Title</Data></Cell></Row>';
     const workbook = `<Workbook xmlns="x"><Worksheet Name="Jobs"><Table>${cells}${cells}</Table></Worksheet></Workbook>`;
@@ -248,6 +256,25 @@ describe('JSON', () => {
       expect.objectContaining({ key: '1', ...NURSE }),
       expect.objectContaining({ key: '2', ...COOK }),
     ]);
+  });
+
+  it.each<[string, (isOpen: boolean) => object]>([
+    ['a status', (isOpen) => ({ status: isOpen ? 'Open' : 'Draft' })],
+    ['a status in an object', (isOpen) => ({ status: { id: 2, label: isOpen ? 'Open' : 'On Hold' } })],
+    ['a status of Zoho', (isOpen) => ({ Job_Opening_Status: isOpen ? 'In-progress' : 'Filled' })],
+    ['a status that only they have', (isOpen) => (isOpen ? {} : { state: 'draft' })],
+    ['a flag', (isOpen) => ({ isListed: isOpen })],
+    ['a flag for the opposite', (isOpen) => ({ is_internal: isOpen ? 'No' : 'Yes' })],
+  ])('without those that are closed by %s', async (_what, mark) => {
+    const jobs = [...JOBS, { id: 3, title: 'Clerk', city: 'Austin', state: 'TX' }];
+    const document = JSON.stringify({ jobs: jobs.map((job) => ({ ...job, ...mark(job.id !== 3) })) });
+    expect((await postings(document)).map(({ key }) => key)).toEqual(['1', '2']);
+    expect((await proposed(document)).notes).toEqual([
+      expect.stringMatching(/^of the first 3 records, 1 is skipped, because/),
+    ]);
+    // All are closed, or that of something else.
+    const all = JSON.stringify({ jobs: jobs.map((job) => ({ ...job, ...mark(false), team: mark(job.id !== 3) })) });
+    expect((await proposed(all)).settings).not.toHaveProperty('skip');
   });
 
   it('of named values', async () => {

@@ -98,9 +98,11 @@ const MARKS: readonly (readonly [Buffer, string])[] = [
   [Buffer.of(0xfe, 0xff), 'utf-16be'],
 ];
 
-/** Detects `<?` or `<` and a letter in UTF-16 without a byte order mark (XML 1.0, appendix F). */
-const isUtf16 = (head: Buffer, less: number, zero: number): boolean =>
-  head.length >= 4 && head[less] === 0x3c && head[zero] === 0 && head[zero + 2] === 0 && head[less + 2] !== 0;
+/** Detects ASCII in UTF-16 without a byte order mark, as `<?` (XML 1.0, appendix F), `[{` or the first name of a table. */
+const isUtf16 = (head: Buffer, first: number, zero: number): boolean =>
+  head.length >= 4 && isAscii(head[first]) && head[zero] === 0 && head[zero + 2] === 0 && isAscii(head[first + 2]);
+
+const isAscii = (byte = 0): boolean => (byte >= 0x20 && byte < 0x7f) || byte === 0x09 || byte === 0x0a || byte === 0x0d;
 
 /** Names commonly used for another encoding (WHATWG Encoding Standard, 4.2), reduced to letters and digits. */
 const ALIASES: Readonly<Record<string, string>> = {

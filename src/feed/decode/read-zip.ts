@@ -32,6 +32,7 @@ export async function* readZip(
       archive = await openZip(file);
       entries = await listFiles(archive);
       refuseBomb(entries, bytes, limits);
+      refuseOffice(entries);
     } catch (error) {
       signal.throwIfAborted();
       yield { ...document, chunks: failing(error) };
@@ -48,6 +49,11 @@ export async function* readZip(
     await file?.close();
     await rm(folder, { recursive: true, force: true });
   }
+}
+
+function refuseOffice(entries: readonly Entry[]): void {
+  if (!entries.some((entry) => /^(?:\[Content_Types\]|META-INF\/manifest)\.xml$/.test(nameOf(entry)))) return;
+  throw new BrokenOff('it is a workbook, as of Excel, or another document of an office program; save it as CSV');
 }
 
 /** Returns how many bytes the archive has. */
