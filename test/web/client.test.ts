@@ -83,9 +83,17 @@ function membersOf(schema: Schema = {}, at = ''): readonly string[] {
 }
 
 type Part = Readonly<Record<string, unknown>>;
+type ApiDocument = Part & { readonly components: { readonly schemas: Part } };
+
+/** What the document says to people, which no type needs. */
+const WORDS = ['description', 'summary', 'title', 'format'];
+const withoutWords = (document: ApiDocument): ApiDocument =>
+  JSON.parse(
+    JSON.stringify(document, (name, value) => (WORDS.includes(name) && typeof value === 'string' ? '' : value)),
+  );
 
 /** The same document, in which an answer or object that occurs several times is a component: the generator writes it once. */
-function repeatedOnce(document: Part & { readonly components: { readonly schemas: Part } }): Part {
+function repeatedOnce(document: ApiDocument): Part {
   const times = new Map<string, number>();
   const responses: Record<string, unknown> = {};
   const schemas: Record<string, unknown> = { ...document.components.schemas };
@@ -119,7 +127,7 @@ function generate(document: string): string {
     const info = { title: 'jobmirror', version: '1' };
     const whole = JSON.parse(document);
     const called = Object.fromEntries(CALLED.map((path) => [path, whole.paths[path]]));
-    writeFileSync(from, JSON.stringify(repeatedOnce({ ...whole, paths: called, info })));
+    writeFileSync(from, JSON.stringify({ ...repeatedOnce(withoutWords({ ...whole, paths: called })), info }));
     execFileSync('npx', [...GENERATOR, from, '--output', to], { stdio: 'ignore' });
     return readFileSync(to, 'utf8');
   } finally {

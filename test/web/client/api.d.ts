@@ -82,10 +82,6 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /**
-         * Who did what, when, and what was before and after: the newest first
-         * @description Needs the scope `read`.
-         */
         get: operations["showActivity"];
         put?: never;
         post?: never;
@@ -102,10 +98,6 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /**
-         * All feeds with their status
-         * @description Needs the scope `read`.
-         */
         get: operations["listFeeds"];
         put?: never;
         post?: never;
@@ -122,10 +114,6 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /**
-         * The status of one feed
-         * @description Needs the scope `read`.
-         */
         get: operations["showFeed"];
         put?: never;
         post?: never;
@@ -142,10 +130,6 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /**
-         * The postings of a feed in the order of their keys, with what became of each
-         * @description Needs the scope `read`.
-         */
         get: operations["listPostings"];
         put?: never;
         post?: never;
@@ -162,10 +146,6 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /**
-         * Everything about one posting: its state, its job on the site, and why
-         * @description Needs the scope `read`.
-         */
         get: operations["showPosting"];
         put?: never;
         post?: never;
@@ -182,10 +162,6 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /**
-         * One pull with its counts so far
-         * @description Needs the scope `read`.
-         */
         get: operations["showPull"];
         put?: never;
         post?: never;
@@ -202,10 +178,6 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /**
-         * What needs a person: doubts first, held deletes last, within a kind the oldest first
-         * @description Needs the scope `read`.
-         */
         get: operations["listReview"];
         put?: never;
         post?: never;
@@ -222,16 +194,8 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /**
-         * Decisions for many entries with their progress, the newest first
-         * @description Needs the scope `read`.
-         */
         get: operations["listReviewActions"];
         put?: never;
-        /**
-         * One decision for many entries, in batches
-         * @description Needs the scope `review`.
-         */
         post: operations["actOnReview"];
         delete?: never;
         options?: never;
@@ -248,10 +212,6 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /**
-         * End it after its present batch; what it did stays
-         * @description Needs the scope `review`.
-         */
         post: operations["stopReviewAction"];
         delete?: never;
         options?: never;
@@ -266,10 +226,6 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /**
-         * What needs a person, grouped by kind, field and message: the largest group first
-         * @description Needs the scope `read`.
-         */
         get: operations["listReviewGroups"];
         put?: never;
         post?: never;
@@ -286,10 +242,6 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /**
-         * One entry with its details, and what can be done about it
-         * @description Needs the scope `read`.
-         */
         get: operations["showEntry"];
         put?: never;
         post?: never;
@@ -308,10 +260,6 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /**
-         * Set fields of a rejected or failed posting, until the source changes them, and send it
-         * @description Needs the scope `review`.
-         */
         post: operations["editEntry"];
         delete?: never;
         options?: never;
@@ -326,10 +274,6 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /**
-         * All sites: whether they are sent to, and why not
-         * @description Needs the scope `read`.
-         */
         get: operations["listSites"];
         put?: never;
         post?: never;
@@ -343,7 +287,6 @@ export interface paths {
 export type webhooks = Record<string, never>;
 export interface components {
     schemas: {
-        /** Problem */
         Problem: {
             type: string;
             title: string;
@@ -358,48 +301,32 @@ export interface components {
         } & {
             [key: string]: unknown;
         };
-        Shared12: {
+        Shared8: {
             undo: number;
             undone: number | null;
-            /** Format: date-time */
             since: string;
         };
-        /** Pause */
-        Shared13: {
-            /** @description Its number. */
+        Shared9: {
             id: number;
-            /** @description The site that is paused. */
             site: string | null;
-            /** @description The feed that is paused; neither: everything. */
             feed: string | null;
-            /**
-             * Format: date-time
-             * @description Since when.
-             */
             since: string;
-            /** @description When it ends by itself; `null`: once a person ends it. */
             until: string | null;
-            /** @description Who began it. */
             by: string;
-            /** @description Why. */
             reason: string | null;
-            /** @description The source is not read either. */
             pulls: boolean;
-            /** @description All of that in words, and how it is ended. */
             message: string;
         };
-        /** @description Something that can be done about it. */
-        Shared15: {
+        Shared11: {
             kind: string;
         } & {
             [key: string]: unknown;
         };
-        Shared14: {
+        Shared10: {
             words?: string;
-            action?: components["schemas"]["Shared15"];
+            action?: components["schemas"]["Shared11"];
         };
-        Shared16: {
-            /** Format: date-time */
+        Shared12: {
             at: string;
             jobs: number;
             same: number;
@@ -411,134 +338,74 @@ export interface components {
             left: number;
             message?: string;
         };
-        /** Pull */
-        Shared17: {
-            /** @description Its number. */
+        Shared13: {
             pull: number;
-            /** @description Name of the feed. */
             feed: string;
-            /** @description The pull that this one undid; `null`: it read the feed. */
             undoes: number | null;
             /** @enum {string} */
             status: "running" | "mirrored" | "not_modified" | "incomplete" | "failed" | "pending" | "review";
-            /** @description The feed is proven complete; only then can postings count as gone. */
             complete: boolean;
-            /** Format: date-time */
             started_at: string;
             finished_at: string | null;
-            /** @description Records in the feed. */
             seen: number;
-            /** @description Postings that the site already has in this form. */
             unchanged: number;
-            /** @description Further records with the same key. */
             duplicates: number;
-            /** @description Records that cannot be read or have no key. */
             unreadable: number;
-            /** @description Records that are no postings by a rule of the feed, and those counted as expired. */
             skipped: number;
-            /** @description The skipped records of postings whose jobs have been on the site for as many days as allowed. */
             expired: number;
-            /** @description Live jobs whose posting is no longer in the feed. */
             gone: number;
-            /** @description Of the gone: not missing for long enough. */
             grace: number;
-            /** @description Entries that a person discarded, so the site differs from the feed. */
             discarded: number;
-            /** @description Bytes read from the source, decompressed. */
             bytes: number;
-            /** @description Total time, in milliseconds. */
             duration_ms: number | null;
-            /** @description Why the completeness of the feed is proven only weakly; `null`: it is not. */
             weak: string | null;
-            /** @description Why the feed is not proven complete. */
             shortfalls: string[];
-            /** @description What a person should know. */
             message: string | null;
-            /** @description What can be done about it. */
-            actions: components["schemas"]["Shared15"][];
+            actions: components["schemas"]["Shared11"][];
         };
-        /** Feed */
-        Shared11: {
+        Shared7: {
             /** @constant */
             kind: "feed";
-            /** @description Name of the feed. */
             feed: string;
-            /** @description Name of its site. */
             site: string;
-            /** @description The configuration has the feed. */
             configured: boolean;
-            /** @description A running process has it in its configuration. */
             served: boolean;
-            /** @description A person took it out of service. */
             retired: boolean;
-            /** @description Since when, and by the undo of which pull, it is not pulled. */
-            stopped: components["schemas"]["Shared12"] | null;
-            /** @description What people have paused, so that it is not sent: everything, its site or the feed. */
-            pauses: components["schemas"]["Shared13"][];
-            /** @description Held changes or creates in doubt have waited for too long. */
+            stopped: components["schemas"]["Shared8"] | null;
+            pauses: components["schemas"]["Shared9"][];
             escalated: boolean;
-            /** @description Jobs on the site. */
             live: number;
-            /** @description Changes that may be sent now or later. */
             ready: number;
-            /** @description Changes in flight. */
             sending: number;
-            /** @description Creates of unknown outcome. */
             in_doubt: number;
-            /** @description Changes that wait for approval. */
             held: number;
-            /** @description Postings that were rejected. */
             rejected: number;
-            /** @description Changes that were given up. */
             failed: number;
-            /** @description Entries of unreadable records. */
             unreadable: number;
-            /** @description Entries of repeated keys. */
             duplicates: number;
-            /** @description Entries that a person has discarded, so the site differs from the feed. */
             discarded: number;
-            /** @description Why deletes are held. */
             hold_reason: string | null;
-            /** @description What to do about the held deletes. */
-            held_advice: components["schemas"]["Shared14"] | null;
-            /** @description Why creates and deletes wait if the keys seem to have changed. */
+            held_advice: components["schemas"]["Shared10"] | null;
             rekey: string | null;
-            /** @description What to know of jobs made since the backup from which the database was restored. */
             restored: string | null;
-            /** @description How the search of the site for jobs of the feed stands; nothing is created before it ends. */
             search: string | null;
-            /** @description What becomes of its jobs and changes, as no configuration has the feed. */
             left: string | null;
-            /** @description For how long the oldest held change has waited. */
             held_for_seconds: number | null;
-            /** @description For how long the oldest create has been in doubt. */
             in_doubt_for_seconds: number | null;
-            /** @description The schedule, as running processes have it. */
             schedule: string | null;
-            /** @description Its time zone. */
             time_zone: string | null;
-            /** @description When it is pulled next. */
             next_run: string | null;
-            /** @description When it was last pulled. */
             last_run: string | null;
-            /** @description When the last complete pull ended. */
             last_complete: string | null;
-            /** @description How late its run is. */
             late_seconds: number | null;
-            /** @description Why its run does not begin, if that is too late. */
             late: string | null;
-            /** @description What the last run of `verify` found. */
-            last_verify: components["schemas"]["Shared16"] | null;
-            /** @description Likely mistakes of the mapping. */
+            last_verify: components["schemas"]["Shared12"] | null;
             warnings: string[];
-            /** @description What fails. */
             failing: string[];
-            /** @description What can be done about it. */
-            actions: components["schemas"]["Shared15"][];
-            /** @description The last pull, as `pulls` prints it, without `created`, `updated`, `deleted` and `requests`. */
-            last_pull: components["schemas"]["Shared17"] | null;
+            actions: components["schemas"]["Shared11"][];
+            last_pull: components["schemas"]["Shared13"] | null;
         };
-        Shared23: {
+        Shared18: {
             field?: string;
             value?: string;
             message: string;
@@ -547,183 +414,71 @@ export interface components {
             /** @constant */
             choose?: true;
         };
-        Shared29: {
+        Shared24: {
             field: string;
             source_value: string | null;
             value: string;
         };
-        Shared34: {
+        Shared29: {
             method: string;
             url: string;
             body?: string;
         };
-        Shared35: {
+        Shared30: {
             status: number;
             location?: string;
             body: string;
         };
-        /** @description What is acted on. Only entries that are as they were when the action started. */
-        Shared45: {
-            /** @description Only of this feed. */
+        Shared40: {
             feed?: string;
-            /** @description Only of this site. */
             site?: string;
-            /** @description The entries of one group. */
             group?: string;
-            /** @description Beginnings of words of a key, title, value or message, in any case: all of them must be there. */
             q?: string;
-            /** @description They have waited for at least so long: `30min`, `12h`, `3d`. */
             older_than?: string;
-            /** @description They have waited for less. */
             newer_than?: string;
             kinds?: ("in_doubt" | "failed" | "rejected" | "unreadable" | "duplicate" | "held")[];
-            /** @description Only entries with these numbers. */
             ids?: number[];
         };
-        Shared56: {
+        Shared51: {
             message: string;
             count: number;
         };
-        Shared58: {
+        Shared53: {
             field: string;
             values: {
                 [key: string]: string;
             };
         };
-        Shared57: {
+        Shared52: {
             set?: {
                 [key: string]: string;
             };
-            map?: components["schemas"]["Shared58"];
+            map?: components["schemas"]["Shared53"];
         };
-        /** BulkAction */
-        Shared55: {
-            /** @description Its number. */
+        Shared50: {
             bulk: number;
-            /**
-             * @description What it does to each entry.
-             * @enum {string}
-             */
+            /** @enum {string} */
             action: "edit" | "retry" | "approve" | "discard" | "reopen" | "missing" | "check" | "adopt";
-            /** @description Who started it. */
             actor: string;
             /** @enum {string} */
             state: "open" | "stopped" | "done";
-            /** Format: date-time */
             started_at: string;
-            /**
-             * Format: date-time
-             * @description When it last made progress.
-             */
             touched_at: string;
-            /** @description How many entries were selected. */
             total: number;
-            /** @description How many are done. */
             done: number;
-            /** @description Of the done: how many are rejected again. */
             still_rejected: number;
-            /** @description How many were left as they are. */
             left_alone: number;
-            /** @description How many are left to do. */
             to_do: number;
-            /** @description Why entries were left alone. */
-            reasons: components["schemas"]["Shared56"][];
-            /** @description What an edit sets. */
-            edit: components["schemas"]["Shared57"] | null;
-            /** @description The reason that was given for the audit. */
+            reasons: components["schemas"]["Shared51"][];
+            edit: components["schemas"]["Shared52"] | null;
             reason: string | null;
-            /** @description Whether `start` carries it out; `false`: a command does, as long as it runs. */
             unattended: boolean;
-            /** @description Why it is making no progress, such as a paused site; `null`: it is not waiting. */
             waits_for: string | null;
-            /** @description The rule that selected the entries; `null`: a person did. */
             rule: number | null;
         };
     };
     responses: {
-        /** @description Bad Request */
         Shared4: {
-            headers: {
-                [name: string]: unknown;
-            };
-            content: {
-                "application/problem+json": components["schemas"]["Problem"];
-            };
-        };
-        /** @description Unauthorized */
-        Shared5: {
-            headers: {
-                [name: string]: unknown;
-            };
-            content: {
-                "application/problem+json": components["schemas"]["Problem"];
-            };
-        };
-        /** @description Forbidden */
-        Shared6: {
-            headers: {
-                [name: string]: unknown;
-            };
-            content: {
-                "application/problem+json": components["schemas"]["Problem"];
-            };
-        };
-        /** @description Too Many Requests */
-        Shared7: {
-            headers: {
-                [name: string]: unknown;
-            };
-            content: {
-                "application/problem+json": components["schemas"]["Problem"];
-            };
-        };
-        /** @description Service Unavailable */
-        Shared8: {
-            headers: {
-                [name: string]: unknown;
-            };
-            content: {
-                "application/problem+json": components["schemas"]["Problem"];
-            };
-        };
-        /** @description Not Found */
-        Shared19: {
-            headers: {
-                [name: string]: unknown;
-            };
-            content: {
-                "application/problem+json": components["schemas"]["Problem"];
-            };
-        };
-        /** @description Conflict */
-        Shared59: {
-            headers: {
-                [name: string]: unknown;
-            };
-            content: {
-                "application/problem+json": components["schemas"]["Problem"];
-            };
-        };
-        /** @description Content Too Large */
-        Shared60: {
-            headers: {
-                [name: string]: unknown;
-            };
-            content: {
-                "application/problem+json": components["schemas"]["Problem"];
-            };
-        };
-        /** @description Unsupported Media Type */
-        Shared61: {
-            headers: {
-                [name: string]: unknown;
-            };
-            content: {
-                "application/problem+json": components["schemas"]["Problem"];
-            };
-        };
-        /** @description Unprocessable Content */
-        Shared62: {
             headers: {
                 [name: string]: unknown;
             };
@@ -743,13 +498,9 @@ export interface operations {
         parameters: {
             query?: {
                 feed?: string;
-                /** @description Only what this user or token did, as answers name it. */
                 actor?: string;
-                /** @description Only what the action did that has this number as its `activity`. */
                 of?: string;
-                /** @description The `next_cursor` of the answer before. */
                 cursor?: string;
-                /** @description How many at most, from 1 to 200; 50 by default. */
                 limit?: string;
             };
             header?: never;
@@ -758,7 +509,6 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Done. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -766,30 +516,22 @@ export interface operations {
                 content: {
                     "application/json": {
                         items: {
-                            /** @description Its number: a later one is larger. */
                             activity: number;
-                            /** Format: date-time */
                             at: string;
-                            /** @description A user, a token, or who ran a command; `jobmirror`: nobody. */
                             actor: string;
                             action: string;
                             feed: string | null;
                             key: string | null;
-                            /** @description Fields that were edited, or whose edits were undone; the first 500 characters of each value. */
                             edits: {
                                 field: string;
-                                /** @description `null`: there was none, or it is not known. */
                                 before: string | null;
-                                /** @description `false`: an earlier version of jobmirror did not record it. */
                                 before_known: boolean;
                                 after: string | null;
                             }[];
-                            /** @description What else is recorded, such as a reason. */
                             detail: {
                                 [key: string]: unknown;
                             };
                         }[];
-                        /** @description `null`: nothing follows. */
                         next_cursor: string | null;
                     } & {
                         [key: string]: unknown;
@@ -797,10 +539,10 @@ export interface operations {
                 };
             };
             400: components["responses"]["Shared4"];
-            401: components["responses"]["Shared5"];
-            403: components["responses"]["Shared6"];
-            429: components["responses"]["Shared7"];
-            503: components["responses"]["Shared8"];
+            401: components["responses"]["Shared4"];
+            403: components["responses"]["Shared4"];
+            429: components["responses"]["Shared4"];
+            503: components["responses"]["Shared4"];
         };
     };
     listFeeds: {
@@ -812,24 +554,22 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Done. */
             200: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": {
-                        items: components["schemas"]["Shared11"][];
-                        /** @description `null`: nothing follows. */
+                        items: components["schemas"]["Shared7"][];
                         next_cursor: string | null;
                     };
                 };
             };
             400: components["responses"]["Shared4"];
-            401: components["responses"]["Shared5"];
-            403: components["responses"]["Shared6"];
-            429: components["responses"]["Shared7"];
-            503: components["responses"]["Shared8"];
+            401: components["responses"]["Shared4"];
+            403: components["responses"]["Shared4"];
+            429: components["responses"]["Shared4"];
+            503: components["responses"]["Shared4"];
         };
     };
     showFeed: {
@@ -843,33 +583,28 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Done. */
             200: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Shared11"];
+                    "application/json": components["schemas"]["Shared7"];
                 };
             };
             400: components["responses"]["Shared4"];
-            401: components["responses"]["Shared5"];
-            403: components["responses"]["Shared6"];
-            404: components["responses"]["Shared19"];
-            429: components["responses"]["Shared7"];
-            503: components["responses"]["Shared8"];
+            401: components["responses"]["Shared4"];
+            403: components["responses"]["Shared4"];
+            404: components["responses"]["Shared4"];
+            429: components["responses"]["Shared4"];
+            503: components["responses"]["Shared4"];
         };
     };
     listPostings: {
         parameters: {
             query?: {
-                /** @description One or more of rejected, failed, in_doubt, discarded, held, kept, failed_delete, pending_delete, grace, pending, expired, live. Several are separated by commas. */
                 state?: string;
-                /** @description The posting with this key or whose site job has this ID. If there is none, at most 200 whose title has words that begin with these. */
                 q?: string;
-                /** @description The `next_cursor` of the answer before. */
                 cursor?: string;
-                /** @description How many at most, from 1 to 200; 50 by default. */
                 limit?: string;
             };
             header?: never;
@@ -880,7 +615,6 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Done. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -893,21 +627,12 @@ export interface operations {
                             /** @enum {string} */
                             state: "rejected" | "failed" | "in_doubt" | "discarded" | "held" | "kept" | "failed_delete" | "pending_delete" | "grace" | "pending" | "expired" | "live";
                             key: string;
-                            /** @description Its job on the site. */
                             site_job_id: string | null;
-                            /** @description Address of the job. */
                             site_job_url: string | null;
-                            /**
-                             * Format: date-time
-                             * @description Since when it is in this state.
-                             */
                             since: string;
-                            /** @description Why, in the site's words where the site decided. */
                             reason: string | null;
-                            /** @description Every problem of the posting. */
-                            problems: components["schemas"]["Shared23"][];
+                            problems: components["schemas"]["Shared18"][];
                         }[];
-                        /** @description `null`: nothing follows. */
                         next_cursor: string | null;
                     } & {
                         [key: string]: unknown;
@@ -915,67 +640,52 @@ export interface operations {
                 };
             };
             400: components["responses"]["Shared4"];
-            401: components["responses"]["Shared5"];
-            403: components["responses"]["Shared6"];
-            404: components["responses"]["Shared19"];
-            429: components["responses"]["Shared7"];
-            503: components["responses"]["Shared8"];
+            401: components["responses"]["Shared4"];
+            403: components["responses"]["Shared4"];
+            404: components["responses"]["Shared4"];
+            429: components["responses"]["Shared4"];
+            503: components["responses"]["Shared4"];
         };
     };
     showPosting: {
         parameters: {
             query?: {
-                /** @description The key may also be a part of the key or of the title, if exactly one posting of the feed has it; if several have, the problem has these `postings`. */
                 like?: "true" | "false";
             };
             header?: never;
             path: {
                 feed: string;
-                /** @description Percent-encoded: `A%2F1` for `A/1`. */
                 key: string;
             };
             cookie?: never;
         };
         requestBody?: never;
         responses: {
-            /** @description Done. */
             200: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": {
-                        /** @description Name of the feed. */
                         feed: string;
-                        /** @description Key of the posting. */
                         key: string;
-                        /** @description What became of it; `null`: only its records are known, and they can not be used, or nothing is. */
                         state: ("rejected" | "failed" | "in_doubt" | "discarded" | "held" | "kept" | "failed_delete" | "pending_delete" | "grace" | "pending" | "expired" | "live") | null;
-                        /** @description Its job on the site. */
                         site_job_id: string | null;
-                        /** @description The address of the job. */
                         site_job_url: string | null;
-                        /** @description Why it is not on the site as the feed has it. */
                         reasons: string[];
-                        /** @description Of what is recorded: send it along with an edit. */
                         seen: string | null;
-                        /** @description The same as `seen`. */
                         version: string | null;
-                        /** @description Why its fields cannot be edited; `null`: they can. */
                         not_editable: string | null;
-                        /** @description Its job: `{"site","site_job_id","site_job_url","mapped_at","missing_pulls","fields"}`. */
                         site_job: {
                             site: string;
                             site_job_id: string;
                             site_job_url: string | null;
-                            /** Format: date-time */
                             mapped_at: string;
                             missing_pulls: number;
                             fields: {
                                 [key: string]: string;
                             } | null;
                         } | null;
-                        /** @description What waits to be sent or for a person, with `state`, `reason`, `problems` and `actions`. */
                         change: {
                             id: number;
                             /** @enum {string} */
@@ -985,94 +695,71 @@ export interface operations {
                             desired_fields: {
                                 [key: string]: string;
                             } | null;
-                            /** Format: date-time */
                             since: string;
                             attempts: number;
                             reason: string | null;
-                            problems: components["schemas"]["Shared23"][];
+                            problems: components["schemas"]["Shared18"][];
                             note: string | null;
-                            actions: components["schemas"]["Shared15"][];
+                            actions: components["schemas"]["Shared11"][];
                         } | null;
-                        /** @description When its job ended because of `expire_after_days`. */
                         expired_at: string | null;
-                        /** @description When its days began anew. */
                         renewed_at: string | null;
-                        /** @description Since and until when a date skips its record. */
                         skipped_by_date: {
                             since: string | null;
                             until: string | null;
                         } | null;
-                        /** @description Edits by reviewers: `[{"field","source_value","value"}]`. */
-                        edits: components["schemas"]["Shared29"][];
-                        /** @description Of these edits. */
+                        edits: components["schemas"]["Shared24"][];
                         edits_version: string;
-                        /** @description The fields in which the wanted and the accepted content differ. */
                         differences: {
                             field: string;
-                            /** @description `null`: the posting has no such field. */
                             desired: string | null;
-                            /** @description What the site last accepted. */
                             site: string | null;
                             differs: boolean;
                         }[];
-                        /** @description What was altered in its fields while they were read. */
-                        notes: components["schemas"]["Shared23"][];
-                        /** @description The beginning of the record, as the feed has it, that the open change was read from; `null`: not kept. */
+                        notes: components["schemas"]["Shared18"][];
                         record: string | null;
-                        /** @description The detail that was requested for it: `{"requested_at","excerpt"}`. */
                         detail: {
-                            /** Format: date-time */
                             requested_at: string;
                             excerpt: string;
                         } | null;
-                        /** @description Requests about it, in brief. */
                         requests: {
-                            /** Format: date-time */
                             at: string;
                             operation: string;
                             site_job_id: string | null;
                             status: number | null;
                             outcome: string;
                         }[];
-                        /** @description Failed attempts with request and response. */
                         failures: {
-                            /** Format: date-time */
                             at: string;
                             operation: string;
                             kind: string;
-                            problems: components["schemas"]["Shared23"][];
-                            request: components["schemas"]["Shared34"] | null;
-                            response: components["schemas"]["Shared35"] | null;
+                            problems: components["schemas"]["Shared18"][];
+                            request: components["schemas"]["Shared29"] | null;
+                            response: components["schemas"]["Shared30"] | null;
                         }[];
-                        /** @description Numbers of the entries of repeated keys. */
                         duplicates: number[];
-                        /** @description Unreadable records with its key. */
                         unreadable: {
                             id: number;
-                            /** Format: date-time */
                             since: string;
                             discarded: boolean;
                             reason: string;
                         }[];
-                        /** @description What people did. */
                         acts: {
-                            /** Format: date-time */
                             at: string;
                             actor: string;
                             action: string;
                             reason?: string;
                         }[];
-                        /** @description The last pull of its feed, as `pulls` prints it, without `created`, `updated`, `deleted` and `requests`. */
-                        last_pull: components["schemas"]["Shared17"] | null;
+                        last_pull: components["schemas"]["Shared13"] | null;
                     };
                 };
             };
             400: components["responses"]["Shared4"];
-            401: components["responses"]["Shared5"];
-            403: components["responses"]["Shared6"];
-            404: components["responses"]["Shared19"];
-            429: components["responses"]["Shared7"];
-            503: components["responses"]["Shared8"];
+            401: components["responses"]["Shared4"];
+            403: components["responses"]["Shared4"];
+            404: components["responses"]["Shared4"];
+            429: components["responses"]["Shared4"];
+            503: components["responses"]["Shared4"];
         };
     };
     showPull: {
@@ -1086,97 +773,62 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Done. */
             200: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": {
-                        /** @description Its number. */
                         pull: number;
-                        /** @description Name of the feed. */
                         feed: string;
-                        /** @description The pull that this one undid; `null`: it read the feed. */
                         undoes: number | null;
                         /** @enum {string} */
                         status: "running" | "mirrored" | "not_modified" | "incomplete" | "failed" | "pending" | "review";
-                        /** @description The feed is proven complete; only then can postings count as gone. */
                         complete: boolean;
-                        /** Format: date-time */
                         started_at: string;
                         finished_at: string | null;
-                        /** @description Records in the feed. */
                         seen: number;
-                        /** @description Postings that the site already has in this form. */
                         unchanged: number;
-                        /** @description Further records with the same key. */
                         duplicates: number;
-                        /** @description Records that cannot be read or have no key. */
                         unreadable: number;
-                        /** @description Records that are no postings by a rule of the feed, and those counted as expired. */
                         skipped: number;
-                        /** @description The skipped records of postings whose jobs have been on the site for as many days as allowed. */
                         expired: number;
-                        /** @description Live jobs whose posting is no longer in the feed. */
                         gone: number;
-                        /** @description Of the gone: not missing for long enough. */
                         grace: number;
-                        /** @description Entries that a person discarded, so the site differs from the feed. */
                         discarded: number;
-                        /** @description Bytes read from the source, decompressed. */
                         bytes: number;
-                        /** @description Total time, in milliseconds. */
                         duration_ms: number | null;
-                        /** @description Why the completeness of the feed is proven only weakly; `null`: it is not. */
                         weak: string | null;
-                        /** @description Why the feed is not proven complete. */
                         shortfalls: string[];
-                        /** @description What a person should know. */
                         message: string | null;
-                        /** @description What can be done about it. */
-                        actions: components["schemas"]["Shared15"][];
-                        /** @description New postings, created on the site. */
+                        actions: components["schemas"]["Shared11"][];
                         created: number;
-                        /** @description Changed postings, updated on the site. */
                         updated: number;
-                        /** @description Of the gone: deleted. */
                         deleted: number;
-                        /** @description Requests to the site. */
                         requests: number;
                     };
                 };
             };
             400: components["responses"]["Shared4"];
-            401: components["responses"]["Shared5"];
-            403: components["responses"]["Shared6"];
-            404: components["responses"]["Shared19"];
-            429: components["responses"]["Shared7"];
-            503: components["responses"]["Shared8"];
+            401: components["responses"]["Shared4"];
+            403: components["responses"]["Shared4"];
+            404: components["responses"]["Shared4"];
+            429: components["responses"]["Shared4"];
+            503: components["responses"]["Shared4"];
         };
     };
     listReview: {
         parameters: {
             query?: {
-                /** @description Only of this feed. */
                 feed?: string;
-                /** @description Only of this site. */
                 site?: string;
-                /** @description The entries of one group. */
                 group?: string;
-                /** @description Beginnings of words of a key, title, value or message, in any case: all of them must be there. */
                 q?: string;
-                /** @description They have waited for at least so long: `30min`, `12h`, `3d`. */
                 older_than?: string;
-                /** @description They have waited for less. */
                 newer_than?: string;
-                /** @description One or more of in_doubt, failed, rejected, unreadable, duplicate, held. Several are separated by commas. */
                 kind?: string;
-                /** @description `true`: discarded entries instead of waiting ones. */
                 discarded?: "true" | "false";
-                /** @description The `next_cursor` of the answer before. */
                 cursor?: string;
-                /** @description How many at most, from 1 to 200; 50 by default. */
                 limit?: string;
             };
             header?: never;
@@ -1185,7 +837,6 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Done. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -1193,38 +844,21 @@ export interface operations {
                 content: {
                     "application/json": {
                         items: {
-                            /** @description Its number. */
                             id: number;
-                            /** @description Name of the feed. */
                             feed: string;
-                            /** @description Name of the site, or `null`. */
                             site: string | null;
-                            /** @description Key of the posting, or `null`. */
                             key: string | null;
                             /** @enum {string} */
                             kind: "in_doubt" | "failed" | "rejected" | "unreadable" | "duplicate" | "held";
-                            /** @description `null` for records. */
                             operation: ("create" | "update" | "delete") | null;
-                            /**
-                             * Format: date-time
-                             * @description Since when it waits.
-                             */
                             since: string;
-                            /** @description For how long. */
                             age_seconds: number;
-                            /** @description It has waited for too long. */
                             escalated: boolean;
-                            /** @description Why, in one sentence. */
                             reason: string;
-                            /**
-                             * @description Of a discarded entry; absent otherwise.
-                             * @constant
-                             */
+                            /** @constant */
                             discarded?: true;
-                            /** @description Send it along with a decision: once anything of it has changed, nothing is done. */
                             seen: string;
                         }[];
-                        /** @description `null`: nothing follows. */
                         next_cursor: string | null;
                     } & {
                         [key: string]: unknown;
@@ -1232,18 +866,16 @@ export interface operations {
                 };
             };
             400: components["responses"]["Shared4"];
-            401: components["responses"]["Shared5"];
-            403: components["responses"]["Shared6"];
-            429: components["responses"]["Shared7"];
-            503: components["responses"]["Shared8"];
+            401: components["responses"]["Shared4"];
+            403: components["responses"]["Shared4"];
+            429: components["responses"]["Shared4"];
+            503: components["responses"]["Shared4"];
         };
     };
     listReviewActions: {
         parameters: {
             query?: {
-                /** @description The `next_cursor` of the answer before. */
                 cursor?: string;
-                /** @description How many at most, from 1 to 200; 50 by default. */
                 limit?: string;
             };
             header?: never;
@@ -1252,15 +884,13 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Done. */
             200: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": {
-                        items: components["schemas"]["Shared55"][];
-                        /** @description `null`: nothing follows. */
+                        items: components["schemas"]["Shared50"][];
                         next_cursor: string | null;
                     } & {
                         [key: string]: unknown;
@@ -1268,17 +898,16 @@ export interface operations {
                 };
             };
             400: components["responses"]["Shared4"];
-            401: components["responses"]["Shared5"];
-            403: components["responses"]["Shared6"];
-            429: components["responses"]["Shared7"];
-            503: components["responses"]["Shared8"];
+            401: components["responses"]["Shared4"];
+            403: components["responses"]["Shared4"];
+            429: components["responses"]["Shared4"];
+            503: components["responses"]["Shared4"];
         };
     };
     actOnReview: {
         parameters: {
             query?: never;
             header?: {
-                /** @description A text that names this request: repeated within a day, it gets the same answer and does nothing again. */
                 "Idempotency-Key"?: string;
             };
             path?: never;
@@ -1289,12 +918,9 @@ export interface operations {
                 "application/json": {
                     /** @constant */
                     action: "edit";
-                    filter: components["schemas"]["Shared45"];
-                    /** @description How many entries you saw of the kinds that the action is for, the `count` of `GET /review/selection`: if it is another number now, nothing is done. With `ids`, how many these are. */
+                    filter: components["schemas"]["Shared40"];
                     expected?: number;
-                    /** @description The `seen` of `GET /review/selection` or of a group, or of each entry of `ids`: with anything else, nothing is done. */
                     seen?: string | string[];
-                    /** @description A former name of `seen`. */
                     mark?: string;
                     edit: {
                         set?: {
@@ -1302,120 +928,87 @@ export interface operations {
                         };
                         map?: {
                             field: string;
-                            /** @description From the value that an entry has to its new one. */
                             values: {
                                 [key: string]: string;
                             };
                         };
                     };
-                    /** @description Edit also if some of the entries would still be rejected; otherwise nothing is done then, and the problem has a `preview`. */
                     anyway?: boolean;
-                    /** @description Edit the entries of all feeds; otherwise nothing is done if the filter selects entries of several, and the problem has their `feeds`. */
                     all_feeds?: boolean;
-                    /** @description Also make a rule for new entries of the group, or of the group and the feed, that the filter names. */
                     also_new?: boolean;
                 } | {
                     /** @constant */
                     action: "retry";
-                    filter: components["schemas"]["Shared45"];
-                    /** @description How many entries you saw of the kinds that the action is for, the `count` of `GET /review/selection`: if it is another number now, nothing is done. With `ids`, how many these are. */
+                    filter: components["schemas"]["Shared40"];
                     expected?: number;
-                    /** @description The `seen` of `GET /review/selection` or of a group, or of each entry of `ids`: with anything else, nothing is done. */
                     seen?: string | string[];
-                    /** @description A former name of `seen`. */
                     mark?: string;
-                    /** @description Also make a rule for new entries of the group, or of the group and the feed, that the filter names. */
                     also_new?: boolean;
                 } | {
                     /** @constant */
                     action: "approve";
-                    filter: components["schemas"]["Shared45"];
-                    /** @description How many entries you saw of the kinds that the action is for, the `count` of `GET /review/selection`: if it is another number now, nothing is done. With `ids`, how many these are. */
+                    filter: components["schemas"]["Shared40"];
                     expected?: number;
-                    /** @description The `seen` of `GET /review/selection` or of a group, or of each entry of `ids`: with anything else, nothing is done. */
                     seen?: string | string[];
-                    /** @description A former name of `seen`. */
                     mark?: string;
                 } | {
                     /** @constant */
                     action: "discard";
-                    filter: components["schemas"]["Shared45"];
-                    /** @description How many entries you saw of the kinds that the action is for, the `count` of `GET /review/selection`: if it is another number now, nothing is done. With `ids`, how many these are. */
+                    filter: components["schemas"]["Shared40"];
                     expected?: number;
-                    /** @description The `seen` of `GET /review/selection` or of a group, or of each entry of `ids`: with anything else, nothing is done. */
                     seen?: string | string[];
-                    /** @description A former name of `seen`. */
                     mark?: string;
                     reason?: string;
-                    /** @description Also make a rule for new entries of the group, or of the group and the feed, that the filter names. */
                     also_new?: boolean;
                 } | {
                     /** @constant */
                     action: "reopen";
-                    filter: components["schemas"]["Shared45"];
-                    /** @description How many entries you saw of the kinds that the action is for, the `count` of `GET /review/selection`: if it is another number now, nothing is done. With `ids`, how many these are. */
+                    filter: components["schemas"]["Shared40"];
                     expected?: number;
-                    /** @description The `seen` of `GET /review/selection` or of a group, or of each entry of `ids`: with anything else, nothing is done. */
                     seen?: string | string[];
-                    /** @description A former name of `seen`. */
                     mark?: string;
                 } | {
-                    /**
-                     * @description The site has made the job of none of these creates in doubt: they are sent again. Those that a job on the site may belong to, or that its list still decides, are left alone.
-                     * @constant
-                     */
+                    /** @constant */
                     action: "missing";
-                    filter: components["schemas"]["Shared45"];
-                    /** @description How many entries you saw of the kinds that the action is for, the `count` of `GET /review/selection`: if it is another number now, nothing is done. With `ids`, how many these are. */
+                    filter: components["schemas"]["Shared40"];
                     expected?: number;
-                    /** @description The `seen` of `GET /review/selection` or of a group, or of each entry of `ids`: with anything else, nothing is done. */
                     seen?: string | string[];
-                    /** @description A former name of `seen`. */
                     mark?: string;
                 } | {
-                    /**
-                     * @description The list of the site is read again for these creates in doubt.
-                     * @constant
-                     */
+                    /** @constant */
                     action: "check";
-                    filter: components["schemas"]["Shared45"];
-                    /** @description How many entries you saw of the kinds that the action is for, the `count` of `GET /review/selection`: if it is another number now, nothing is done. With `ids`, how many these are. */
+                    filter: components["schemas"]["Shared40"];
                     expected?: number;
-                    /** @description The `seen` of `GET /review/selection` or of a group, or of each entry of `ids`: with anything else, nothing is done. */
                     seen?: string | string[];
-                    /** @description A former name of `seen`. */
                     mark?: string;
                 };
             };
         };
         responses: {
-            /** @description Started. */
             202: {
                 headers: {
-                    /** @description Where to ask what became of it. */
                     Location?: string;
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Shared55"];
+                    "application/json": components["schemas"]["Shared50"];
                 };
             };
             400: components["responses"]["Shared4"];
-            401: components["responses"]["Shared5"];
-            403: components["responses"]["Shared6"];
-            409: components["responses"]["Shared59"];
-            413: components["responses"]["Shared60"];
-            415: components["responses"]["Shared61"];
-            422: components["responses"]["Shared62"];
-            429: components["responses"]["Shared7"];
-            503: components["responses"]["Shared8"];
+            401: components["responses"]["Shared4"];
+            403: components["responses"]["Shared4"];
+            409: components["responses"]["Shared4"];
+            413: components["responses"]["Shared4"];
+            415: components["responses"]["Shared4"];
+            422: components["responses"]["Shared4"];
+            429: components["responses"]["Shared4"];
+            503: components["responses"]["Shared4"];
         };
     };
     stopReviewAction: {
         parameters: {
             query?: never;
             header?: {
-                /** @description A text that names this request: repeated within a day, it gets the same answer and does nothing again. */
                 "Idempotency-Key"?: string;
             };
             path: {
@@ -1429,49 +1022,38 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Done. */
             200: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Shared55"];
+                    "application/json": components["schemas"]["Shared50"];
                 };
             };
             400: components["responses"]["Shared4"];
-            401: components["responses"]["Shared5"];
-            403: components["responses"]["Shared6"];
-            404: components["responses"]["Shared19"];
-            409: components["responses"]["Shared59"];
-            413: components["responses"]["Shared60"];
-            415: components["responses"]["Shared61"];
-            422: components["responses"]["Shared62"];
-            429: components["responses"]["Shared7"];
-            503: components["responses"]["Shared8"];
+            401: components["responses"]["Shared4"];
+            403: components["responses"]["Shared4"];
+            404: components["responses"]["Shared4"];
+            409: components["responses"]["Shared4"];
+            413: components["responses"]["Shared4"];
+            415: components["responses"]["Shared4"];
+            422: components["responses"]["Shared4"];
+            429: components["responses"]["Shared4"];
+            503: components["responses"]["Shared4"];
         };
     };
     listReviewGroups: {
         parameters: {
             query?: {
-                /** @description Only of this feed. */
                 feed?: string;
-                /** @description Only of this site. */
                 site?: string;
-                /** @description The entries of one group. */
                 group?: string;
-                /** @description Beginnings of words of a key, title, value or message, in any case: all of them must be there. */
                 q?: string;
-                /** @description They have waited for at least so long: `30min`, `12h`, `3d`. */
                 older_than?: string;
-                /** @description They have waited for less. */
                 newer_than?: string;
-                /** @description One or more of in_doubt, failed, rejected, unreadable, duplicate, held. Several are separated by commas. */
                 kind?: string;
-                /** @description `true`: discarded entries instead of waiting ones. */
                 discarded?: "true" | "false";
-                /** @description The `next_cursor` of the answer before. */
                 cursor?: string;
-                /** @description How many at most, from 1 to 200; 50 by default. */
                 limit?: string;
             };
             header?: never;
@@ -1480,7 +1062,6 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Done. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -1488,52 +1069,29 @@ export interface operations {
                 content: {
                     "application/json": {
                         items: {
-                            /** @description Its ID, which never changes. */
                             group: string;
-                            /**
-                             * @description Kind of its entries. Held deletes of different feeds are different groups.
-                             * @enum {string}
-                             */
+                            /** @enum {string} */
                             kind: "in_doubt" | "failed" | "rejected" | "unreadable" | "duplicate" | "held";
-                            /** @description Field that the message is about, or `null`. */
                             field: string | null;
-                            /** @description Message of its entries; `…` stands for what differs. */
                             message: string;
-                            /** @description How many selected entries it has. */
                             count: number;
-                            /**
-                             * Format: date-time
-                             * @description When it appeared.
-                             */
                             first_seen: string;
-                            /**
-                             * Format: date-time
-                             * @description Since when its newest entry waits.
-                             */
                             last_seen: string;
-                            /**
-                             * @description Its size against that of a day ago; `back`: it had no entries for a while.
-                             * @enum {string}
-                             */
+                            /** @enum {string} */
                             trend: "new" | "growing" | "shrinking" | "steady" | "back";
-                            /** @description The most frequent values. */
                             values: {
                                 value: string;
                                 count: number;
                             }[];
-                            /** @description How many different values there are. */
                             value_count: number;
-                            /** @description Feeds of its entries. */
                             feeds: {
                                 feed: string;
                                 count: number;
                             }[];
-                            /** @description Sites of its entries. */
                             sites: {
                                 site: string;
                                 count: number;
                             }[];
-                            /** @description Its oldest entry. */
                             example: {
                                 id: number;
                                 feed: string;
@@ -1541,16 +1099,13 @@ export interface operations {
                                 value: string | null;
                                 reason: string;
                             };
-                            /** @description Notes of reviewers. */
                             notes: {
                                 note: number;
                                 group: string;
                                 text: string;
                                 actor: string;
-                                /** Format: date-time */
                                 at: string;
                             }[];
-                            /** @description Rules in force for its new entries. */
                             rules: {
                                 rule: number;
                                 group: string;
@@ -1558,14 +1113,12 @@ export interface operations {
                                 kind: "in_doubt" | "failed" | "rejected" | "unreadable" | "duplicate" | "held";
                                 field: string | null;
                                 message: string;
-                                /** @description `null`: new entries of all feeds. */
                                 feed: string | null;
                                 /** @enum {string} */
                                 action: "edit" | "retry" | "discard";
-                                edit: components["schemas"]["Shared57"] | null;
+                                edit: components["schemas"]["Shared52"] | null;
                                 reason: string | null;
                                 actor: string;
-                                /** Format: date-time */
                                 made_at: string;
                                 ended_at: string | null;
                                 ended_by: string | null;
@@ -1573,7 +1126,6 @@ export interface operations {
                                 left_alone: number;
                             }[];
                         }[];
-                        /** @description `null`: nothing follows. */
                         next_cursor: string | null;
                     } & {
                         [key: string]: unknown;
@@ -1581,10 +1133,10 @@ export interface operations {
                 };
             };
             400: components["responses"]["Shared4"];
-            401: components["responses"]["Shared5"];
-            403: components["responses"]["Shared6"];
-            429: components["responses"]["Shared7"];
-            503: components["responses"]["Shared8"];
+            401: components["responses"]["Shared4"];
+            403: components["responses"]["Shared4"];
+            429: components["responses"]["Shared4"];
+            503: components["responses"]["Shared4"];
         };
     };
     showEntry: {
@@ -1598,119 +1150,76 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Done. */
             200: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": {
-                        /** @description Its number. */
                         id: number;
-                        /** @description Send it along with a decision: once anything of it has changed, nothing is done. */
                         seen: string;
-                        /** @description The same as `seen`. */
                         version: string;
-                        /** @description Name of the feed. */
                         feed: string;
-                        /** @description Name of the site, of a change. */
                         site?: string;
-                        /** @description Key of the posting, or `null`. */
                         key: string | null;
                         /** @enum {string} */
                         kind: "in_doubt" | "failed" | "rejected" | "unreadable" | "duplicate" | "held" | "ready" | "sending" | "discarded";
-                        /**
-                         * @description Its former kind, if it was discarded.
-                         * @enum {string}
-                         */
+                        /** @enum {string} */
                         discarded_from?: "rejected" | "failed" | "held";
-                        /** @description A person has discarded it, of a record. */
                         discarded?: boolean;
-                        /**
-                         * @description What is to be sent, of a change.
-                         * @enum {string}
-                         */
+                        /** @enum {string} */
                         operation?: "create" | "update" | "delete";
-                        /**
-                         * Format: date-time
-                         * @description Since when it waits.
-                         */
                         since: string;
-                        /** @description For how long. */
                         age_seconds: number;
-                        /** @description It has waited for too long, of a change. */
                         escalated?: boolean;
-                        /** @description Why, or `null`. */
                         reason?: string | null;
-                        /** @description Every problem. */
-                        problems: components["schemas"]["Shared23"][];
-                        /** @description What else is known of the reason, or `null`. */
+                        problems: components["schemas"]["Shared18"][];
                         note?: string | null;
-                        /** @description How often it was sent. */
                         attempts?: number;
-                        /** @description What was sent last, or `null`. */
                         sent_operation?: ("create" | "update" | "delete") | null;
-                        /** @description When it was sent last, or `null`. */
                         sent_at?: string | null;
-                        /** @description The fields that were sent, or `null`. */
                         sent_fields?: {
                             [key: string]: string;
                         } | null;
-                        /** @description The fields that the site should have, or `null`. */
                         desired_fields?: {
                             [key: string]: string;
                         } | null;
-                        /** @description The job of the posting, or `null`. */
                         site_job_id?: string | null;
-                        /** @description Address of the job, or `null`. */
                         site_job_url?: string | null;
-                        /** @description Since when the posting has this job, or `null`. */
                         site_job_since?: string | null;
-                        /** @description The fields that the site last accepted, or `null`. */
                         site_fields?: {
                             [key: string]: string;
                         } | null;
-                        /** @description Edits by reviewers. */
-                        edits?: components["schemas"]["Shared29"][];
-                        /** @description The beginning of the record, as the feed has it, that the open change was read from; `null`: not kept. */
+                        edits?: components["schemas"]["Shared24"][];
                         record?: string | null;
-                        /** @description Failed attempts with request and response. */
                         failures?: {
-                            /** Format: date-time */
                             at: string;
                             operation: string;
                             kind: string;
-                            /** @description Every problem. */
-                            problems: components["schemas"]["Shared23"][];
-                            request: components["schemas"]["Shared34"] | null;
-                            response: components["schemas"]["Shared35"] | null;
+                            problems: components["schemas"]["Shared18"][];
+                            request: components["schemas"]["Shared29"] | null;
+                            response: components["schemas"]["Shared30"] | null;
                         }[];
-                        /** @description Its beginning, of a record. */
                         excerpt?: string;
-                        /** @description Its number in the feed, or `null`, of a record. */
                         record_number?: number | null;
-                        /** @description The pull that first saw it, of a record. */
                         first_pull?: number;
-                        /** @description How many there are like it, of a record. */
                         records?: number;
-                        /** @description What can be done about it. */
-                        actions: components["schemas"]["Shared15"][];
+                        actions: components["schemas"]["Shared11"][];
                     };
                 };
             };
             400: components["responses"]["Shared4"];
-            401: components["responses"]["Shared5"];
-            403: components["responses"]["Shared6"];
-            404: components["responses"]["Shared19"];
-            429: components["responses"]["Shared7"];
-            503: components["responses"]["Shared8"];
+            401: components["responses"]["Shared4"];
+            403: components["responses"]["Shared4"];
+            404: components["responses"]["Shared4"];
+            429: components["responses"]["Shared4"];
+            503: components["responses"]["Shared4"];
         };
     };
     editEntry: {
         parameters: {
             query?: never;
             header?: {
-                /** @description A text that names this request: repeated within a day, it gets the same answer and does nothing again. */
                 "Idempotency-Key"?: string;
             };
             path: {
@@ -1721,66 +1230,47 @@ export interface operations {
         requestBody: {
             content: {
                 "application/json": {
-                    /** @description An empty text removes the field. */
                     fields: {
                         [key: string]: string;
                     };
-                    /** @description Set the fields even if rules of the site would still be broken; otherwise nothing is done then. */
                     anyway?: boolean;
-                    /** @description The `seen` of what was shown: once anything of it has changed, nothing is done. */
                     seen?: string;
-                    /** @description A former name of `seen`. */
                     version?: string;
                 };
             };
         };
         responses: {
-            /** @description Done. */
             200: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": {
-                        /** @description What was to be done. */
                         action: string;
-                        /** @description Number of the entry. */
                         entry: number;
-                        /** @description Name of the feed. */
                         feed: string;
-                        /** @description Key of the posting, or `null`. */
                         key: string | null;
-                        /**
-                         * @description `done`, or why not.
-                         * @enum {string}
-                         */
+                        /** @enum {string} */
                         result: "done" | "not_applicable";
-                        /** @description The same in words. */
                         message: string;
-                        /**
-                         * @description It was edited, and still breaks rules of the site; absent otherwise.
-                         * @constant
-                         */
+                        /** @constant */
                         still_rejected?: true;
-                        /** @description What can be done next. */
-                        actions: components["schemas"]["Shared15"][];
-                        /** @description What became of it since, as it was sent; `null`: that was not awaited. */
+                        actions: components["schemas"]["Shared11"][];
                         now: string | null;
-                        /** @description The same in words, or `null`. */
                         detail: string | null;
                     };
                 };
             };
             400: components["responses"]["Shared4"];
-            401: components["responses"]["Shared5"];
-            403: components["responses"]["Shared6"];
-            404: components["responses"]["Shared19"];
-            409: components["responses"]["Shared59"];
-            413: components["responses"]["Shared60"];
-            415: components["responses"]["Shared61"];
-            422: components["responses"]["Shared62"];
-            429: components["responses"]["Shared7"];
-            503: components["responses"]["Shared8"];
+            401: components["responses"]["Shared4"];
+            403: components["responses"]["Shared4"];
+            404: components["responses"]["Shared4"];
+            409: components["responses"]["Shared4"];
+            413: components["responses"]["Shared4"];
+            415: components["responses"]["Shared4"];
+            422: components["responses"]["Shared4"];
+            429: components["responses"]["Shared4"];
+            503: components["responses"]["Shared4"];
         };
     };
     listSites: {
@@ -1792,7 +1282,6 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Done. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -1802,70 +1291,43 @@ export interface operations {
                         items: {
                             /** @constant */
                             kind: "site";
-                            /** @description Name of the site. */
                             site: string;
-                            /**
-                             * @description `paused`: until the site answers a probe or a person resumes it; `stopped`: only a person has paused it; `waiting`: it asks for that; `out_of_reach` ends by itself, too.
-                             * @enum {string}
-                             */
+                            /** @enum {string} */
                             state: "sending" | "paused" | "stopped" | "out_of_reach" | "waiting";
-                            /** @description What people have paused: this site or everything. */
-                            pauses: components["schemas"]["Shared13"][];
-                            /** @description Since when it is paused. */
+                            pauses: components["schemas"]["Shared9"][];
                             paused_since: string | null;
-                            /** @description Why it is paused. */
                             pause_cause: string | null;
-                            /** @description When a request tries whether the pause is over. */
                             next_probe: string | null;
-                            /** @description How many have tried it so far. */
                             probes: number;
-                            /** @description Until when nothing is sent: the site asks to wait, or was out of reach. */
                             waits_until: string | null;
-                            /** @description The rate that the site accepts, if it is lower than the configured one. */
                             learnt_requests_per_second: number | null;
-                            /** @description The site refuses the token of this configuration. */
                             token_refused: boolean;
-                            /** @description Tokens of other processes that it refuses, as `noted_by` has noticed. */
                             other_refused_tokens: {
-                                /** Format: date-time */
                                 since: string;
                                 noted_by: string;
                             }[];
-                            /** @description How many times in a row it has not answered. */
                             unreachable_streak: number;
-                            /** @description What its last failure said. */
                             last_message: string | null;
-                            /** @description The address where its jobs were made. */
                             address: string | null;
-                            /** @description The configured address, if that is another one. */
                             moved_to: string | null;
-                            /** @description Why nothing is sent then, and what to do. */
                             moved: string | null;
-                            /** @description Jobs of ours that no posting has, still to be deleted. */
                             orphans: number;
-                            /** @description Whether its jobs show `reference_field`; `null`: none is configured. */
                             references: ("unknown" | "shown" | "missing" | "some") | null;
-                            /** @description What to know of that. */
                             references_note: string | null;
-                            /** @description Processes that send. */
                             workers: number;
-                            /** @description How the configurations of running processes differ. */
                             configurations_differ: string | null;
-                            /** @description What fails. */
                             failing: string[];
-                            /** @description What can be done about it. */
-                            actions: components["schemas"]["Shared15"][];
+                            actions: components["schemas"]["Shared11"][];
                         }[];
-                        /** @description `null`: nothing follows. */
                         next_cursor: string | null;
                     };
                 };
             };
             400: components["responses"]["Shared4"];
-            401: components["responses"]["Shared5"];
-            403: components["responses"]["Shared6"];
-            429: components["responses"]["Shared7"];
-            503: components["responses"]["Shared8"];
+            401: components["responses"]["Shared4"];
+            403: components["responses"]["Shared4"];
+            429: components["responses"]["Shared4"];
+            503: components["responses"]["Shared4"];
         };
     };
 }
