@@ -3,86 +3,89 @@ import { mkdir, readFile, rename, writeFile } from 'node:fs/promises';
 import { createServer, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
-import { afterEach, beforeEach, expect, it, vi } from 'vitest';
+import { expect, vi } from 'vitest';
+import { type Ends, endsTest as it } from '../support/ends-test.ts';
 import { feedXml, postings } from '../support/indeed-feed.ts';
 import { listen } from '../support/listen.ts';
 import { openMirror } from '../support/mirror.ts';
-import { openedForEach } from '../support/opened.ts';
-import { type RunningProgram, startProgram } from './program.ts';
+import { startProgram } from './program.ts';
 import { runProgram } from './run-program.ts';
 
-let started: RunningProgram;
-let url: string;
-let base: string;
+type Line = Readonly<Record<string, unknown>>;
 const token = 'zq-admin-token-of-the-test';
-const mirror = openedForEach(() => openMirror());
-beforeEach(async () => {
+
+/** Starts a process with a configuration, whose log is read. */
+async function openStarted(ends: Ends) {
+  const mirror = await openMirror();
+  ends.push(() => mirror.close());
   await mirror.app();
   await mirror.writeFeed(feedXml(postings(2)));
   await mkdir(join(mirror.folder, 'feeds'));
   await writeFile(join(mirror.folder, 'admin.token'), token, { mode: 0o600 });
-  base = `${await readFile(mirror.configPath, 'utf8')}include: feeds/*.yaml
+  const base = `${await readFile(mirror.configPath, 'utf8')}include: feeds/*.yaml
 listen: { port: 0 }
 web:
   tokens:
     admin: { token_file: admin.token, scopes: [read, pull, review, configure] }
 `;
   await writeFile(mirror.configPath, base);
-  started = startProgram(['start', '--config', mirror.configPath], { cwd: mirror.folder, env: mirror.env });
-  url = await logged(({ msg, health }) => (msg === 'started' ? String(health) : undefined));
-});
-afterEach(async () => {
-  started.process.kill('SIGTERM');
-  await started.ended;
-});
-
-type Line = Readonly<Record<string, unknown>>;
-const lines = (): readonly Line[] =>
-  started
-    .errors()
-    .split('\n')
-    .flatMap((line) => (line.startsWith('{') && line.endsWith('}') ? [JSON.parse(line) as Line] : []));
-
-/** Waits for a line of the log. */
-const logged = <Found>(find: (line: Line) => Found | undefined): Promise<Found> =>
-  vi.waitFor(
-    () => {
-      const found = lines()
-        .map(find)
-        .findLast((each) => each !== undefined);
-      if (found === undefined) throw new Error(`not logged yet:\n${started.errors()}`);
-      return found;
-    },
-    { timeout: 60_000, interval: 100 },
-  );
-const reloaded = (cause: string) =>
-  logged((line) => (line.msg === 'configuration reloaded' && line.cause === cause ? line : undefined));
-const api = async (method: string, path: string, body?: object) => {
-  const answer = await fetch(`${url}/api/v1/${path}`, {
-    method,
-    headers: { Authorization: `Bearer ${token}`, 'Content-Type': 'application/json' },
-    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+  const started = startProgram(['start', '--config', mirror.configPath], { cwd: mirror.folder, env: mirror.env });
+  ends.push(async () => {
+    started.process.kill('SIGTERM');
+    await started.ended;
   });
-  // biome-ignore lint/suspicious/noExplicitAny: each test knows what it asked for.
-  return { status: answer.status, body: (await answer.json()) as any };
-};
-const feeds = async (): Promise<readonly string[]> =>
-  (await api('GET', 'feeds')).body.items.flatMap(({ feed, configured }: { feed: string; configured: boolean }) =>
-    configured ? [feed] : [],
-  );
+  const lines = (): readonly Line[] =>
+    started
+      .errors()
+      .split('\n')
+      .flatMap((line) => (line.startsWith('{') && line.endsWith('}') ? [JSON.parse(line) as Line] : []));
 
-const reloads = async () =>
-  (await api('GET', 'activity/actions')).body.items.filter(({ action }: { action: string }) => action === 'reload');
+  /** Waits for a line of the log. */
+  const logged = <Found>(find: (line: Line) => Found | undefined): Promise<Found> =>
+    vi.waitFor(
+      () => {
+        const found = lines()
+          .map(find)
+          .findLast((each) => each !== undefined);
+        if (found === undefined) throw new Error(`not logged yet:\n${started.errors()}`);
+        return found;
+      },
+      { timeout: 60_000, interval: 100 },
+    );
+  const reloaded = (cause: string) =>
+    logged((line) => (line.msg === 'configuration reloaded' && line.cause === cause ? line : undefined));
+  const url = await logged(({ msg, health }) => (msg === 'started' ? String(health) : undefined));
+  const api = async (method: string, path: string, body?: object) => {
+    const answer = await fetch(`${url}/api/v1/${path}`, {
+      method,
+      headers: { Authorization: `Bearer ${token}`, 'Content-Type': 'application/json' },
+      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+    });
+    // biome-ignore lint/suspicious/noExplicitAny: each test knows what it asked for.
+    return { status: answer.status, body: (await answer.json()) as any };
+  };
+  const feeds = async (): Promise<readonly string[]> =>
+    (await api('GET', 'feeds')).body.items.flatMap(({ feed, configured }: { feed: string; configured: boolean }) =>
+      configured ? [feed] : [],
+    );
 
-/** Replaces a file at once, as an editor does. */
-async function write(file: string, text: string): Promise<void> {
-  await writeFile(join(mirror.folder, 'next.tmp'), text);
-  await rename(join(mirror.folder, 'next.tmp'), join(mirror.folder, file));
+  const reloads = async () =>
+    (await api('GET', 'activity/actions')).body.items.filter(({ action }: { action: string }) => action === 'reload');
+
+  /** Replaces a file at once, as an editor does. */
+  async function write(file: string, text: string): Promise<void> {
+    await writeFile(join(mirror.folder, 'next.tmp'), text);
+    await rename(join(mirror.folder, 'next.tmp'), join(mirror.folder, file));
+  }
+  return { mirror, started, url, base, logged, reloaded, api, feeds, reloads, write };
 }
 
 const BETA = 'source: beta.xml\nformat: indeed\nsite: board\nschedule: "* * * * * *"\n';
 
-it('takes a new feed over once its file is right, pulls it, and lets go of it without touching its jobs', async () => {
+it.concurrent('takes a new feed over once its file is right, pulls it, and lets go of it without touching its jobs', async ({
+  ends,
+}) => {
+  const { mirror, url, logged, reloaded, feeds, reloads, write } = await openStarted(ends);
   await writeFile(
     join(mirror.folder, 'beta.xml'),
     feedXml(postings(3).map((each) => ({ ...each, key: `b-${each.key}` }))),
@@ -120,7 +123,10 @@ it('takes a new feed over once its file is right, pulls it, and lets go of it wi
   expect(out).toMatch(/ - +reload +beta .*reason: files had changed/);
 });
 
-it('reloads on SIGHUP, by the API and by the command, and says what changed and what needs a restart', async () => {
+it.concurrent('reloads on SIGHUP, by the API and by the command, and says what changed and what needs a restart', async ({
+  ends,
+}) => {
+  const { mirror, started, base, logged, api, feeds, write } = await openStarted(ends);
   await write('jobmirror.yaml', base.replace('listen: { port: 0 }', 'listen: { port: 1 }'));
   started.process.kill('SIGHUP');
   const bySignal = await logged((line) => (line.cause === 'signal' ? line : undefined));
@@ -143,7 +149,8 @@ it('reloads on SIGHUP, by the API and by the command, and says what changed and 
   expect(started.process.exitCode).toBe(null);
 });
 
-it('takes over what is saved over the API, and shows what became of it', async () => {
+it.concurrent('takes over what is saved over the API, and shows what became of it', async ({ ends }) => {
+  const { reloaded, api } = await openStarted(ends);
   const saved = await api('POST', 'feeds/gamma/file', {
     text: 'source: https://acme.example/jobs.xml\nformat: indeed\nsite: board\n',
   });
@@ -161,7 +168,10 @@ it('takes over what is saved over the API, and shows what became of it', async (
   });
 });
 
-it('workers beside it take it over as well, and keep the former one as long as it is wrong', async () => {
+it.concurrent('workers beside it take it over as well, and keep the former one as long as it is wrong', async ({
+  ends,
+}) => {
+  const { mirror, api, reloads, write } = await openStarted(ends);
   const work = startProgram(['work', '--config', mirror.configPath], { cwd: mirror.folder, env: mirror.env });
   try {
     await vi.waitFor(() => expect(work.errors()).toContain('"msg":"working"'), { timeout: 60_000, interval: 100 });
@@ -198,7 +208,8 @@ it('workers beside it take it over as well, and keep the former one as long as i
   }
 });
 
-it('lets a pull end with the configuration that it began with', async () => {
+it.concurrent('lets a pull end with the configuration that it began with', async ({ ends }) => {
+  const { logged, reloaded, write } = await openStarted(ends);
   const asked: ServerResponse[] = [];
   const source = createServer((_request, response) => {
     response.writeHead(200, { 'Content-Type': 'application/xml' });
