@@ -53,6 +53,8 @@ export interface Config {
   readonly feedFiles: ReadonlyMap<FeedName, string>;
   /** The addresses that the file of each of these feeds names for its source, as written. */
   readonly fileAddresses: ReadonlyMap<FeedName, RequestedAddresses>;
+  /** A digest of the settings in each of these files, as written: without comments, and without what look-up tables have. */
+  readonly fileDigests: ReadonlyMap<FeedName, string>;
 }
 
 /** Where feeds have files of their own. */

@@ -1,4 +1,5 @@
 // Finds and reads the files that `include` names: one feed for each, with its settings at the top level and the feed's name as the file's.
+import { hash } from 'node:crypto';
 import { readdir, realpath, stat } from 'node:fs/promises';
 import { basename, dirname, join, relative, resolve, sep } from 'node:path';
 import type { RequestedAddresses } from '../feed/source/sources.ts';
@@ -22,6 +23,8 @@ export interface ReadFeedFiles {
   readonly feedFiles: ReadonlyMap<string, string>;
   /** The addresses that each of these files names for its source, as written. */
   readonly fileAddresses: ReadonlyMap<string, RequestedAddresses>;
+  /** A digest of the settings in each of these files, as written. */
+  readonly fileDigests: ReadonlyMap<string, string>;
   /** `undefined`: no feed has a file of its own. */
   readonly sources: ReadonlyMap<string, FeedFileSource> | undefined;
   readonly complaints: readonly Complaint[];
@@ -63,12 +66,12 @@ export async function readFeedFiles(
     const own = sources.get(draft.feed);
     if (own !== undefined && 'unreadable' in own) complaints.push(...own.unreadable);
   }
+  const settings = [...sources].map(([name, own]) => [name, 'unreadable' in own ? {} : toData(own)] as const);
   return {
     include,
     feedFiles: new Map(files.map(({ name, file }) => [name, file])),
-    fileAddresses: new Map(
-      [...sources].map(([name, own]) => [name, requestedAddresses('unreadable' in own ? {} : toData(own))]),
-    ),
+    fileAddresses: new Map(settings.map(([name, own]) => [name, requestedAddresses(own)])),
+    fileDigests: new Map(settings.map(([name, own]) => [name, hash('sha256', JSON.stringify(own))])),
     sources: include === undefined && draft === undefined ? undefined : sources,
     complaints,
     unreadable: new Set([...sources].flatMap(([name, own]) => ('unreadable' in own ? [`feeds.${name}`] : []))),

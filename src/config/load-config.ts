@@ -91,6 +91,7 @@ export async function loadConfig(options: LoadOptions): Promise<Config> {
     include: included.include,
     feedFiles: included.feedFiles,
     fileAddresses: included.fileAddresses,
+    fileDigests: included.fileDigests,
   };
   if (top.kind === 'settings' && complaints.length === 0) return makeConfig(absolutePath, top.settings, made);
   if (brokenFeeds !== 'leave_out' || sharesSettings(source)) throw new ConfigError(complaints);
@@ -158,6 +159,7 @@ function makeConfig(
       readonly absentQueue: Secret | undefined;
       readonly feedFiles: ReadonlyMap<string, string>;
       readonly fileAddresses: ReadonlyMap<string, RequestedAddresses>;
+      readonly fileDigests: ReadonlyMap<string, string>;
     },
   brokenFeeds: Config['brokenFeeds'] = new Map(),
 ): Config {
@@ -191,6 +193,7 @@ function makeConfig(
     include,
     feedFiles: parts.feedFiles as Config['feedFiles'],
     fileAddresses: parts.fileAddresses as Config['fileAddresses'],
+    fileDigests: parts.fileDigests as Config['fileDigests'],
   };
 }
 

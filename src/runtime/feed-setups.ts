@@ -70,12 +70,9 @@ export const feedSetups = (config: Config, names: readonly string[]): readonly F
   chooseFeeds(config, names).setups;
 
 /** Returns a message if the mapping is invalid. */
-function setupOf(
-  feed: FeedConfig,
-  { path, sites, web, fileAddresses, feedFiles }: Config,
-  configured: ReadonlySet<FeedName>,
-): FeedSetup | string {
-  const file = feedFiles.get(feed.name);
+function setupOf(feed: FeedConfig, config: Config, configured: ReadonlySet<FeedName>): FeedSetup | string {
+  const { sites, web, fileAddresses } = config;
+  const file = config.feedFiles.get(feed.name);
   try {
     const reader = compileReader(feed.mapping);
     return {
@@ -109,19 +106,23 @@ function setupOf(
       minRecords: feed.minRecords,
       configured,
       checkedAddresses: web.privateSources ? undefined : fileAddresses.get(feed.name),
-      file: file === undefined ? undefined : { path: file, isAsRead: () => isFeedAsRead(feed, path) },
+      file: file === undefined ? undefined : { path: file, isAsRead: () => isFeedAsRead(feed.name, config) },
     };
   } catch (error) {
     return error instanceof ConfigError ? error.message : `feeds.${feed.name}.fields: ${(error as Error).message}`;
   }
 }
 
-/** Whether the files of the configuration have this feed as it is here. */
-async function isFeedAsRead(feed: FeedConfig, path: string): Promise<boolean> {
-  const digestOf = (feeds: Config['feeds']) =>
-    configDigests({ feeds, sites: new Map(), alerts: new Map() })[`feed ${feed.name}`];
+/** Whether the feed's file has the settings that the configuration has of it, or others that do the same. */
+async function isFeedAsRead(feed: FeedName, config: Config): Promise<boolean> {
+  const digestOf = ({ feeds }: Config) => configDigests({ feeds, sites: new Map(), alerts: new Map() })[`feed ${feed}`];
   try {
-    return digestOf((await readConfig({ config: path })).feeds) === digestOf(new Map([[feed.name, feed]]));
+    const present = await readConfig({ config: config.path });
+    // A look-up table that has changed is no reason: only whoever asks for it has it read again.
+    return (
+      present.fileDigests.get(feed) === config.fileDigests.get(feed) ||
+      (present.feeds.has(feed) && digestOf(present) === digestOf(config))
+    );
   } catch (error) {
     if (error instanceof ConfigError) return false;
     throw error;

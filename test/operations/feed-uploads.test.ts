@@ -341,6 +341,17 @@ it('is read by a running process with the settings that it was saved with, or no
     posting('newer', { city: 'Salem' }),
   ]);
   expect(await mirror.sync('paper')).toMatchObject({ status: 'mirrored', created: 1, deleted: 1 });
+  // What a look-up table has is read again once somebody asks for it.
+  await writeFile(join(mirror.folder, 'titles.csv'), 'Nurse,Caregiver\n');
+  const mapped = `${TEXT}fields: { title: { from: title, map: titles.csv, otherwise: keep } }\n`;
+  await save(mapped, [posting('p1', { title: 'Nurse' })]);
+  await mirror.stopEngine();
+  expect(await mirror.sync('paper')).toMatchObject({ status: 'mirrored', created: 1, deleted: 1 });
+  await writeFile(join(mirror.folder, 'titles.csv'), 'Nurse,Carer\n');
+  await writeFile(sample, feedXml([posting('p1', { title: 'Nurse' }), posting('p2', { title: 'Nurse' })]));
+  expect(await runProgram(mirror, 'feeds', 'upload', 'paper', sample)).toMatchObject({ status: 0, errors: '' });
+  expect(await mirror.sync('paper')).toMatchObject({ status: 'mirrored', created: 1, unchanged: 1 });
+  expect((await mirror.siteJobs()).get('p2')).toMatchObject({ title: 'Caregiver' });
 });
 
 it('is kept for a feed whose settings somebody has to commit', async () => {
