@@ -6,7 +6,7 @@ export interface RecordList {
   readonly records: number;
 }
 
-const MAX_DEPTH = 6;
+const MAX_DEPTH = 10;
 /** What one record is called, for documents that have only one. */
 const RECORD_NAMES =
   /^(?:job|jobs?posting|posting|position|positionopening|vacancy|vacature|offer|opening|opportunity|requisition|item|entry|ad|listing|record|row|stelle|stellenangebot|emploi|empleo|oferta|vaga|anuncio)s?$/i;

@@ -63,7 +63,7 @@ const isShort = ({ texts }: PathFacts): boolean => mostly(texts, (text) => text.
 const PATTERNS = {
   key: {
     names:
-      'id jobid referencenumber jobreference jobref reference refnumber referenceid requisitionid requisitionnumber reqid partnerjobid jobnumber jobkey jobcode vacancyid positionid postingid externalid uniqueid uniqid guid uuid uid number nummer ref code stellenid offerid key shortcode slug nid pid nr',
+      'id jobid referencenumber jobreference jobref reference refnumber referenceid requisitionid requisitionnumber reqid partnerjobid jobnumber jobkey jobcode vacancyid positionid postingid externalid uniqueid uniqid guid uuid uid number nummer ref code stellenid offerid key shortcode slug objectid autoreq nid pid nr req',
     suits: isShort,
     like: /jobid|jobreference|referencenumber|^postid$|^(?:ad|advert|announcement|ats|contest|control|exam|ext|external|job|joborder|jobs|offer|opening|opportunity|position|posting|public|ref|req|requisition|unique|vacancy)+(?:id|key|code|no|nr|num|number|ref|reference|guid|uuid)$/,
   },
@@ -127,6 +127,8 @@ const OTHERS =
 /** Places of the employer, not of the posting. */
 const ELSEWHERE =
   /^(?:company|client|employer|organi[sz]ation|hiringorganization|offices?|headquarters|recruiter|contact)$/;
+const ELSEWHERE_NAMED =
+  /^(?:agency|billing|client|company|contact|corporate|employer|headquarters?|hiringmanager|hq|organi[sz]ation|owner|recruiter)(?:address|city|country|location|place|province|region|state|town)/;
 
 /** @param trees samples of the records. */
 export function proposeMapping(trees: readonly RecordTree[], { isState, placeOf, isCountry }: Places): ProposedMapping {
@@ -135,7 +137,13 @@ export function proposeMapping(trees: readonly RecordTree[], { isState, placeOf,
     const { suits, ...names } = PATTERNS[field];
     return bestPath(all, names, (facts) => suits(facts) && also(facts));
   };
-  const titles = best('title', ({ parent }) => !OTHERS.test(parent));
+  const isTitle = ({ parent }: PathFacts) => !OTHERS.test(parent);
+  // What all records have in common is that of the list, or of a link.
+  const differs = ({ texts }: PathFacts) => trees.length < 3 || new Set(texts).size > 1;
+  const bestTitle = (also: (facts: PathFacts) => boolean) =>
+    best('title', (facts) => isTitle(facts) && also(facts) && differs(facts)) ??
+    best('title', (facts) => isTitle(facts) && also(facts));
+  const titles = bestTitle(() => true);
   const isKey = (facts: PathFacts) => facts.share === 1 && identifies(trees, facts, titles);
   const isOwnKey = (facts: PathFacts) =>
     isKey(facts) && !OTHERS.test(facts.parent) && !(ROW_NUMBER.test(facts.name) && countsRows(facts));
@@ -146,11 +154,12 @@ export function proposeMapping(trees: readonly RecordTree[], { isState, placeOf,
     best('key', isSure) ??
     best('key', isOwnKey) ??
     best('contact-web-address', isKey);
-  const title = best('title', (facts) => facts.path !== key?.path && !OTHERS.test(facts.parent));
+  const title = bestTitle((facts) => facts.path !== key?.path);
   const description = best('description', ({ path }) => path !== title?.path) ?? longest(all);
   const address = best('contact-web-address', ({ parent }) => !OTHERS.test(parent) && parent !== 'self');
   const email = best('contact-email-address');
-  const isHere = ({ above }: PathFacts) => !above.some((name) => ELSEWHERE.test(name));
+  const isHere = ({ above, name }: PathFacts) =>
+    !above.some((each) => ELSEWHERE.test(each)) && !ELSEWHERE_NAMED.test(name);
   const [city, state] = [best('location-city', isHere), best('location-state', isHere)];
   const place = bestPlace();
   const country = best('country', (facts) => isHere(facts) && facts.texts.length > 0 && facts.texts.every(isCountry));

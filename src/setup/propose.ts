@@ -286,7 +286,9 @@ async function proposeOwn(request: ProposalRequest, type: Exclude<DocumentType, 
     if (trees.length === 0) continue;
     const mapping = proposeMapping(trees, places());
     const several = mapping.places === undefined ? {} : { places: { path: mapping.places, use: 'first' } };
-    const own = { ...settings, ...(skip === undefined ? {} : { skip }), ...several };
+    // Addresses may count visits.
+    const keyAs = typeof mapping.key === 'string' && !hasOwnKey(mapping) ? { key_as: 'address' } : {};
+    const own = { ...settings, ...(skip === undefined ? {} : { skip }), ...several, ...keyAs };
     tried.push({ settings: own, sample, trees, lenient, notes, mapping });
   }
   const [best] = tried.toSorted((a, b) => worthOf(b) - worthOf(a));

@@ -192,6 +192,29 @@ describe('fields by the similarity of names', () => {
     },
   );
 
+  it('an address as the key, without parameters that count visits', async () => {
+    const job = (at: number) => ({ title: 'Nurse', state: 'TX', url: `https://a.example/jobs/${at}?utm_source=x` });
+    const { key, settings } = await propose(`${[1, 2, 3].map((at) => JSON.stringify(job(at))).join('\n')}\n`);
+    expect({ key, settings }).toEqual({ key: 'url', settings: { type: 'jsonl', key_as: 'address' } });
+  });
+
+  it('the title that differs between postings, of entries with properties', async () => {
+    const entry = (at: number) =>
+      `<entry><id>https://a.example/Job(${at})</id><title/><link title="Job" href="x(${at})"/><content><m:properties><d:jobReqId>7${at}</d:jobReqId><d:jobTitle>Nurse ${at}</d:jobTitle></m:properties></content></entry>`;
+    const { key, fields } = await propose(`<feed>${[1, 2, 3].map(entry).join('')}</feed>`);
+    expect({ key, title: fields.title }).toEqual({
+      key: 'content/properties/jobReqId',
+      title: 'content/properties/jobTitle',
+    });
+  });
+
+  it('records deep in their envelope', async () => {
+    const job = (at: number) => `<Job><AutoReq>${at}BR</AutoReq><JobTitle>Nurse ${at}</JobTitle></Job>`;
+    const names = ['Envelope', 'Unit', 'Packet', 'Payload', 'ResultSet', 'Jobs'];
+    const text = names.reduceRight((inner, name) => `<${name}>${inner}</${name}>`, [1, 2, 3].map(job).join(''));
+    expect((await propose(text)).settings.records).toBe('Envelope/Unit/Packet/Payload/ResultSet/Jobs/Job');
+  });
+
   it('the key that tells the places of a posting apart', async () => {
     const job = (at: number, req = at) => ({ reqid: `R${req}`, guid: `G${at}`, title: `Nurse ${req}`, state: 'TX' });
     const lines = [job(1), job(2), job(3), job(4), job(5, 1)].map((each) => JSON.stringify(each));
@@ -211,6 +234,14 @@ describe('fields by the similarity of names', () => {
       'and not a city that is named like a state',
       { City: 'Indiana', LocationText: 'Indiana, PA' },
       { 'location-city': 'City', 'location-state': { from: 'LocationText', us_place: 'state' } },
+    ],
+    [
+      'and not what is named as that of the employer',
+      { employerCity: 'Chicago', employerState: 'IL', company_location: 'Reno, NV', worksite: 'Austin, TX' },
+      {
+        'location-city': { from: 'worksite', us_place: 'city', otherwise: 'default' },
+        'location-state': { from: 'worksite', us_place: 'state' },
+      },
     ],
     ['and no state of a city alone', { City: 'Indiana' }, { 'location-city': 'City' }],
     [
