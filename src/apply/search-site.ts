@@ -5,7 +5,7 @@ import { merge, messageOf, plural, tell } from '../plan/message.ts';
 import { isRewriting } from '../plan/observe-values.ts';
 import { compareReferences, fieldOf } from '../plan/same-meaning.ts';
 import type { FeedName, SiteJobId } from '../posting/identifiers.ts';
-import { type SiteJob, toCompare } from '../site/exchange.ts';
+import { type SiteJob, statesDeletion, toCompare } from '../site/exchange.ts';
 import { ownedJobIds } from '../store/change/candidate-owners.ts';
 import { releaseOwned } from '../store/change/doubt.ts';
 import {
@@ -262,6 +262,7 @@ export async function foundJobs(
         isSecret: shown !== kept,
         features: isSearch ? featuresOfJob(siteJob.fields, rules, { types: siteJob.types }) : undefined,
         holdsSecret: siteJob.revealFields !== undefined,
+        saysDeleted: statesDeletion(siteJob),
       });
     },
     async keep() {

@@ -27,6 +27,7 @@ async function doubt(): Promise<number> {
     isSecret: false,
     features: undefined,
     holdsSecret: false,
+    saysDeleted: false,
   };
   await keepFound(db, { site: siteName('board'), referenceField: 'number', since, isSearch: true }, [found]);
   await db.query(`update change set attempt_started = attempt_started - interval '1 hour'`);

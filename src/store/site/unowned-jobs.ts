@@ -18,6 +18,8 @@ export interface FoundJob {
   readonly features: JobFeatures | undefined;
   /** Some of its fields contain the token. */
   readonly holdsSecret: boolean;
+  /** It says of itself that it was deleted: see `statesDeletion`. */
+  readonly saysDeleted: boolean;
 }
 
 /** Removes jobs found by earlier searches but not by this complete one, which began at `since`. */
@@ -38,7 +40,7 @@ export interface Reading {
 const MOST_SHOWN = 1_000;
 
 /**
- * Stores the jobs that nothing in the database owns and that were not deleted since the reading began.
+ * Stores the jobs that nothing in the database owns and that were not deleted since the reading began, nor before if they say so.
  * @param contradicting jobs that show a different reference than the posting that owns them.
  */
 export async function keepFound(
@@ -52,11 +54,13 @@ export async function keepFound(
        (site, site_job_id, reference, shown, features, blocks, secret, contradicts, field, read_at, by_search)
      select distinct on (j.id) $1, j.id, j.reference, left(j.shown, ${MOST_SHOWN}), j.features, string_to_array(j.blocks, ' ')::bigint[],
        j.secret, j.contradicts, $7, $8, $9
-     from unnest($2::text[], $3::text[], $4::text[], $5::text[], $6::bool[], $10::text[], $11::bool[])
-       j(id, reference, shown, features, contradicts, blocks, secret)
+     from unnest($2::text[], $3::text[], $4::text[], $5::text[], $6::bool[], $10::text[], $11::bool[], $12::bool[])
+       j(id, reference, shown, features, contradicts, blocks, secret, deleted)
      where (j.contradicts or not exists (select from mapping m where m.site = $1 and m.site_job_id = j.id) and not ${isTitled('$1', 'j.id')})
        and not exists (select from orphan_site_job s where s.site = $1 and s.site_job_id = j.id)
        and not exists (select from request q where q.at >= $8 and q.operation = 'delete' and q.site_job_id = j.id)
+       and not (j.deleted and exists (select from request q join feed_state f on f.feed = q.feed and f.site = $1
+         where q.operation = 'delete' and q.outcome in ('accepted', 'gone') and q.site_job_id = j.id))
      on conflict (site, site_job_id) do update set reference = excluded.reference, shown = excluded.shown,
        features = excluded.features, blocks = excluded.blocks, secret = excluded.secret, foreign_owner = false,
        contradicts = excluded.contradicts, field = excluded.field, read_at = excluded.read_at, by_search = true
@@ -73,6 +77,7 @@ export async function keepFound(
       isSearch,
       jobs.map(({ features }) => (features === undefined ? '' : blocksOf(features).join(' '))),
       jobs.map(({ holdsSecret }) => holdsSecret),
+      jobs.map(({ saysDeleted }) => saysDeleted),
     ],
   );
 }
