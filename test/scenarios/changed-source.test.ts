@@ -17,6 +17,8 @@ interface Source {
   readonly requests: IncomingMessage[];
   /** Where `/moved.xml` leads to. */
   target: string;
+  /** Of the postings, unless the request is for others. */
+  keys: readonly string[];
   close(): Promise<void>;
 }
 
@@ -26,15 +28,17 @@ async function openSource(): Promise<Source> {
     source.requests.push(request);
     if (request.url === '/moved.xml') return void response.writeHead(302, { location: source.target }).end();
     if (isConditional(request)) return void response.writeHead(304).end();
-    const keys = request.url?.startsWith('/other') || request.headers['x-tenant'] === 'two' ? ['c', 'd'] : ['a', 'b'];
+    const keys = request.url?.startsWith('/other') || request.headers['x-tenant'] === 'two' ? ['c', 'd'] : source.keys;
     response.writeHead(200, { 'content-type': 'application/xml', ...MARKS });
-    response.end(feedXml(keys.map((key) => posting(key))).replace('<source>', '<source><total>2</total>'));
+    const total = `<total>${keys.length}</total>`;
+    response.end(feedXml(keys.map((key) => posting(key))).replace('<source>', `<source>${total}`));
   });
   const port = await listen(server);
   const source: Source = {
     origin: `http://127.0.0.1:${port}`,
     requests: [],
     target: '/monday.xml',
+    keys: ['a', 'b'],
     async close() {
       server.close();
       server.closeAllConnections();
@@ -140,6 +144,24 @@ it('is read if its address redirects elsewhere than before', { tags: 'slow' }, a
   source.requests.splice(0);
   expect(await mirror.sync()).toMatchObject({ created: 2, seen: 2 });
   expect(source.requests.filter(isConditional)).toEqual([]);
+});
+
+it('is read once a day whatever its marks say: they may be those of its newest posting', async () => {
+  source = await openSource();
+  mirror = await openMirror({ feed: { source: `${source.origin}/feed.xml` } });
+  const sinceRead = (time: string) => mirror.query(`update feed_state set read_at = now() ${time}`);
+  await mirror.sync();
+  source.keys = ['b'];
+  await sinceRead(`- interval '23 hours'`);
+  expect(await mirror.sync()).toMatchObject({ status: 'not_modified', seen: 2 });
+  // An answer "not modified" is no reading.
+  await sinceRead(`- interval '25 hours'`);
+  expect(await mirror.sync()).toMatchObject({ complete: true, seen: 1, deleted: 1 });
+  expect(await mirror.sync()).toMatchObject({ status: 'not_modified' });
+  source.keys = ['a', 'b'];
+  // The clock of the database was ahead.
+  await sinceRead(`+ interval '3 days'`);
+  expect(await mirror.sync()).toMatchObject({ complete: true, seen: 2, created: 1 });
 });
 
 it('keeps no address and no header in the database', async () => {

@@ -15,6 +15,8 @@ export interface SourceKind<Config> {
   readonly isRemote: boolean;
   /** Whether it can be opened again after it was read. */
   readonly isRepeatable: boolean;
+  /** Its versions are numbers of the database, so an equal one proves that nothing has changed. */
+  readonly hasOwnVersions?: boolean;
   /** Whether its documents are pages of a list (`pageOf`). */
   readonly isPaged?: boolean;
   /** Everything that decides what the source returns. Contains secrets, so only a digest of it is stored. */

@@ -21,6 +21,7 @@ export interface UploadConfig {
 export const uploadSource: SourceKind<UploadConfig> = {
   isRemote: false,
   isRepeatable: true,
+  hasOwnVersions: true,
   open: openUpload,
   request: ({ kind, feed }) => ({ kind, feed }),
   placeOf: () => 'the uploaded file',

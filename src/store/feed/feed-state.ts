@@ -12,6 +12,8 @@ export interface FeedState {
   readonly currentPull: number | undefined;
   /** The version of its source in the last complete pull, bound to what was asked for; only `src/feed` can read it. */
   readonly version: string | undefined;
+  /** Whether a pull has read it within a day, instead of being answered "not modified". */
+  readonly isReadDaily: boolean;
   /** How the keys of all its mappings were derived; `undefined` if unknown. See {@link KEYS_CHANGED}. */
   readonly keyRule: string | undefined;
   /** The undo since which the feed is not pulled, until a person resumes it. */
@@ -37,7 +39,7 @@ type FeedStateRow = Stored<Omit<FeedState, 'stopped' | 'policy'>> & {
 export async function readFeedState(db: Queryable, feed: FeedName): Promise<FeedState | undefined> {
   const [row] = await db.query<FeedStateRow>(
     `select f.site, f.current_pull as "currentPull", f.source_version as version, f.key_rule as "keyRule", f.stopped_by as "stoppedBy",
-       u.undoes as undone, f.policy, coalesce(p.seen = 0, false) as "sawNothing"
+       coalesce(f.read_at between now() - interval '1 day' and now() + interval '1 hour', false) as "isReadDaily", u.undoes as undone, f.policy, coalesce(p.seen = 0, false) as "sawNothing"
      from feed_state f left join pull p on p.id = f.current_pull
      left join pull u on u.id = f.stopped_by where f.feed = $1`,
     [feed],
@@ -107,9 +109,10 @@ export const createOnlyNames = (createOnly: CreateOnlyFields): string[] | null =
 
 export async function writeFeedState(db: Queryable, update: FeedStateUpdate): Promise<void> {
   await db.query(
-    `insert into feed_state (feed, site, current_pull, source_version, key_rule, warnings, create_only_fields, policy, membership_rule, weak_answer, weak_at)
-     values ($1, $2, $3, ${VERSION}, $5, coalesce($6::jsonb, '[]'), $7, $8, $9, $11::jsonb, case when $11::jsonb is not null then now() end)
-     on conflict (feed) do update set current_pull = excluded.current_pull, retired_at = null,
+    `insert into feed_state (feed, site, current_pull, source_version, key_rule, warnings, create_only_fields, policy, membership_rule, weak_answer, weak_at,
+       read_at)
+     values ($1, $2, $3, ${VERSION}, $5, coalesce($6::jsonb, '[]'), $7, $8, $9, $11::jsonb, case when $11::jsonb is not null then now() end, now())
+     on conflict (feed) do update set current_pull = excluded.current_pull, retired_at = null, read_at = excluded.read_at,
        create_only_fields = excluded.create_only_fields, policy = excluded.policy,
        membership_rule = coalesce(excluded.membership_rule, feed_state.membership_rule),
        source_version = excluded.source_version, key_rule = coalesce(excluded.key_rule, feed_state.key_rule),
