@@ -20,7 +20,9 @@ import { backends, type TestBackend } from './queue-backends.ts';
 const posting = (key: string): PostingRef => ({ feed: feedName('acme'), key: postingKey(key) });
 const childWorker = join(packageRoot, 'test/queue/child-worker.mjs');
 
-describe.each(backends)('worker on $title', ({ title, start, missing }) => {
+describe.each(backends)('worker on $title', { concurrent: true }, ({ title, start, missing }) => {
+  // Both queues are tested at the same time, each by one test after the other.
+  const inTurn = missing ? test.skip : test.sequential;
   const variant = backends.findIndex((backend) => backend.title === title);
   let home: TestBackend;
   let backend: QueueBackend;
@@ -50,7 +52,7 @@ describe.each(backends)('worker on $title', ({ title, start, missing }) => {
       ...options,
     });
 
-  test.skipIf(missing)('stopping waits for postings in flight and leaves the rest in the queue', async () => {
+  inTurn('stopping waits for postings in flight and leaves the rest in the queue', async () => {
     await openQueue();
     await queue.addMany(['a', 'b', 'c', 'd'].map(posting));
     const started = collector<string>();
@@ -72,7 +74,7 @@ describe.each(backends)('worker on $title', ({ title, start, missing }) => {
     expect(await queue.counts()).toEqual({ waiting: 2, active: 0 });
   });
 
-  test.skipIf(missing)('after the grace the signal aborts, and aborted postings are not blamed', async () => {
+  inTurn('after the grace the signal aborts, and aborted postings are not blamed', async () => {
     await openQueue();
     await queue.addMany([posting('slow')]);
     const started = collector<string>();
@@ -95,7 +97,7 @@ describe.each(backends)('worker on $title', ({ title, start, missing }) => {
     expect(poisoned).toEqual([]);
   });
 
-  test.skipIf(missing)('a grace that is cut off is over', async () => {
+  inTurn('a grace that is cut off is over', async () => {
     await openQueue();
     await queue.addMany([posting('slow')]);
     const started = collector<string>();
@@ -112,7 +114,7 @@ describe.each(backends)('worker on $title', ({ title, start, missing }) => {
     await stopped;
   });
 
-  test.skipIf(missing)('a processor that ignores its signal does not prevent the stop', async () => {
+  inTurn('a processor that ignores its signal does not prevent the stop', async () => {
     await openQueue();
     await queue.addMany([posting('deaf')]);
     const started = collector<string>();
@@ -128,7 +130,7 @@ describe.each(backends)('worker on $title', ({ title, start, missing }) => {
     release.open();
   });
 
-  test.skipIf(missing)(
+  inTurn(
     'a killed worker is replaced; a posting that killed too many workers is recorded as poisoned',
     // `npm test` runs it on one of the queues only.
     { tags: leavesOut(0, variant, backends.length) ? ['slow', 'every-node'] : [] },
@@ -160,7 +162,7 @@ describe.each(backends)('worker on $title', ({ title, start, missing }) => {
     },
   );
 
-  test.skipIf(missing)('a batch with which a process died is split before it is processed', async () => {
+  inTurn('a batch with which a process died is split before it is processed', async () => {
     await openQueue(3);
     await queue.addMany(['a', 'b', 'c', 'd', 'e', 'f'].map(posting));
     await home.setDeaths('b', 1);
