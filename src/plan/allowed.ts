@@ -410,7 +410,11 @@ function ofState(operation: ReviewOperation, entry: ActionableEntry): Message {
         ],
       );
     case 'held':
-      return messageOf('it is held', [{ action: instead[0] }]);
+      // Whoever wanted to do something else must not delete a job unawares.
+      return messageOf(
+        'it is held',
+        instead.map((action) => ({ words: action.effect, action })),
+      );
     case 'rejected':
     case 'failed':
       return `it is ${state}, not held`;

@@ -168,7 +168,9 @@ describe('an edit of a job', () => {
     await actOnEntries(stage.app.db, stage.app.config, 'discard', [{ ids: [await stage.entry('p1')] }], acting);
     expect(await refused({ title: 'Cook' })).toMatch(/^it is discarded: review reopen/);
     await stage.pull([other], { percent: 1, count: 0 });
-    expect(await refused({ title: 'Cook' })).toMatch(/^it is held/);
+    expect(await refused({ title: 'Cook' })).toMatch(
+      /^it is held; deletes the job: review approve .*; keeps the job on the site until the posting comes back: review discard/,
+    );
   });
 
   it('is refused while the posting is missing from the feed, and once the site is another one', async () => {
