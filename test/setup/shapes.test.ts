@@ -277,6 +277,20 @@ describe('JSON', () => {
     expect((await proposed(all)).settings).not.toHaveProperty('skip');
   });
 
+  it('with attributes as PHP writes them, and with names that no path has', async () => {
+    const jobs = JOBS.map(({ id, ...job }) => ({
+      '@attributes': { id },
+      '': 0,
+      ' ': 1,
+      'it\'s "x"': { y: 2 },
+      ...job,
+    }));
+    expect(await postings(JSON.stringify({ jobs }))).toEqual([
+      expect.objectContaining({ key: '1', ...NURSE }),
+      expect.objectContaining({ key: '2', ...COOK }),
+    ]);
+  });
+
   it('of named values', async () => {
     const named = JOBS.map(({ id, ...job }) => ({
       id,

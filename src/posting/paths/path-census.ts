@@ -140,8 +140,13 @@ function collect(tree: RecordTree, path: string, depth: number, paths: Set<strin
   if (depth >= MAX_DEPTH || path.length > MAX_PATH_CHARACTERS) return;
   for (const [name, child] of Object.entries(tree)) {
     if (name === '#text') collect(child, path, depth, paths);
-    else if (name === '#markup') continue;
-    else collect(child, path === '' ? pathStep(name) : `${path}/${pathStep(name)}`, depth + 1, paths);
+    // No path leads to what has no name, or both quotes in it.
+    else if (name === '#markup' || name.trim() === '' || /'.*"|".*'/s.test(name)) continue;
+    else {
+      // `{ "@attributes": { … } }`, as PHP writes it, is no attribute.
+      const step = name.startsWith('@') && typeof child !== 'string' ? `"${name}"` : pathStep(name);
+      collect(child, path === '' ? step : `${path}/${step}`, depth + 1, paths);
+    }
   }
 }
 
