@@ -1,21 +1,20 @@
 // A site that expires jobs: expired jobs are created again, and the site is not mistaken for another address.
 // @module-tag slow
-import { afterEach, describe, expect, it } from 'vitest';
+import { describe, expect } from 'vitest';
 import { siteName } from '../../src/posting/identifiers.ts';
 import { readSiteState } from '../../src/store/site/site-state.ts';
+import { type Ends, endsTest as it } from '../support/ends-test.ts';
 import { feedXml, postings, type TestPosting } from '../support/indeed-feed.ts';
 import { type Mirror, openMirror } from '../support/mirror.ts';
 
-let mirror: Mirror;
-afterEach(() => mirror.close());
-
 const edited = (feed: readonly TestPosting[]) => feed.map((one) => ({ ...one, title: `${one.title}, edited` }));
-const isPaused = async () =>
+const isPaused = async (mirror: Mirror) =>
   (await readSiteState((await mirror.app()).db, siteName('board'))).pausedSince !== undefined;
 
 /** Mirrors `count` postings, dates them back, and expires the oldest `expired` of them on the site. */
-async function openExpired(count: number, expired: number, site: Record<string, string | undefined> = {}) {
-  mirror = await openMirror({ site });
+async function openExpired(ends: Ends, count: number, expired: number, site: Record<string, string | undefined> = {}) {
+  const mirror = await openMirror({ site });
+  ends.push(() => mirror.close());
   const feed = postings(count);
   await mirror.syncOf(feed);
   await mirror.query(
@@ -27,39 +26,39 @@ async function openExpired(count: number, expired: number, site: Record<string, 
   // As after a restart: only the database remembers.
   await mirror.stopEngine();
   await mirror.writeFeed(feedXml(edited(feed)));
+  return mirror;
 }
 
 // More than the first requests of a pull, which are checked for how many failed.
-describe('a site that has expired', () => {
-  it.each([
+describe('a site that has expired', { concurrent: true }, () => {
+  it.for([
     { which: 'the oldest half', count: 24, expired: 12 },
     { which: 'all but the youngest', count: 24, expired: 23 },
     { which: 'all of a handful', count: 3, expired: 3 },
     { which: 'the only one', count: 1, expired: 1 },
-  ])('$which gets them created again', async ({ count, expired }) => {
-    await openExpired(count, expired);
+  ])('$which gets them created again', async ({ count, expired }, { ends }) => {
+    const mirror = await openExpired(ends, count, expired);
     expect(await mirror.sync()).toMatchObject({ status: 'mirrored', created: expired, updated: count - expired });
-    expect(await isPaused()).toBe(false);
+    expect(await isPaused(mirror)).toBe(false);
     expect((await mirror.siteJobs()).size).toBe(count);
   });
 
-  it('the oldest gets none of them back if so configured, and is not paused', async () => {
-    await openExpired(24, 23, { on_missing: 'leave' });
+  it('the oldest gets none of them back if so configured, and is not paused', async ({ ends }) => {
+    const mirror = await openExpired(ends, 24, 23, { on_missing: 'leave' });
     expect(await mirror.sync()).toMatchObject({ status: 'review', created: 0, updated: 1, rejected: 23 });
-    expect(await isPaused()).toBe(false);
+    expect(await isPaused(mirror)).toBe(false);
   });
 
-  it('all of many needs a person, and so does a site that answers 404 to everything', async () => {
-    await openExpired(8, 8);
+  it('all of many needs a person, and so does a site that answers 404 to everything', async ({ ends }) => {
+    const mirror = await openExpired(ends, 8, 8);
     expect((await mirror.sync()).message).toContain('--emptied');
-    expect(await isPaused()).toBe(true);
-    await mirror.close();
-    await openExpired(1, 0);
-    await mirror.sandbox.setFaults([{ name: '404' }, { name: '404', on: ['list', 'show'] }]);
-    expect(await mirror.sync()).toMatchObject({ created: 0, updated: 0, rejected: 0 });
-    await mirror.stopEngine();
-    await mirror.sandbox.setFaults([]);
-    expect(await mirror.sync()).toMatchObject({ created: 0 });
-    expect((await mirror.siteJobs()).size).toBe(1);
+    expect(await isPaused(mirror)).toBe(true);
+    const other = await openExpired(ends, 1, 0);
+    await other.sandbox.setFaults([{ name: '404' }, { name: '404', on: ['list', 'show'] }]);
+    expect(await other.sync()).toMatchObject({ created: 0, updated: 0, rejected: 0 });
+    await other.stopEngine();
+    await other.sandbox.setFaults([]);
+    expect(await other.sync()).toMatchObject({ created: 0 });
+    expect((await other.siteJobs()).size).toBe(1);
   });
 });
