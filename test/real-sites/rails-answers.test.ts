@@ -116,6 +116,8 @@ describe.skipIf(!rails.available)(`a Rails site${rails.note}`, { concurrent: tru
       await checkBoard(mirrored, list);
     }
     expect(await mirrored.board.jobs()).toHaveLength(mirrored.foreign.length + 6);
+    // A deleted job with the reference of a posting is no second job of it.
+    expect(await mirrored.run('verify', 'acme')).toMatchObject({ status: 0 });
   });
 
   it('that drops the reference: said after the first create, by `check --online` too', TIMEOUT, async ({ open }) => {

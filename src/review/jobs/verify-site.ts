@@ -8,7 +8,7 @@ import type { FeedName, PostingKey, SiteJobId, SiteName } from '../../posting/id
 import { compileStates, type StateTable } from '../../posting/places.ts';
 import type { Fields } from '../../posting/posting.ts';
 import { tellOtherContent, tellOtherReference } from '../../site/contradiction.ts';
-import { type SiteClient, type SiteJob, toCompare } from '../../site/exchange.ts';
+import { type SiteClient, type SiteJob, toCompare, unlessDeleted } from '../../site/exchange.ts';
 import { provenByValues } from '../../store/change/candidate-owners.ts';
 import { databaseTime } from '../../store/change/site-search.ts';
 import type {
@@ -478,9 +478,9 @@ async function findForeign(verifying: Verifying, referenceField: string): Promis
   }
 }
 
-/** Whether the site has the job, and it is not one of ours under another ID: many sites also find job 12 as `12-nurse`. */
+/** Whether the site has the job, not as a deleted one, and it is not one of ours under another ID: many sites also find job 12 as `12-nurse`. */
 async function isForeign({ verification, subject }: Verifying, job: ForeignJob): Promise<boolean> {
-  const shown = await subject.ask(job.siteJobId);
+  const shown = unlessDeleted(await subject.ask(job.siteJobId));
   if (shown === undefined) return false;
   for (const id of new Set([shown.siteJobId, idOf(shown)])) if (await verification.isOwned(id)) return false;
   const own = job.ownJobId === undefined ? undefined : await subject.ask(job.ownJobId);
