@@ -46,6 +46,15 @@ const PLACES: readonly (readonly [preset: string, record: RecordTree])[] = [
   ['paylocity', { jobId: '1', jobLocation: inBrazil }],
   ['phenom', { jobSeqNo: '1', location: 'Munich, DE', country: 'Germany' }],
   ['recruitee', { id: '1', location: 'Munich, DE', country_code: 'DE' }],
+  [
+    'recruitee',
+    {
+      id: '1',
+      location: 'Berlin',
+      country_code: 'DE',
+      locations: [{ city: 'Freilassing', state_code: 'DE', country_code: 'DE' }],
+    },
+  ],
   ['recruitee-xml', { reference: '1', ...inBrazil }],
   ['rippling-v2', { id: '1', locations: [{ name: 'Bengaluru, IN', country: 'India' }] }],
   ['schema-org', { page: { address: 'https://example.com/1' }, jobLocation: region('SC', 'BR') }],
@@ -67,4 +76,19 @@ test.each(PLACES)('%s refuses %j', async (preset, record) => {
   const read = compileReader(mapping).read(record);
   const problems = read.kind === 'invalid' ? read.problems : [];
   expect(problems.filter(({ field }) => field === 'location-state')).toHaveLength(1);
+});
+
+const berlin = { city: 'Berlin', state: 'Berlin', state_code: 'BE', country_code: 'DE' };
+const austin = { city: 'Austin', state: 'Texas', state_code: 'TX', country_code: 'US' };
+
+test.each([
+  ['the first place', { ...austin, state_name: 'Texas', locations: [austin, berlin] }],
+  ['a further place', { ...berlin, state_name: 'Berlin', locations: [berlin, austin] }],
+  ['the only place', { ...austin, location: 'Austin, Texas, United States' }],
+])('recruitee takes %s in the U.S.', async (_which, record) => {
+  const { mapping } = await feedWith(folder, { source: '-', format: 'recruitee' });
+  expect(compileReader(mapping).read({ id: '1', title: 'Nurse', ...record })).toMatchObject({
+    kind: 'posting',
+    posting: { fields: { 'location-city': 'Austin', 'location-state': 'Texas' } },
+  });
 });
