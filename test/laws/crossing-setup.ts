@@ -12,7 +12,7 @@ export interface Setup {
   readonly format: 'preset' | 'inline';
   readonly records: 'source/job' | 'source/list/job';
   readonly title: 'title' | 'title and city';
-  readonly source: 'feed.xml' | 'other.xml';
+  readonly source: 'feed.xml' | 'other.xml' | 'upload://';
   readonly onMissing: 'create' | 'leave';
   readonly missingPulls: 1 | 2;
   /** Postings in this city are no postings. */
@@ -41,7 +41,7 @@ const CHANGES: Changes = {
   format: ['preset', 'inline'],
   records: ['source/job', 'source/list/job'],
   title: ['title', 'title and city'],
-  source: ['feed.xml', 'other.xml'],
+  source: ['feed.xml', 'other.xml', 'upload://'],
   onMissing: ['create', 'leave'],
   missingPulls: [1, 2],
   skip: ['none', 'Salem'],

@@ -1,5 +1,5 @@
-// One life that combines features: the configuration, the feed's name, the token and the site change and reviewers act,
-// between and during runs. Laws 1, 3 and 4 are checked after each step, all laws at the end.
+// One life that combines features: the configuration, the feed's name, the token and the site change, people upload the feed, pause
+// everything and review, between and during runs. Laws 1, 3 and 4 are checked after each step, all laws at the end.
 
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -10,6 +10,7 @@ import type { Fault } from '../../src/sandbox/interface/fault-table.ts';
 import type { InspectedJob } from '../../src/sandbox/sandbox.ts';
 import type { SandboxSettings } from '../../src/sandbox/settings.ts';
 import { approveChanges, discardEntries, reopenEntries, retryChanges } from '../../src/store/change/act-in-review.ts';
+import { addUpload } from '../../src/store/feed/feed-uploads.ts';
 import { selectedIds } from '../../src/store/review/review-totals.ts';
 import { resumeSite, trustGone } from '../../src/store/site/site-state.ts';
 import { runProgram } from '../cli/run-program.ts';
@@ -94,6 +95,8 @@ async function live(life: Life): Promise<void> {
   if (random.chance(80)) story.push(life.feed.change());
   await writeFeed(life, random.pick(DAMAGES));
   await setFaults(life);
+  const isPaused = random.chance(20);
+  if (isPaused) await pauseAll(life);
   const before = await ownJobs(life);
   installation.sandbox.requests.clear();
   const beside = random.chance(25) ? await startBeside(life) : undefined;
@@ -103,6 +106,10 @@ async function live(life: Life): Promise<void> {
   else await killInTheMiddle(life);
   if (beside !== undefined) await stopBeside(life, beside);
   await checkDeletes(life, before);
+  if (isPaused) {
+    expect(await ownJobs(life), 'jobs while everything is paused').toEqual(before);
+    expect(await runProgram(installation, 'resume', '--all')).toMatchObject({ status: 0 });
+  }
   if (random.chance(45)) await review(life);
 }
 
@@ -205,6 +212,8 @@ async function writeFeed(life: Life, damage: Damage): Promise<void> {
   if (damage !== 'whole') story.push(`  document: ${damage}`);
   const { xml, isProof = damage === 'whole', brokenKey } = crossingXml(feed.postings, setup, damage, random);
   for (const file of ['feed.xml', 'other.xml']) await writeFile(join(installation.folder, file), xml);
+  const upload = { name: 'feed.xml', content: Buffer.from(xml), actor: 'an operator' };
+  await (await installation.app()).db.transaction((tx) => addUpload(tx, setup.feed as FeedName, upload));
   if (!isProof && !(brokenKey !== undefined && (await isDiscarded(life, brokenKey)))) return;
   // It proves that all other live postings are gone: absent and skipped ones, and those known by another key.
   const expected = new Set(
@@ -315,6 +324,14 @@ async function edit(life: Life): Promise<void> {
   const { status, errors } = await runProgram(installation, 'review', 'edit', String(entry.id), ...edits);
   story.push(`  a reviewer: edits ${entry.key}: ${status} ${status === 0 ? '' : errors.trim()}`);
   for (const number of numbersIn([entry.key])) life.touched.add(number);
+}
+
+/** What was sent before has an answer by then. */
+async function pauseAll({ installation, random, story }: Life): Promise<void> {
+  const paused = await runProgram(installation, 'pause', '--all', ...(random.chance(30) ? ['--pulls'] : []));
+  story.push(`  ${paused.out.trim()}`);
+  expect(paused).toMatchObject({ status: 0 });
+  await installation.sandbox.requests.idle();
 }
 
 async function resolveDoubtsNow({ installation, setup, story }: Life): Promise<void> {
