@@ -255,6 +255,10 @@ it.concurrent('a job that a site uses for two postings does not alternate betwee
   await mirror.syncOf([posting('a'), posting('b')]);
   expect(await mapped(mirror)).toEqual([{ key: 'b', id: 'id-one' }]);
   expect(await mirror.sync()).toMatchObject({ status: 'review', failed: 1, unchanged: 1 });
+  const [said] = await mirror.query<{ message: string }>(`select reason->>'message' as message from change`);
+  expect(said?.message).toMatch(
+    /both postings as one job, which has the content of posting a now: leave one of them out/,
+  );
   const sent = merging.got.length;
   expect(await mirror.sync()).toMatchObject({ status: 'review', failed: 1, unchanged: 1, requests: 0 });
   expect(merging.got.length).toBe(sent);

@@ -402,11 +402,13 @@ async function resolveConflict(tx: Queryable, { attempt, result, sent }: Created
   if (owner === undefined && evidence?.asked !== true) return { kind: 'refused', as: 'disputed' };
   const conflict = `the site answered the create with job ${result.siteJobId}, which belongs to posting ${older.key} of feed ${older.feed}`;
   if (await hasLostOwnership(tx, attempt, site, result.siteJobId)) {
+    const now =
+      owner === 'new' ? `, which has the content of posting ${attempt.key} now: leave one of them out of its feed` : '';
     await refuse(
       tx,
       attempt,
       'failed',
-      `${conflict} and the job has passed between the two before: the site seems to treat both postings as one job`,
+      `${conflict} and the job has passed between the two before: the site seems to treat both postings as one job${now}`,
     );
     return { kind: 'refused', as: 'owned_elsewhere' };
   }
