@@ -91,7 +91,7 @@ async function readRedirected(
 /**
  * Whether the job has what the update set: each field shows it, as the site may have rewritten it, and not what it showed before. Of fields
  * that the job does not show, another one that has changed tells.
- * @param isLikely then a value that the site has made of both the former value and the new one is enough.
+ * @param isLikely then what the job does not show needs no proof, and a value that the site may have made of the former one as well is enough.
  */
 async function showsUpdate(
   shown: SiteJob,
@@ -116,7 +116,7 @@ async function showsUpdate(
     (isFormer(name)
       ? isLikely && referenceForm(value) === referenceForm(saysOf(name))
       : !changed.includes(name) || isReworded(value, saysOf(name)));
-  return seen.every(isSet) && (hidden.length === 0 || seen.some(([name]) => !isFormer(name)));
+  return seen.every(isSet) && (isLikely || hidden.length === 0 || seen.some(([name]) => !isFormer(name)));
 }
 
 /** Whether a job that no posting has is really gone: at a wrong address it would stay on the site for good, and nobody would know. */

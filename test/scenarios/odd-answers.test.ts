@@ -160,14 +160,14 @@ describe('a change answered with a redirect', () => {
   /** Keeps jobs, redirects every update and delete to this address, and does it or not. */
   async function openRedirecting() {
     const jobs = new Map<string, string>();
-    const does = { it: true, to: '/jobs' };
+    const does = { it: true, to: '/jobs', hides: /^$/ };
     const open = await openOdd(({ method, url, body }) => {
       const id = /\d+/.exec(url)?.[0] ?? '';
       const fields = /<job>([\s\S]*)<\/job>/.exec(body)?.[1] ?? '';
       if (method === 'POST') return void jobs.set(String(jobs.size + 1), fields);
       const job = jobs.get(id);
       if (job === undefined) return [404];
-      if (method === 'GET') return [200, {}, `<job><id>${id}</id>${job}</job>`];
+      if (method === 'GET') return [200, {}, `<job><id>${id}</id>${job.replace(does.hides, '')}</job>`];
       if (does.it && method === 'DELETE') jobs.delete(id);
       if (does.it && method === 'PUT') jobs.set(id, job.replace(/<title>[^<]*<\/title>/, fields));
       return [302, { location: does.to.replace('ID', id) }];
@@ -210,5 +210,12 @@ describe('a change answered with a redirect', () => {
     expect(said.map(({ key }) => key)).toEqual(['a', 'c']);
     for (const { message } of said)
       expect(message).toMatch(/redirects to .*, but job \d does not show that it was done/);
+  });
+
+  it('to its job is done if the job does not show the field that was sent', async () => {
+    const { open, does } = await openRedirecting();
+    Object.assign(does, { to: '/jobs/ID', hides: /<description>.*?<\/description>/gs });
+    const changed = [posting('a', { description: 'Other' }), posting('b'), posting('c')];
+    expect(await open.syncOf(changed)).toMatchObject({ status: 'mirrored', updated: 1 });
   });
 });
