@@ -2,6 +2,7 @@
 import { hash } from 'node:crypto';
 import { readdir, realpath, stat } from 'node:fs/promises';
 import { basename, dirname, join, relative, resolve, sep } from 'node:path';
+import { serialize } from 'node:v8';
 import type { RequestedAddresses } from '../feed/source/sources.ts';
 import { settingOf, settingsIn } from './build/sites-and-feeds.ts';
 import type { Include } from './config.ts';
@@ -71,7 +72,7 @@ export async function readFeedFiles(
     include,
     feedFiles: new Map(files.map(({ name, file }) => [name, file])),
     fileAddresses: new Map(settings.map(([name, own]) => [name, requestedAddresses(own)])),
-    fileDigests: new Map(settings.map(([name, own]) => [name, hash('sha256', JSON.stringify(own))])),
+    fileDigests: new Map(settings.map(([name, own]) => [name, hash('sha256', serialize(own))])),
     sources: include === undefined && draft === undefined ? undefined : sources,
     complaints,
     unreadable: new Set([...sources].flatMap(([name, own]) => ('unreadable' in own ? [`feeds.${name}`] : []))),
