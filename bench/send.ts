@@ -3,7 +3,7 @@
 import { loadConfig } from '../src/config/load-config.ts';
 import type { FeedName } from '../src/posting/identifiers.ts';
 import { openAppFor } from '../src/runtime/app.ts';
-import { awaitQuiet } from '../src/runtime/await-quiet.ts';
+import { awaitSending } from '../src/runtime/await-quiet.ts';
 import { type Engine, startEngine } from '../src/runtime/engine.ts';
 import { measureWork } from './measure-work.ts';
 
@@ -16,7 +16,7 @@ let engine: Engine | undefined;
 const work = await measureWork(async () => {
   engine = await startEngine(app, undefined);
   engine.wake();
-  const rest = await awaitQuiet(app, engine, site, ['acme' as FeedName], { signal: new AbortController().signal });
+  const rest = await awaitSending(app, engine, site, ['acme' as FeedName], { signal: new AbortController().signal });
   if (rest.kind !== 'quiet') throw new Error(`not everything was sent: ${rest.message}`);
 });
 const [row] = await app.db.query(

@@ -9,7 +9,7 @@ import { updateSiteHealth, watchNewJob, watchReference } from '../src/apply/site
 import { asksFirst, formsAfterAnswer, keepSiteValues, noteAfterUpdate } from '../src/apply/site-values.ts';
 import { tell } from '../src/plan/message.ts';
 import type { PostingRef } from '../src/posting/identifiers.ts';
-import { type Exchange, type Outcome, toCompare } from '../src/site/exchange.ts';
+import { type Exchange, type Outcome, withRevealedFields } from '../src/site/exchange.ts';
 import { type Deadline, deadlineIn } from '../src/site/http/trouble.ts';
 import type { Attempt, AttemptOutcome, ExchangeRecord, Recorded } from '../src/store/change/attempt.ts';
 import { learntRewrites } from '../src/store/site/kept-values.ts';
@@ -135,7 +135,7 @@ async function askWhose(siteContext: SiteContext, concluded: AttemptOutcome, sig
     siteContext.log.warn({ err: error, siteJobId: result.siteJobId }, 'site job could not be shown');
     return undefined;
   });
-  const evidence = { ...result.evidence, shown: shown && toCompare(shown).fields, asked: true };
+  const evidence = { ...result.evidence, shown: shown && withRevealedFields(shown).fields, asked: true };
   return recordOutcome(siteContext, { ...concluded, result: { ...result, evidence }, record: undefined }, signal);
 }
 

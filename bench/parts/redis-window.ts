@@ -5,7 +5,7 @@ import { Redis } from 'ioredis';
 import { loadConfig } from '../../src/config/load-config.ts';
 import type { FeedName, SiteName } from '../../src/posting/identifiers.ts';
 import { openAppFor } from '../../src/runtime/app.ts';
-import { awaitQuiet } from '../../src/runtime/await-quiet.ts';
+import { awaitSending } from '../../src/runtime/await-quiet.ts';
 import { startEngine } from '../../src/runtime/engine.ts';
 import { redisForTests } from '../../test/support/redis.ts';
 import { BENCH_ENV, fillBacklog, openInstallation } from '../installation.ts';
@@ -35,7 +35,7 @@ export const redisWindow: Part = async (bench) => {
   const engine = await startEngine(app, undefined);
   engine.wake();
   let most = 0;
-  await awaitQuiet(app, engine, 'board' as SiteName, ['acme' as FeedName], {
+  await awaitSending(app, engine, 'board' as SiteName, ['acme' as FeedName], {
     signal: AbortSignal.timeout(WATCHED_MS),
     onCheck: async () => {
       most = Math.max(most, Number(/^used_memory:(\d+)/m.exec(await watcher.info('memory'))?.[1]));

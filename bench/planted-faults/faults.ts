@@ -199,7 +199,7 @@ export const plantedFaults: readonly PlantedFault[] = [
   },
   {
     file: 'src/feed/decode/gunzip.ts',
-    find: "? new BrokenOff('the gzip data ends in the middle')",
+    find: "? new FeedReadingError('the gzip data ends in the middle')",
     put: "? new Error('the gzip data ends in the middle')",
     tests: ['test/feed/cut-feeds.test.ts'],
   },

@@ -15,7 +15,7 @@ import { isRewriting, rewritings } from '../plan/observe-values.ts';
 import { checkDelays, checkDueMs } from '../plan/policy.ts';
 import { compareReferences, fieldOf, foldSpace } from '../plan/same-meaning.ts';
 import type { Fields } from '../posting/posting.ts';
-import { type SiteJob, statesDeletion, toCompare } from '../site/exchange.ts';
+import { type SiteJob, statesDeletion, withRevealedFields } from '../site/exchange.ts';
 import {
   type DeletedFor,
   deletedFor,
@@ -68,7 +68,7 @@ export class CandidateSearch {
 
   /** Takes a job of the list. */
   take(siteJob: SiteJob): void | Promise<void> {
-    const looked = this.#matching.look(toCompare(siteJob));
+    const looked = this.#matching.look(withRevealedFields(siteJob));
     if (![...looked.found].some((content) => this.#doubts.has(content)) && !looked.isNear()) return undefined;
     this.#waiting.push({ siteJob, looked });
     return this.#waiting.length < KEPT_AT_ONCE ? undefined : this.keep();
@@ -114,7 +114,7 @@ export class CandidateSearch {
     const known = this.#compared.get(siteJob);
     if (known !== undefined) return known;
     if (this.#compared.size >= MOST_COMPARED) this.#compared.clear();
-    const compared = this.#matching.compare(this.#matching.look(toCompare(siteJob)));
+    const compared = this.#matching.compare(this.#matching.look(withRevealedFields(siteJob)));
     this.#compared.set(siteJob, compared);
     return compared;
   }
@@ -247,7 +247,7 @@ export class CandidateStore {
       return siteJob;
     }
     const fields = shortOf(siteJob.fields);
-    const revealed = siteJob.revealFields && shortOf(toCompare(siteJob).fields);
+    const revealed = siteJob.revealFields && shortOf(withRevealedFields(siteJob).fields);
     return { ...siteJob, fields, revealFields: revealed && (() => revealed) };
   }
 }
@@ -309,7 +309,9 @@ export async function keepUnowned(
         open.contended.add(candidate.siteJobId);
       }
       const shown =
-        referenceField === undefined ? undefined : fieldOf(toCompare(candidate).fields, referenceField)?.trim();
+        referenceField === undefined
+          ? undefined
+          : fieldOf(withRevealedFields(candidate).fields, referenceField)?.trim();
       if (ended.get(candidate.siteJobId)?.some((other) => isDeletedJobOf(other, open, candidate)) === true) {
         if (!shown || shown !== own) return false;
         open.contended.add(candidate.siteJobId);
@@ -337,7 +339,7 @@ export async function keepUnowned(
       !open.contended.has(siteJob.siteJobId) &&
       own !== undefined &&
       referenceField !== undefined &&
-      fieldOf(toCompare(siteJob).fields, referenceField)?.trim() === own;
+      fieldOf(withRevealedFields(siteJob).fields, referenceField)?.trim() === own;
     const left = free.some(isOwn) ? free.filter(({ siteJobId }) => !open.contended.has(siteJobId)) : free;
     open.candidates.splice(0, open.candidates.length, ...left);
   }
@@ -360,5 +362,5 @@ function reuseOfOwned(sent: Fields, candidate: SiteJob, owned: OwnedJob | undefi
   // An orphan site job belongs to nobody and is about to be deleted.
   if (owned === undefined) return 'unmatched';
   const older = owned.inFlight ? undefined : owned.fields;
-  return reuseOf({ sent, shown: toCompare(candidate).fields, older }, rules);
+  return reuseOf({ sent, shown: withRevealedFields(candidate).fields, older }, rules);
 }

@@ -7,9 +7,9 @@ import { forgetRewrites } from '../store/site/kept-values.ts';
 import {
   claimAddress,
   findMove,
-  type Move,
   pauseMovedSite,
   returnToFormerPause,
+  type SiteMove,
   setAddress,
 } from '../store/site/known-address.ts';
 import { endPause, readSiteState } from '../store/site/site-state.ts';
@@ -58,7 +58,7 @@ export async function resumeAtAddress({ db, site, address, log }: SiteContext): 
 export type TakenAddress =
   | { readonly kind: 'known' | 'new' }
   /** The site has jobs at another address; nothing was recorded. */
-  | { readonly kind: 'moved'; readonly move: Move };
+  | { readonly kind: 'moved'; readonly move: SiteMove };
 
 /**
  * Records the address before the database knows jobs there. What was learnt of the site at an address without jobs, such as that
@@ -78,7 +78,7 @@ export const takeAddress = (db: Database, site: SiteName, address: string): Prom
   });
 
 /** Describes the move and the ways to continue. */
-export function describeMove(site: SiteName, { from, to, jobs, inDoubt }: Move): Message {
+export function describeMove(site: SiteName, { from, to, jobs, inDoubt }: SiteMove): Message {
   const doubts = inDoubt === 0 ? '' : `, and ${inDoubt} more whose outcome is unknown`;
   const [lead, setting] =
     to.endsWith('.xml') || from.endsWith('.xml')

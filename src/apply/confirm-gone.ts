@@ -5,9 +5,9 @@ import { type Message, messageOf, plural } from '../plan/message.ts';
 import { fieldOf, meansTheSame, referenceForm, typeOf } from '../plan/same-meaning.ts';
 import type { SiteJobId } from '../posting/identifiers.ts';
 import { isReworded } from '../site/contradiction.ts';
-import { type Outcome, type SiteJob, statesDeletion, toCompare } from '../site/exchange.ts';
+import { type Outcome, type SiteJob, statesDeletion, withRevealedFields } from '../site/exchange.ts';
 import type { Attempt } from '../store/change/attempt.ts';
-import { type AddressProof, tellHidden } from '../store/mapping/visible-jobs.ts';
+import { type AddressProof, explainHidden } from '../store/mapping/visible-jobs.ts';
 import { learntRewrites } from '../store/site/kept-values.ts';
 import { explainForeignReference, isCertainlyForeign } from './confirm-own.ts';
 import { checkOtherJobs, isProven, noteProven } from './prove-token.ts';
@@ -38,7 +38,7 @@ export async function confirmGone(
         return { kind: 'foreign', message: foreign };
       return { kind: 'unknown', message: `the site says that job ${siteJobId} is gone, but still shows it` };
     }
-    const hidden = shown === undefined ? await tellHidden(siteContext, siteJobId) : undefined;
+    const hidden = shown === undefined ? await explainHidden(siteContext, siteJobId) : undefined;
     if (hidden !== undefined) return { kind: 'unknown', message: hidden };
   } catch (error) {
     return {
@@ -100,7 +100,7 @@ async function showsUpdate(
   isLikely: boolean,
 ): Promise<boolean> {
   if (request.kind !== 'update') return false;
-  const { fields, types } = toCompare(shown);
+  const { fields, types } = withRevealedFields(shown);
   const rules = { ...places, learnt: await learntRewrites(db, site), referenceField, only: undefined };
   const job = { fields, types, isWhole: true };
   const { changed, hidden } = compareShown({ fields: request.fields, forms: undefined }, job, rules);

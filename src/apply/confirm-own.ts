@@ -4,8 +4,8 @@ import { type Message, messageOf, plural } from '../plan/message.ts';
 import { fieldOf } from '../plan/same-meaning.ts';
 import { judgeSuspicion, MAX_REFUSED_ALIKE } from '../plan/set-up-suspicion.ts';
 import type { SiteJobId } from '../posting/identifiers.ts';
-import { tellOtherContent, tellOtherReference } from '../site/contradiction.ts';
-import { type Exchange, NotShownError, type Outcome, type SiteJob, toCompare } from '../site/exchange.ts';
+import { explainOtherContent, tellOtherReference } from '../site/contradiction.ts';
+import { type Exchange, NotShownError, type Outcome, type SiteJob, withRevealedFields } from '../site/exchange.ts';
 import { formOfRefusal, type SetUpFault } from '../site/set-up-fault.ts';
 import { readSetUpSuspects } from '../store/backlog/set-up-suspects.ts';
 import type { Attempt } from '../store/change/attempt.ts';
@@ -78,7 +78,7 @@ async function tellBlindSite(
 }
 
 const showsReference = (shown: SiteJob, { policy: { referenceField } }: SiteContext): boolean =>
-  referenceField !== undefined && (fieldOf(toCompare(shown).fields, referenceField)?.trim() ?? '') !== '';
+  referenceField !== undefined && (fieldOf(withRevealedFields(shown).fields, referenceField)?.trim() ?? '') !== '';
 
 /**
  * Where no reference tells, another title than the posting had suggests that the job is another posting's; not so the title that it
@@ -86,13 +86,13 @@ const showsReference = (shown: SiteJob, { policy: { referenceField } }: SiteCont
  */
 async function tellOtherTitle(shown: SiteJob, attempt: Attempt, siteContext: SiteContext): Promise<string | undefined> {
   const { referenceField } = siteContext.policy;
-  const compared = toCompare(shown);
+  const compared = withRevealedFields(shown);
   if (showsOwnForm(attempt.forms, 'title', fieldOf(compared.fields, 'title'))) return undefined;
   const expected = { fields: attempt.before };
-  if (tellOtherContent(compared, expected) === undefined) return undefined;
+  if (explainOtherContent(compared, expected) === undefined) return undefined;
   const { db, site, policy } = siteContext;
   const learnt = await learntRewrites(db, site);
-  if (tellOtherContent(compared, { ...expected, learnt }) === undefined) return undefined;
+  if (explainOtherContent(compared, { ...expected, learnt }) === undefined) return undefined;
   const pair = { key: attempt.key, fields: attempt.before ?? {}, shown: compared };
   const rules = { ...policy.places, referenceField, learnt, showsReferences: await showsReferences(siteContext) };
   const [isProven] = await provenByValues(db, site, rules, [pair]);
@@ -126,7 +126,7 @@ export async function explainForeignReference(
 ): Promise<string | undefined> {
   const { referenceField } = siteContext.policy;
   const expected = { fields: attempt.accepted?.fields, before: attempt.before, referenceField };
-  const compared = toCompare(shown);
+  const compared = withRevealedFields(shown);
   if (tellOtherReference(compared, expected) === undefined) return undefined;
   const isOwnForm = showsOwnForm(attempt.forms, referenceField, fieldOf(compared.fields, referenceField ?? ''));
   if (isOwnForm && (await tellOtherTitle(shown, attempt, siteContext)) === undefined) return undefined;

@@ -8,7 +8,7 @@ import {
 } from '../plan/observe-values.ts';
 import type { SiteName } from '../posting/identifiers.ts';
 import type { Fields } from '../posting/posting.ts';
-import { type SiteJob, toCompare } from '../site/exchange.ts';
+import { type SiteJob, withRevealedFields } from '../site/exchange.ts';
 import type { Queryable } from '../store/postgres/database.ts';
 import { learntRewrites, noteRewrites } from '../store/site/kept-values.ts';
 
@@ -42,7 +42,7 @@ export function rewriteLearner(db: Queryable, site: SiteName): RewriteLearner {
     },
     async learn(sent, shown) {
       const before = await read();
-      const news = observe(sent, toCompare(shown).fields, shown.fields, shown.types).flatMap((observation) => {
+      const news = observe(sent, withRevealedFields(shown).fields, shown.fields, shown.types).flatMap((observation) => {
         const name = nameOf(observation.field, observation);
         const seen = (counts.get(name) ?? 0) + 1;
         if (seen > MANY_OBSERVATIONS || (seen === 1 && counts.size >= MOST_COUNTED)) return [];

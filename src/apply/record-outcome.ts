@@ -4,8 +4,8 @@ import { backoffMs, type RetryPolicy, retry } from '../flow/retry.ts';
 import type { Reason } from '../plan/desired-change.ts';
 import { adviceOf, type Message, plural, reword, textOf } from '../plan/message.ts';
 import type { Problem } from '../posting/posting.ts';
-import { type Outcome, toCompare } from '../site/exchange.ts';
-import type { Attempt, AttemptOutcome, NotAccepted, Recorded, Result } from '../store/change/attempt.ts';
+import { type Outcome, withRevealedFields } from '../site/exchange.ts';
+import type { Attempt, AttemptNotAccepted, AttemptOutcome, Recorded, Result } from '../store/change/attempt.ts';
 import { isOfStatement, isPassing } from '../store/postgres/transient-error.ts';
 import { announceAttempt } from '../telemetry/events.ts';
 import type { SiteContext, SitePolicy } from './site-context.ts';
@@ -139,7 +139,7 @@ export function resultOf(outcome: Outcome, attempt: Attempt, policy: Policy, ran
         siteJobId: outcome.siteJob.siteJobId,
         url: outcome.siteJob.url,
         evidence: {
-          shown: toCompare(outcome.siteJob).fields,
+          shown: withRevealedFields(outcome.siteJob).fields,
           types: outcome.siteJob.types,
           referenceField: policy.referenceField,
           asked: false,
@@ -236,7 +236,7 @@ const notCounted = (kind: string, message: string, delayMs: number): Result =>
 
 const inDoubt = (message: string): Result => returned({ to: 'in_doubt', reason: plain('unknown', message) });
 
-const returned = (back: NotAccepted): Result => ({ kind: 'returned', back });
+const returned = (back: AttemptNotAccepted): Result => ({ kind: 'returned', back });
 
 function plain(kind: string, message: Message): Reason {
   const text = textOf(message);

@@ -5,7 +5,7 @@ import { cluesOf, contentOf } from '../plan/match/taken-content.ts';
 import { judgeFound, type PossibleJob, reuseOf, type Verdict } from '../plan/match/whose-job.ts';
 import { checkDelays } from '../plan/policy.ts';
 import { fieldOf } from '../plan/same-meaning.ts';
-import { type Listing, type SiteJob, toCompare } from '../site/exchange.ts';
+import { type Listing, type SiteJob, withRevealedFields } from '../site/exchange.ts';
 import { CreateMatching } from '../store/change/create-matching.ts';
 import {
   adoptDoubt,
@@ -148,14 +148,14 @@ async function decideDoubts(
     }
     const chosen = verdict.best.siteJob;
     taken.add(chosen.siteJobId);
-    const content = contentOf(open.fields, { ...toCompare(chosen), kept: chosen.fields }, rules);
+    const content = contentOf(open.fields, { ...withRevealedFields(chosen), kept: chosen.fields }, rules);
     const adopted = await adoptDoubt(
       siteContext.db,
       open.doubt,
       chosen.siteJobId,
       chosen.url,
       { ...content, isProven: isProvenMade(open, chosen, search) },
-      (older) => reuseOf({ sent: open.fields, shown: toCompare(chosen).fields, older }, rules) === 'sure',
+      (older) => reuseOf({ sent: open.fields, shown: withRevealedFields(chosen).fields, older }, rules) === 'sure',
     );
     if (adopted === 'recorded') {
       const names = { ...namesOf(open.doubt), siteJobId: chosen.siteJobId, uncertain: content.uncertain };
@@ -291,7 +291,7 @@ function isProvenMade(open: OpenDoubt, job: SiteJob, search: CandidateSearch): b
 function mayBeOwn(open: OpenDoubt, listed: SiteJob, { referenceField }: AdoptRules): boolean {
   const { createdAt } = listed;
   if (createdAt !== undefined && (createdAt < open.notBefore || createdAt > open.notAfter)) return false;
-  const { reference, title } = cluesOf(toCompare(listed).fields, referenceField);
+  const { reference, title } = cluesOf(withRevealedFields(listed).fields, referenceField);
   return reference !== undefined || title !== undefined;
 }
 
@@ -301,7 +301,9 @@ function completed(listed: SiteJob, shown: SiteJob): SiteJob {
     ...listed,
     ...shown,
     fields: { ...listed.fields, ...shown.fields },
-    revealFields: reveals ? () => ({ ...toCompare(listed).fields, ...toCompare(shown).fields }) : undefined,
+    revealFields: reveals
+      ? () => ({ ...withRevealedFields(listed).fields, ...withRevealedFields(shown).fields })
+      : undefined,
   };
 }
 

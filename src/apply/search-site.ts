@@ -5,7 +5,7 @@ import { merge, messageOf, plural, tell } from '../plan/message.ts';
 import { isRewriting } from '../plan/observe-values.ts';
 import { compareReferences, fieldOf } from '../plan/same-meaning.ts';
 import type { FeedName, SiteJobId } from '../posting/identifiers.ts';
-import { type SiteJob, statesDeletion, toCompare } from '../site/exchange.ts';
+import { type SiteJob, statesDeletion, withRevealedFields } from '../site/exchange.ts';
 import { ownedJobIds } from '../store/change/candidate-owners.ts';
 import { releaseOwned } from '../store/change/doubt.ts';
 import {
@@ -41,7 +41,7 @@ const PROGRESS_EVERY_MS = 2_000;
 const AHEAD = 'a job on the site differs from what this database recorded: the database may be older than the site';
 
 /** Why a site without a list can't be searched. */
-export const CANNOT_SEARCH = messageOf(
+export const SITE_WITHOUT_LIST = messageOf(
   'list_path is not set, so jobmirror cannot see which jobs of this feed the site already has. It creates those missing from its ' +
     'database a second time',
   [
@@ -67,7 +67,7 @@ export async function checkSite(siteContext: SiteContext, signal: AbortSignal): 
   if (released > 0) log.info({ site, released }, 'other postings own the jobs that these creates resemble');
   const changed = await noticeRestore(db, undefined);
   if (changed !== undefined) log.warn({ site }, `${changed}: searching all sites again`);
-  const signs = await takeSigns(db, site, canSearch ? undefined : merge([AHEAD, CANNOT_SEARCH]));
+  const signs = await takeSigns(db, site, canSearch ? undefined : merge([AHEAD, SITE_WITHOUT_LIST]));
   if (signs.length > 0) log.warn({ site, siteJobIds: signs.slice(0, 20), canSearch }, AHEAD);
   const feeds = await feedsToCheck(db, site, RETRY_MS);
   if (feeds.length === 0) return signs.length > 0 || released > 0;
@@ -101,8 +101,8 @@ async function endUnsearched(siteContext: SiteContext, feeds: readonly FeedName[
   const restored = await restoredFeeds(db, feeds);
   for (const feed of restored) await noteFailedSearch(db, feed, unsearchedAfterRestore(feed));
   const others = feeds.filter((feed) => !restored.has(feed));
-  for (const feed of others) await endSearch(db, feed, siteContext, undefined, CANNOT_SEARCH);
-  if (others.length > 0) log.warn({ site, feeds: others }, tell(CANNOT_SEARCH, writeAction));
+  for (const feed of others) await endSearch(db, feed, siteContext, undefined, SITE_WITHOUT_LIST);
+  if (others.length > 0) log.warn({ site, feeds: others }, tell(SITE_WITHOUT_LIST, writeAction));
   return others.length > 0;
 }
 
@@ -250,7 +250,7 @@ export async function foundJobs(
     since: reading.since,
     take(siteJob) {
       read++;
-      const [kept, shown] = [siteJob, toCompare(siteJob)].map(({ fields }) =>
+      const [kept, shown] = [siteJob, withRevealedFields(siteJob)].map(({ fields }) =>
         referenceField === undefined ? undefined : fieldOf(fields, referenceField),
       );
       if (shown?.trim()) areReferenced = true;

@@ -3,7 +3,7 @@
 import type { RateLimiter } from '../flow/rate-limiter.ts';
 import { backoffMs, type RetryPolicy, retry } from '../flow/retry.ts';
 import type { SiteJobId } from '../posting/identifiers.ts';
-import { NotShownError, type SiteClient, type SiteJob, unlessDeleted } from '../site/exchange.ts';
+import { NotShownError, type SiteClient, type SiteJob, shownUnlessDeleted } from '../site/exchange.ts';
 import { type Deadline, deadlineIn } from '../site/http/trouble.ts';
 import type { Attempt } from '../store/change/attempt.ts';
 import { renewAttempt } from '../store/change/claim.ts';
@@ -31,7 +31,7 @@ export const rateLimitedJobAsker = ({ db, site, client, rateLimiter }: SiteConte
   site,
   async ask(id, signal) {
     await rateLimiter.take(signal);
-    return unlessDeleted(await client.show(id, signal));
+    return shownUnlessDeleted(await client.show(id, signal));
   },
 });
 

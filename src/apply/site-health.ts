@@ -5,7 +5,7 @@ import { type Message, messageOf, tell } from '../plan/message.ts';
 import { compareReferences, fieldOf } from '../plan/same-meaning.ts';
 import type { FeedName } from '../posting/identifiers.ts';
 import type { Fields } from '../posting/posting.ts';
-import { type Exchange, type Outcome, type SiteJob, toCompare } from '../site/exchange.ts';
+import { type Exchange, type Outcome, type SiteJob, withRevealedFields } from '../site/exchange.ts';
 import { countOutcomes } from '../store/backlog/open-counts.ts';
 import type { Attempt } from '../store/change/attempt.ts';
 import { searchUnprovenAgain } from '../store/change/site-search.ts';
@@ -115,7 +115,7 @@ async function note(siteContext: SiteContext, watched: Watched, evidence: Refere
 
 /** Whether the job shows the reference that was sent, perhaps in another form or within another text, and not one of the site's own. */
 function keeps(sent: string, siteJob: SiteJob, field: string): boolean {
-  const shown = fieldOf(toCompare(siteJob).fields, field)?.trim() ?? '';
+  const shown = fieldOf(withRevealedFields(siteJob).fields, field)?.trim() ?? '';
   if (shown === '') return false;
   return compareReferences(sent, shown) !== 'other' || shown.toLowerCase().includes(sent.trim().toLowerCase());
 }

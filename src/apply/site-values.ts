@@ -12,7 +12,7 @@ import type { CreateOnlyFields } from '../plan/desired-change.ts';
 import { isEverShown, type LearntRewrites } from '../plan/observe-values.ts';
 import { fieldOf } from '../plan/same-meaning.ts';
 import type { Fields } from '../posting/posting.ts';
-import { type Exchange, type Outcome, type SiteJob, type SiteRequest, toCompare } from '../site/exchange.ts';
+import { type Exchange, type Outcome, type SiteJob, type SiteRequest, withRevealedFields } from '../site/exchange.ts';
 import type { Attempt } from '../store/change/attempt.ts';
 import { noteForms } from '../store/change/complete.ts';
 import { learntRewrites } from '../store/site/kept-values.ts';
@@ -64,7 +64,12 @@ export async function keepSiteValues(
   const foreign = await explainForeignReference(siteJob, attempt, siteContext);
   if (foreign !== undefined) return notSent({ kind: 'foreign', message: foreign });
   const learnt = await learntRewrites(siteContext.db, siteContext.site);
-  const kept = keptValues(createOnly, { fields: before ?? {}, forms: attempt.forms }, toCompare(siteJob), learnt);
+  const kept = keptValues(
+    createOnly,
+    { fields: before ?? {}, forms: attempt.forms },
+    withRevealedFields(siteJob),
+    learnt,
+  );
   return { kind: 'request', request: { ...request, fields: { ...request.fields, ...kept } } };
 }
 
@@ -164,7 +169,7 @@ async function mustRead(
 }
 
 const answered = (siteJob: SiteJob, isWhole: boolean) => ({
-  fields: toCompare(siteJob).fields,
+  fields: withRevealedFields(siteJob).fields,
   kept: siteJob.fields,
   types: siteJob.types,
   isWhole,

@@ -1,5 +1,5 @@
 // Matches the jobs of a site to the postings of a feed for a command, prints what it finds, and maps what is confirmed.
-import { foundOf, siteOfFeed } from '../operations/adoption.ts';
+import { foundJobsScope, siteOfFeed } from '../operations/adoption.ts';
 import { expectNotMoved } from '../operations/sites.ts';
 import { plural, tell } from '../plan/message.ts';
 import { updatesJobs } from '../plan/policy.ts';
@@ -21,7 +21,7 @@ import { ExitStatus, UserError, worstStatus } from '../runtime/stop-signal.ts';
 import { searchFeedAgain } from '../store/change/site-search.ts';
 import { JobMatching, type MatchCounts } from '../store/mapping/job-matching.ts';
 import { leftAlone } from '../store/review/bulk-actions.ts';
-import type { FoundOf } from '../store/review/found-entries.ts';
+import type { FoundJobsScope } from '../store/review/found-entries.ts';
 import {
   askWhether,
   type ProgressLine,
@@ -169,7 +169,7 @@ export async function adoptFoundOf(
 ): Promise<void> {
   const site = siteOfFeed(app, feed);
   await expectNotMoved(app, site);
-  const of = foundOf(feed, site);
+  const of = foundJobsScope(feed, site);
   const found = await readFoundJobs(app.db, of);
   const { sure, left: ambiguous } = found;
   if (sure.length > 0 && options.yes !== true) await askToAdopt(feed, sure.length, ambiguous.length, options);
@@ -214,7 +214,7 @@ async function askToAdopt(feed: FeedName, sure: number, left: number, options: A
 /** Adopts exactly those that the person has seen. */
 async function adoptFound(
   app: App,
-  of: FoundOf,
+  of: FoundJobsScope,
   mark: string,
   options: AdoptFoundOptions,
   signal: AbortSignal,

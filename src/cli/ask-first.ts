@@ -2,7 +2,7 @@
 import { openSiteOfEntry } from '../operations/adoption.ts';
 import { entryQuery } from '../operations/review.ts';
 import { siteJobIdText } from '../operations/scalars.ts';
-import { effectOn } from '../plan/allowed.ts';
+import { effectOnState } from '../plan/allowed.ts';
 import { messageOfReason } from '../plan/desired-change.ts';
 import { plural, textOf } from '../plan/message.ts';
 import type { FeedName, SiteJobId } from '../posting/identifiers.ts';
@@ -191,7 +191,7 @@ const describeChosen = (chosen: Awaited<ReturnType<typeof countNamed>>): string[
     const own = chosen.filter((each) => each.feed === feed);
     return `This discards ${plural(sumOf(own), 'entry', 'entries')} of feed ${feed}: ${describeKinds(countByKind(own))}.`;
   }),
-  ...[...new Set(chosen.map(({ kind }) => kind))].map((kind) => `  ${kind}: ${effectOn('discard', kind)?.many}`),
+  ...[...new Set(chosen.map(({ kind }) => kind))].map((kind) => `  ${kind}: ${effectOnState('discard', kind)?.many}`),
 ];
 
 /**

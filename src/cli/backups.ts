@@ -6,7 +6,7 @@ import { plural } from '../plan/message.ts';
 import { type App, openServer, readConfig } from '../runtime/app.ts';
 import { stopSignal, UserError } from '../runtime/stop-signal.ts';
 import { BackupFileError, type BackupSummary, checkBackup } from '../store/backup/read-backup.ts';
-import { type RestoreRefusal, restoreBackup, type SetAside } from '../store/backup/restore-backup.ts';
+import { type RestoreRefusal, restoreBackup, type SetAsideData } from '../store/backup/restore-backup.ts';
 import { backUpToFile } from '../store/backup/write-backup.ts';
 import { openDatabase } from '../store/postgres/database.ts';
 import { onUsableServer, UnusableServerError } from '../store/postgres/usable-server.ts';
@@ -170,7 +170,7 @@ function refused(refusal: RestoreRefusal): UserError {
   }
 }
 
-const setAsideJson = (setAside: SetAside): Record<string, number> => ({
+const setAsideJson = (setAside: SetAsideData): Record<string, number> => ({
   feeds: setAside.feeds,
   held_deletes: setAside.heldDeletes,
   waiting_creates: setAside.waitingCreates,
@@ -180,7 +180,7 @@ const setAsideJson = (setAside: SetAside): Record<string, number> => ({
   unread_uploads: setAside.uploads,
 });
 
-async function describe(backup: BackupSummary, setAside: SetAside, config: string | undefined): Promise<void> {
+async function describe(backup: BackupSummary, setAside: SetAsideData, config: string | undefined): Promise<void> {
   const write = commandWriter(config);
   await printLine(`Restored ${describeSummary(backup)}.`);
   await printLine('What was sent since the backup is not known. Therefore:');
@@ -204,7 +204,7 @@ function* consequences({
   messages,
   bulkActions,
   uploads,
-}: SetAside): Generator<string> {
+}: SetAsideData): Generator<string> {
   const waiting = waitingCreates === 0 ? '' : `; ${plural(waitingCreates, 'create')} of the backup wait for it`;
   yield `nothing is created until the site was searched for the feed's jobs, and jobs that are found wait in review${waiting}`;
   yield 'the next pull of each feed reads the whole feed, whether it has changed or not';

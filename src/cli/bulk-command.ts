@@ -38,7 +38,7 @@ export const PRINTED_DECISIONS = [
 ] as const;
 
 /** Help of the option. */
-export const ALSO_NEW = 'do it for new entries of the group as well, see: review rules';
+export const ALSO_NEW_HELP = 'do it for new entries of the group as well, see: review rules';
 
 /** Returns the exit status. @throws {OperationRefused} if nothing was started */
 export async function startBulkCommand(
@@ -157,10 +157,10 @@ export const FILTER_FORM = {
 } as const;
 
 /** Adds the options that narrow a selection. */
-export const narrowing = (command: Command): Command => addOptions(command, NARROWING, FILTER_FORM);
+export const withFilterOptions = (command: Command): Command => addOptions(command, NARROWING, FILTER_FORM);
 
 /** What the options select; `undefined` without any. */
-export function narrowed(options: GivenOptions): EntryFilter | undefined {
+export function filterOf(options: GivenOptions): EntryFilter | undefined {
   const given = givenMembers(NARROWING, FILTER_FORM, options);
   // A variable of a script may be empty; that must not select everything.
   if (typeof given.q === 'string' && given.q.trim() === '') throw new UserError('--text must name a word');

@@ -5,7 +5,7 @@ export const SHELLS = ['bash', 'zsh', 'fish'] as const;
 export type Shell = (typeof SHELLS)[number];
 
 /** The hidden command. It takes the words after `jobmirror`, up to the cursor; the last one is being completed. */
-export const COMPLETE = 'complete';
+export const COMPLETION_COMMAND = 'complete';
 /** What it prints instead of candidates if the name of a file is expected. */
 export const FILES = ':files';
 
@@ -17,7 +17,7 @@ _jobmirror() {
   while IFS= read -r line; do
     if [[ "$line" == '${FILES}' ]]; then return; fi
     COMPREPLY+=("\${line%%$'\\t'*}")
-  done < <(jobmirror ${COMPLETE} -- "\${COMP_WORDS[@]:1:COMP_CWORD}" 2>/dev/null)
+  done < <(jobmirror ${COMPLETION_COMMAND} -- "\${COMP_WORDS[@]:1:COMP_CWORD}" 2>/dev/null)
   compopt +o default 2>/dev/null
 }
 complete -o default -F _jobmirror jobmirror`;
@@ -26,7 +26,7 @@ const ZSH = `#compdef jobmirror
 # Completion of jobmirror for zsh.
 _jobmirror() {
   local -a candidates
-  candidates=("\${(@f)$(jobmirror ${COMPLETE} -- "\${(@)words[2,CURRENT]}" 2>/dev/null)}")
+  candidates=("\${(@f)$(jobmirror ${COMPLETION_COMMAND} -- "\${(@)words[2,CURRENT]}" 2>/dev/null)}")
   if [[ "$candidates[1]" == '${FILES}' ]]; then
     _files
   elif [[ -n "$candidates[1]" ]]; then
@@ -40,7 +40,7 @@ if [[ "$funcstack[1]" == _jobmirror ]]; then _jobmirror "$@"; else compdef _jobm
 const FISH = `# Completion of jobmirror for fish.
 function __jobmirror_candidates
     set --local words (commandline --tokenize --cut-at-cursor --current-process)
-    set --local candidates (jobmirror ${COMPLETE} -- $words[2..] (commandline --cut-at-cursor --current-token) 2>/dev/null)
+    set --local candidates (jobmirror ${COMPLETION_COMMAND} -- $words[2..] (commandline --cut-at-cursor --current-token) 2>/dev/null)
     if test "$candidates[1]" = '${FILES}'
         __fish_complete_path (commandline --cut-at-cursor --current-token)
     else

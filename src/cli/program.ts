@@ -7,7 +7,7 @@ import { ExitStatus, UserError } from '../runtime/stop-signal.ts';
 import { describePassing } from '../store/postgres/transient-error.ts';
 import { OutputFailedError, printNotice, watchOutput } from '../telemetry/print.ts';
 import { COMMANDS } from './command-list.ts';
-import { COMPLETE } from './completion-scripts.ts';
+import { COMPLETION_COMMAND } from './completion-scripts.ts';
 
 /** Runs the command of the process's arguments; its exit status is in `process.exitCode` afterwards. Never throws. */
 export async function runProgram(): Promise<void> {
@@ -48,7 +48,7 @@ export async function buildProgram(args: readonly string[]): Promise<Command> {
     const command = name === called ? await load() : new Command(name);
     program.addCommand(command.description(description).exitOverride().showHelpAfterError('(see --help)'));
   }
-  if (called === COMPLETE) {
+  if (called === COMPLETION_COMMAND) {
     const { completeCommand } = await import('./commands/completion.ts');
     program.addCommand(completeCommand(buildProgram).exitOverride(), { hidden: true });
   }

@@ -10,7 +10,7 @@ const IDLE_WITHIN_MS = 10_000;
 export async function runProcess(): Promise<void> {
   // Database and secret files must not be writable by others, whatever the caller's umask.
   process.umask(process.umask() | 0o022);
-  const lacking = whatIsLacking();
+  const lacking = explainLowLimits();
   if (lacking !== undefined) return fail(lacking);
   try {
     const endTracing = await traceIfRequested();
@@ -60,7 +60,7 @@ const MIN_OPEN_FILES = 256;
 const MIN_HEAP_MIB = 96;
 
 /** A message about the first limit to raise; `undefined` if all are high enough. */
-export function whatIsLacking(
+export function explainLowLimits(
   files: number | undefined = openFilesLimit(),
   heapMiB: number = Math.floor(getHeapStatistics().heap_size_limit / 2 ** 20),
 ): string | undefined {

@@ -1,6 +1,6 @@
 // Serves pages, API, health and metrics, and does what they ask of the running process.
 import type { Hono } from 'hono';
-import { lateControl } from '../operations/control.ts';
+import { controlToCome } from '../operations/control.ts';
 import type { FeedSetup } from '../pull/feed-setup.ts';
 import type { App } from '../runtime/app.ts';
 import { startBulkRunner } from '../runtime/bulk-runner.ts';
@@ -27,7 +27,7 @@ export interface WebServer {
 /** Answers at once; until `begin`, it says that the process is still starting. @throws {UserError} if it cannot listen */
 export async function serveWeb(first: App): Promise<WebServer> {
   let app = first;
-  let control = lateControl();
+  let control = controlToCome();
   let queueCounts: Engine['queueCounts'] = async () => new Map();
   const served = () => {
     const access = accessTo(app.db, app.config);
@@ -71,7 +71,7 @@ export async function serveWeb(first: App): Promise<WebServer> {
       present = [];
       leave = async () => undefined;
       app = next;
-      control = lateControl();
+      control = controlToCome();
       await http.replace(app, served());
     },
     async stop(graceMs) {

@@ -5,10 +5,10 @@ import { HASH_BYTES } from '../posting/hash.ts';
 export type Slot = number;
 
 /** What a hash belongs to. Each user names its marks: {@link RecordMark} are those of a feed's mappings. */
-export type Mark = 1 | 2 | 3;
+export type HashMark = 1 | 2 | 3;
 
 /** For an index whose hashes all belong to the same. */
-export const ONLY_MARK: Mark = 1;
+export const ONLY_MARK: HashMark = 1;
 
 /** What the record hash of a mapping or of an open change belongs to. */
 export const RecordMark = {
@@ -18,7 +18,7 @@ export const RecordMark = {
   superseding: 2,
   /** The record of an open change: the desired state is the same. */
   open: 3,
-} as const satisfies Record<string, Mark>;
+} as const satisfies Record<string, HashMark>;
 export type RecordMark = (typeof RecordMark)[keyof typeof RecordMark];
 
 /** Four words that are XORed with those of a hash before it is looked up. */
@@ -88,7 +88,7 @@ export class RecordIndex {
   }
 
   /** Adds the hash that starts at `at` in `bytes`, or finds it; an existing entry keeps its mark. */
-  add(bytes: Buffer, mark: Mark, at = 0): Slot {
+  add(bytes: Buffer, mark: HashMark, at = 0): Slot {
     if (this.#size + 1 > this.#capacity * this.#maxLoad) this.#grow();
     const a = bytes.readUInt32LE(at);
     const b = bytes.readUInt32LE(at + 4);
@@ -124,8 +124,8 @@ export class RecordIndex {
     return this.#isFree(slot) ? -1 : slot;
   }
 
-  mark(slot: Slot): Mark {
-    return (this.#state(slot) >>> MARK_SHIFT) as Mark;
+  mark(slot: Slot): HashMark {
+    return (this.#state(slot) >>> MARK_SHIFT) as HashMark;
   }
 
   /** Ordinal of the first record seen with this hash, or `undefined`. */
@@ -158,7 +158,7 @@ export class RecordIndex {
   }
 
   /** Hashes with one of the marks that were neither seen nor accounted for. */
-  *missing(marks: readonly Mark[]): Generator<Buffer> {
+  *missing(marks: readonly HashMark[]): Generator<Buffer> {
     for (let slot = 0; slot < this.#capacity; slot++) {
       if (this.#isFree(slot) || (this.#state(slot) & (SEEN | ACCOUNTED)) !== 0) continue;
       if (!marks.includes(this.mark(slot))) continue;

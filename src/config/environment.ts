@@ -56,7 +56,7 @@ const POSTING_TEXTS: ReadonlySet<unknown> = new Set(['join', 'template', 'value'
 const isPostingText = (path: SettingPath): boolean => path.at(-3) === 'fields' && POSTING_TEXTS.has(path.at(-1));
 
 /** Replaces the values of variables in a message by their names. */
-export function hideValues(message: string, used: ReadonlyMap<string, string>): string {
+export function hideVariableValues(message: string, used: ReadonlyMap<string, string>): string {
   let hidden = message;
   // Values of up to three characters are not secrets, and would match in ordinary words.
   for (const [name, value] of used) if (value.length > 3) hidden = hidden.replaceAll(value, `\${${name}}`);

@@ -23,7 +23,7 @@ export interface FieldStepChoice {
 }
 
 /** Each is a transform of that name, unless it is one of the last four. */
-export const STEPS = {
+export const DRAFT_STEPS = {
   none: 'as it is',
   text: 'HTML to plain text',
   html: 'escaped HTML to HTML',
@@ -44,7 +44,7 @@ export const STEPS = {
   table: 'a look-up table',
 } as const;
 
-export type StepName = keyof typeof STEPS;
+export type StepName = keyof typeof DRAFT_STEPS;
 
 type Settings = Readonly<Record<string, unknown>>;
 
@@ -105,7 +105,8 @@ function stepOf({ as, us_place: part, map, otherwise, ...others }: Settings): Fi
 }
 
 const NO_TRANSFORMS: readonly string[] = ['none', 'city', 'state', 'table'];
-const isTransform = (name: string): name is StepName => Object.hasOwn(STEPS, name) && !NO_TRANSFORMS.includes(name);
+const isTransform = (name: string): name is StepName =>
+  Object.hasOwn(DRAFT_STEPS, name) && !NO_TRANSFORMS.includes(name);
 
 const isTable = (map: unknown): map is Readonly<Record<string, string>> =>
   typeof map === 'object' && map !== null && Object.values(map).every((text) => typeof text === 'string');

@@ -13,14 +13,14 @@ import { type FeedName, feedName } from '../posting/identifiers.ts';
 import { compileReader } from '../posting/reader.ts';
 import {
   addFoundVersion,
-  addressesFromHere,
+  addressesOfLastSave,
   announceVersion,
   readVersions,
   type StoredVersion,
   settleFound,
   settleVersion,
-  whileNobodySaves,
   withdrawVersion,
+  withFileLock,
 } from '../store/feed/feed-file-versions.ts';
 import { addUpload, hasStagedUpload, type NewUpload } from '../store/feed/feed-uploads.ts';
 import type { Database, Queryable } from '../store/postgres/database.ts';
@@ -28,7 +28,7 @@ import { crossStep } from '../telemetry/times.ts';
 import { type Config, type FeedConfig, namedFeeds } from './config.ts';
 import { type Complaint, ConfigError, complaintLine } from './config-error.ts';
 import type { Environment } from './environment.ts';
-import { besideMain, type FeedDraft, fileIn, isAddress, isWithin } from './include.ts';
+import { type FeedDraft, fileIn, isAddress, isWithin, pathFromMainFile } from './include.ts';
 import { loadConfig } from './load-config.ts';
 import { USUAL_INCLUDE } from './schema/config-schema.ts';
 import { isSecretCredential } from './schema/credentials-schema.ts';
@@ -153,7 +153,10 @@ export async function checkFeedFile(
     const message = `the name of the feed ${named.error.issues[0]?.message}`;
     return { kind: 'wrong', problems: [{ file: basename(config.path), setting: 'feeds', message }] };
   }
-  const file = besideMain(config.path, config.include === undefined ? `${feed}.yaml` : fileIn(config.include, feed));
+  const file = pathFromMainFile(
+    config.path,
+    config.include === undefined ? `${feed}.yaml` : fileIn(config.include, feed),
+  );
   // Before anything that the text names is read.
   const refused = await refusals(config, draft, file, trusted);
   if (refused.length > 0) return { kind: 'wrong', problems: refused };
@@ -184,7 +187,7 @@ export async function keepHandEdits(
   for (const feed of feeds) {
     const file = config.feedFiles.get(feed);
     if (file === undefined) continue;
-    const isAdded = await whileNobodySaves(db, feed, async (tx) => {
+    const isAdded = await withFileLock(db, feed, async (tx) => {
       const text = await presentText(file);
       return text !== undefined && (await addFoundVersion(tx, feed, withoutSecrets(text)));
     });
@@ -269,7 +272,7 @@ export async function saveFeedFile(
   };
   // Committed first: a process that ends while it replaces the file leaves the former text here, whose addresses the new one has, and what was
   // uploaded with it. Renaming the file decides: whoever finds the new text there completes the rest.
-  const early = await whileNobodySaves(db, name, async (tx) => {
+  const early = await withFileLock(db, name, async (tx) => {
     const present = await presentText(file);
     const end = changed(present);
     if (end?.kind === 'unchanged') await addToFound(tx);
@@ -280,7 +283,7 @@ export async function saveFeedFile(
   if (typeof early !== 'number') return early;
   crossStep('feed-file-kept');
   try {
-    return await whileNobodySaves(db, name, async (tx): Promise<SavedFeedFile> => {
+    return await withFileLock(db, name, async (tx): Promise<SavedFeedFile> => {
       const now = await versionOf(tx);
       const end = await replaceFile(file, text, changed);
       if (end !== undefined) throw new NotReplaced(end);
@@ -292,11 +295,11 @@ export async function saveFeedFile(
   } catch (error) {
     if (error instanceof NotReplaced && error.end.kind === 'unchanged') {
       // Somebody else has saved the same text meanwhile.
-      await whileNobodySaves(db, name, addToFound);
+      await withFileLock(db, name, addToFound);
       return error.end;
     }
     // It may have been replaced nevertheless. Then, or if this fails as well, the version stays announced.
-    await whileNobodySaves(db, name, async (tx) => {
+    await withFileLock(db, name, async (tx) => {
       if ((await presentText(file)) !== text) await withdrawVersion(tx, name, early);
     }).catch(() => undefined);
     if (error instanceof NotReplaced) return error.end;
@@ -312,7 +315,7 @@ export async function saveFeedFile(
  */
 export async function completeSave(db: Database, feed: FeedName, file: string | undefined): Promise<void> {
   if (file === undefined || !(await hasStagedUpload(db, feed))) return;
-  await whileNobodySaves(db, feed, async (tx) => {
+  await withFileLock(db, feed, async (tx) => {
     const text = await presentText(file);
     if (text !== undefined) await settleFound(tx, feed, withoutSecrets(text));
   });
@@ -743,7 +746,7 @@ export async function addressesNotByHand(
   const texts = textsOfConfigured(text);
   const own = ownFileOf(config, feed);
   const isInFile = own !== undefined && (await presentText(own)) !== undefined;
-  const fromHere = isInFile ? await addressesFromHere(db, feed) : new Set<string>();
+  const fromHere = isInFile ? await addressesOfLastSave(db, feed) : new Set<string>();
   const brought = new Set([
     ...(await newAmong(config, feed, texts, trusted)).map(({ value }) => value),
     ...addressesAmong(texts).flatMap(({ value }) => (fromHere.has(value) ? [value] : [])),

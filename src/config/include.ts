@@ -170,5 +170,5 @@ export const isWithin = (folder: string, path: string): boolean => {
 };
 
 /** The path as the main file would write it. */
-export const besideMain = (mainFile: string, path: string): string =>
+export const pathFromMainFile = (mainFile: string, path: string): string =>
   relative(dirname(mainFile), path) || basename(path);

@@ -11,7 +11,13 @@ import { makeWebConfig } from './build/web-config.ts';
 import type { AlertDestination, BrokenFeed, Config } from './config.ts';
 import { type Complaint, ConfigError } from './config-error.ts';
 import { CONFIG_FILE } from './config-file.ts';
-import { type Environment, type FilledSettings, fillFromEnvironment, fillText, hideValues } from './environment.ts';
+import {
+  type Environment,
+  type FilledSettings,
+  fillFromEnvironment,
+  fillText,
+  hideVariableValues,
+} from './environment.ts';
 import { type FeedDraft, readFeedFiles } from './include.ts';
 import { packageRoot } from './package-root.ts';
 import { type AbsentSecret, readSecret, Secret, type SecretSettings, signingFault } from './read-secret.ts';
@@ -25,7 +31,7 @@ import {
   webSchema,
 } from './schema/services-schema.ts';
 import { fileErrorInWords, readText } from './settings-file.ts';
-import { ONCE, validate } from './validate.ts';
+import { CHECKED_ONCE, validate } from './validate.ts';
 import { parseYaml, type SettingPath, sharesSettings, toData, withFeedFiles, type YamlSource } from './yaml-source.ts';
 
 interface LoadOptions {
@@ -147,7 +153,7 @@ function tidy(
   const unfilled = new Set(fromFilling.map(({ setting }) => setting));
   // Drop other complaints about a setting whose variable is missing: they only object to the text `${NAME}`.
   const kept = complaints.filter((complaint) => fromFilling.includes(complaint) || !unfilled.has(complaint.setting));
-  return kept.map((complaint) => ({ ...complaint, message: hideValues(complaint.message, used) }));
+  return kept.map((complaint) => ({ ...complaint, message: hideVariableValues(complaint.message, used) }));
 }
 
 function makeConfig(
@@ -330,10 +336,10 @@ async function readServices(
     absent: (path, message) => absent([group, ...path], message),
   });
   const listen = settingOf(data, 'listen');
-  const web = await makeWebConfig(webSchema.optional().safeParse(settingOf(data, 'web'), ONCE).data, {
+  const web = await makeWebConfig(webSchema.optional().safeParse(settingOf(data, 'web'), CHECKED_ONCE).data, {
     ...within('web'),
     listens: listen !== undefined,
-    listen: listenSchema.safeParse(listen ?? {}, ONCE).data ?? { host: '127.0.0.1', port: 8080 },
+    listen: listenSchema.safeParse(listen ?? {}, CHECKED_ONCE).data ?? { host: '127.0.0.1', port: 8080 },
   });
   return {
     metricsToken: await readMetricsToken(settingOf(data, 'metrics'), within('metrics')),
@@ -350,7 +356,7 @@ async function readServices(
 async function readAlerts(data: unknown, around: SecretSettings): Promise<ReadonlyMap<string, AlertDestination>> {
   const destinations = new Map<string, AlertDestination>();
   for (const [name, raw] of Object.entries(settingsIn(data, 'alerts'))) {
-    const written = alertsSchema.safeParse({ [name]: raw }, ONCE).data?.[name];
+    const written = alertsSchema.safeParse({ [name]: raw }, CHECKED_ONCE).data?.[name];
     const channel = written && (await channelOf(name, written, around));
     if (written === undefined || channel === undefined) continue;
     destinations.set(name, {
@@ -396,7 +402,7 @@ const SHORTEST = 16;
 
 /** The token, if one is set; `undefined` also after a complaint. Skips settings that violate the schema, which are reported elsewhere. */
 async function readMetricsToken(written: unknown, around: SecretSettings): Promise<Secret | undefined> {
-  const { data } = metricsSchema.safeParse(written ?? {}, ONCE);
+  const { data } = metricsSchema.safeParse(written ?? {}, CHECKED_ONCE);
   return data === undefined ? undefined : readSecret(data, [[], 'token'], around, metricsTokenFault);
 }
 

@@ -11,11 +11,11 @@ type Checked<Schema extends z.ZodType> =
   | { readonly kind: 'refused'; readonly complaints: readonly Complaint[] };
 
 /** A file is checked once: functions that zod makes for a schema would cost more than they save. */
-export const ONCE = { jitless: true };
+export const CHECKED_ONCE = { jitless: true };
 
 /** Checks a file's data. Complaints never quote a value: it may be a token in the wrong place. */
 export function validate<Schema extends z.ZodType>(schema: Schema, data: unknown, source: YamlSource): Checked<Schema> {
-  const result = schema.safeParse(data, ONCE);
+  const result = schema.safeParse(data, CHECKED_ONCE);
   if (result.success) return { kind: 'settings', settings: result.data };
   const complaints = result.error.issues.flatMap((issue) => complaintsOf(issue, [], schema, source));
   return { kind: 'refused', complaints };

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { type Binaries, EmbeddedPostgresError, initdbPath } from './binaries.ts';
 import { clusterPaths } from './cluster-paths.ts';
-import { giveTo, SERVER_ENVIRONMENT, type ServerUser } from './server-user.ts';
+import { giveOwnershipTo, SERVER_ENVIRONMENT, type ServerUser } from './server-user.ts';
 
 /** The cluster's only database user, and the default database of `url()`. */
 export const DATABASE_USER = 'jobmirror';
@@ -29,11 +29,11 @@ export async function initialiseHome(
   writeFileSync(paths.password, password, { mode: 0o600 });
   writeFileSync(paths.madeFor, link);
   mkdirSync(paths.data, { mode: 0o700 });
-  giveTo(user, paths.data);
+  giveOwnershipTo(user, paths.data);
   // initdb reads the password only from a file, and the server's user must be able to read it.
   const passwordForInitdb = join(home, 'password-for-initdb');
   writeFileSync(passwordForInitdb, password, { mode: 0o600 });
-  giveTo(user, passwordForInitdb);
+  giveOwnershipTo(user, passwordForInitdb);
   const options = [`--username=${DATABASE_USER}`, `--pwfile=${passwordForInitdb}`, '--auth=scram-sha-256'];
   const content = ['--encoding=UTF8', '--locale=C', '--no-instructions'];
   if (settings.fsync === 'off') content.push('--no-sync');

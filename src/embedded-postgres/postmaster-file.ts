@@ -27,7 +27,7 @@ export function readPostmaster(home: string): Postmaster | undefined {
  * refuses to start while that process exists, but treats its own parent's ID, which is ours, as stale. The other lines are
  * kept: Postgres uses them to check that no process of the killed server still works on the data.
  */
-export function disarmStaleFile(home: string): void {
+export function replaceStalePostmasterFile(home: string): void {
   const [line, ...rest] = readLines(home);
   const pid = Number(line);
   // A start that was killed may have left a server that came up since the last check. Its file is not stale.

@@ -28,7 +28,7 @@ export function chooseServerUser(dataFolder: string): ServerUser {
 }
 
 /** Makes `user` the owner of `path`. */
-export function giveTo(user: ServerUser, path: string): void {
+export function giveOwnershipTo(user: ServerUser, path: string): void {
   if (user.uid !== undefined) chownSync(path, user.uid, user.gid);
 }
 

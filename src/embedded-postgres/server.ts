@@ -30,7 +30,7 @@ import { type Cluster, openCluster } from './cluster.ts';
 import { clusterPaths, FALLBACK_FOLDERS, withLock } from './cluster-paths.ts';
 import { connectWhenReady, isRunning, type ServerConnection } from './connect.ts';
 import { DATABASE_USER, type ServerSettings, serverArguments } from './initialise.ts';
-import { disarmStaleFile, readPostmaster } from './postmaster-file.ts';
+import { readPostmaster, replaceStalePostmasterFile } from './postmaster-file.ts';
 import { isPostmasterOf } from './process-identity.ts';
 import { SERVER_ENVIRONMENT } from './server-user.ts';
 
@@ -229,7 +229,7 @@ async function ensureServer(
   refuseOtherVersion(paths.data, binaries);
   const giveUpAt = Date.now() + START_TIMEOUT_MS;
   for (let port = keptPort(paths.port) ?? (await freePort()); ; ) {
-    disarmStaleFile(cluster.home);
+    replaceStalePostmasterFile(cluster.home);
     const log = openLog(paths.log);
     const command = [postgresPath(binaries), serverArguments(paths.data, port, overrides)] as const;
     const child = await spawnDetached(...command, { ...cluster.user, log: log.descriptor });

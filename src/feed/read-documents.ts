@@ -17,7 +17,7 @@ import type { FeedReading, FeedSource, PageRecords, RecordSink } from './feed-re
 import type { SplitEnd } from './format/format.ts';
 import { formatOf } from './format/formats.ts';
 import type { ReadingClock } from './reading-clock.ts';
-import { BrokenOff, type OpenedDocuments, type SourceDocument } from './source/source.ts';
+import { FeedReadingError, type OpenedDocuments, type SourceDocument } from './source/source.ts';
 
 /** Progress of a reading. */
 export interface FeedProgress {
@@ -105,7 +105,7 @@ async function readEach(
   reading: Reading,
   context: DocumentsContext,
 ): Promise<void> {
-  let broken: BrokenOff | undefined;
+  let broken: FeedReadingError | undefined;
   try {
     for await (const document of documents) {
       const end = await readDocument(document, reading, context);
@@ -124,7 +124,7 @@ async function readDocument(
   document: SourceDocument,
   reading: Reading,
   { onProgress, signal, stop, clock }: DocumentsContext,
-): Promise<{ readonly broken: BrokenOff | undefined; readonly refused: boolean }> {
+): Promise<{ readonly broken: FeedReadingError | undefined; readonly refused: boolean }> {
   const { source, splitting, size, ends, totalCompressedBytes } = reading;
   reading.document = document.name;
   const { usesAddress = false, dependsOnTime = false } = formatOf(source.format);
@@ -137,7 +137,7 @@ async function readDocument(
     size,
     source.limits,
   );
-  let broken: BrokenOff | undefined;
+  let broken: FeedReadingError | undefined;
   try {
     for await (const chunk of toUtf8(unpacked, { configured: source.encoding, transport: document.charset })) {
       await splitting.push(chunk);
@@ -160,9 +160,9 @@ async function readDocument(
 }
 
 /** Throws any error that is not the source's. */
-function brokenOff(error: unknown, signal: AbortSignal): BrokenOff {
+function brokenOff(error: unknown, signal: AbortSignal): FeedReadingError {
   signal.throwIfAborted();
-  if (error instanceof BrokenOff) return error;
+  if (error instanceof FeedReadingError) return error;
   throw error;
 }
 

@@ -1,7 +1,7 @@
 // Reads a feed from its source into records, and determines whether the reading is complete.
 import type { Readable } from 'node:stream';
 import type { RateLimiter } from '../flow/rate-limiter.ts';
-import { type Pace, startPace } from './decode/pace.ts';
+import { type FeedPace, startPace } from './decode/pace.ts';
 import { unzipDocuments } from './decode/unzip-documents.ts';
 import type { FeedReading, FeedSource, RecordSink } from './feed-reading.ts';
 import { formatOf } from './format/formats.ts';
@@ -10,7 +10,7 @@ import { type ReadingClock, startClock } from './reading-clock.ts';
 import { boundVersion, versionBoundTo } from './source/request-digest.ts';
 import { gatherDocuments, type WaitForBytes } from './source/several-source.ts';
 import {
-  BrokenOff,
+  FeedReadingError,
   type FindUpload,
   type Network,
   type OpenedDocuments,
@@ -137,7 +137,7 @@ export async function openFeed(
 
 async function* receivedDocuments(
   { documents }: OpenedDocuments,
-  pace: Pace,
+  pace: FeedPace,
   clock: ReadingClock,
 ): AsyncGenerator<SourceDocument> {
   for await (const document of pace.watch(documents, () => 0)) {
@@ -146,7 +146,7 @@ async function* receivedDocuments(
   }
 }
 
-async function open({ from, format }: FeedSource, context: OpeningContext, pace: Pace): Promise<OpenedSource> {
+async function open({ from, format }: FeedSource, context: OpeningContext, pace: FeedPace): Promise<OpenedSource> {
   const { request, stdin, network, uploads, limiter } = context;
   const version = formatOf(format).dependsOnTime === true ? undefined : versionBoundTo(request, context.version);
   try {
@@ -161,7 +161,7 @@ async function open({ from, format }: FeedSource, context: OpeningContext, pace:
     });
   } catch (error) {
     context.signal.throwIfAborted();
-    if (error instanceof BrokenOff) return { kind: 'failed', message: error.message };
+    if (error instanceof FeedReadingError) return { kind: 'failed', message: error.message };
     throw error;
   }
 }

@@ -43,7 +43,7 @@ export function endsWithin(promise: Promise<unknown>, ms: number, signal?: Abort
 }
 
 // Repeats work in rounds, each some time after the end of the one before.
-export interface Rounds {
+export interface RepeatedWork {
   /** Aborts the signal, and waits for a running round to end. */
   stop(): Promise<void>;
 }
@@ -52,7 +52,7 @@ export interface Rounds {
 export function startRounds(
   round: (signal: AbortSignal) => Promise<void>,
   { firstAfterMs = 0, everyMs }: { readonly firstAfterMs?: number; readonly everyMs: number },
-): Rounds {
+): RepeatedWork {
   const stopping = new AbortController();
   const { signal } = stopping;
   async function run(): Promise<void> {

@@ -16,7 +16,7 @@ import type { App } from '../runtime/app.ts';
 import { type OpenCandidateSite, openCandidateSite } from '../runtime/open-site-client.ts';
 import { findChange } from '../store/change/open-change.ts';
 import type { AdoptRun } from '../store/mapping/adopt-proposals.ts';
-import { type FoundOf, foundFingerprint } from '../store/review/found-entries.ts';
+import { type FoundJobsScope, foundFingerprint } from '../store/review/found-entries.ts';
 import { bulkAction, bulkOutput } from './bulk-actions.ts';
 import { namedFeed, OperationRefused, operation, pageOperation } from './operation.ts';
 import { count, feedNameOutput, feedNameText, idNumber, postingKeyText, siteJobIdText, text, time } from './scalars.ts';
@@ -231,7 +231,7 @@ export const adoptFound = operation({
     await expectNotMoved(app, site);
     // If others are certain now, these are shown next.
     lastShown.get(app)?.delete(feed);
-    const request = { of: foundOf(feed, site), mark, actor, unattended: true };
+    const request = { of: foundJobsScope(feed, site), mark, actor, unattended: true };
     const start = await startAdoptingFound(app.db, app.config, request);
     if (start.kind === 'refused') throw new OperationRefused('conflict', start.message);
     control.bulk(start.bulk.id);
@@ -255,7 +255,7 @@ const lastShown = new WeakMap<App, Map<FeedName, LastShown>>();
  * @throws {OperationRefused} if its site is not configured
  */
 export async function foundJobsOf(app: App, feed: FeedName): Promise<FoundJobsOfFeed> {
-  const of = foundOf(feed, siteOfFeed(app, feed));
+  const of = foundJobsScope(feed, siteOfFeed(app, feed));
   const read = () => readFoundJobs(app.db, of);
   const { fingerprint, takesLong } = await foundFingerprint(app.db, feed);
   if (!takesLong) return read();
@@ -277,7 +277,7 @@ export function siteOfFeed({ config }: Pick<App, 'config'>, feed: FeedName): Sit
   throw new OperationRefused('conflict', `feed ${feed} is not in the configuration`);
 }
 
-export const foundOf = (feed: FeedName, { name, options: { referenceField } }: SiteConfig): FoundOf => ({
+export const foundJobsScope = (feed: FeedName, { name, options: { referenceField } }: SiteConfig): FoundJobsScope => ({
   feed,
   site: name,
   referenceField,

@@ -4,7 +4,13 @@ import type { AlertDestination, Config } from '../config/config.ts';
 import { openChannel, scrubPayload, sendMessages } from '../runtime/run-alerts.ts';
 import { auditAction } from '../store/access/audit.ts';
 import { listOpenAlerts } from '../store/status/open-alerts.ts';
-import { claimRequeued, countDelivered, listUndelivered, requeueMessages, TOPICS } from '../store/status/outbox.ts';
+import {
+  claimRequeued,
+  countDelivered,
+  listUndelivered,
+  MESSAGE_TOPICS,
+  requeueMessages,
+} from '../store/status/outbox.ts';
 import { type AlertPayload, textOfAlert } from '../telemetry/alert-message.ts';
 import { deliverAlert } from '../telemetry/deliver.ts';
 import { OperationRefused, operation } from './operation.ts';
@@ -92,7 +98,7 @@ export const resendAlerts = operation({
     for (const name of new Set(due.values())) {
       const destination = app.config.alerts.get(name);
       if (destination === undefined) continue;
-      for (const topic of TOPICS) await sendMessages(app, destination, topic, { signal }, claimRequeued);
+      for (const topic of MESSAGE_TOPICS) await sendMessages(app, destination, topic, { signal }, claimRequeued);
     }
     const delivered = await countDelivered(app.db, [...due.keys()]);
     return { delivered, waiting: due.size - delivered };

@@ -12,8 +12,8 @@ import {
   keyOutput,
   momentOf,
   momentText,
+  TIME_ZONE_RULE,
   time,
-  WHICH_ZONE,
 } from './scalars.ts';
 
 const CAUSES = ['pull', 'expired', 'undo', 'person', 'surplus', 'unknown'] as const;
@@ -46,7 +46,9 @@ export type ListedChange = z.output<typeof changeOutput>;
 const asked = z.strictObject({
   since: momentText
     .optional()
-    .describe(`Only from then on: today, yesterday, a date, a time, or how long ago, such as 12h or 3d. ${WHICH_ZONE}`),
+    .describe(
+      `Only from then on: today, yesterday, a date, a time, or how long ago, such as 12h or 3d. ${TIME_ZONE_RULE}`,
+    ),
   until: momentText.optional().describe('Only before that; a day is its first moment.'),
   operation: z.enum(CHANGE_OPERATIONS).optional().describe('Only these.'),
   feed: feedNameText.optional().describe('Only of this feed.'),
@@ -88,12 +90,12 @@ export const listChanges = pageOperation({
   place: z.strictObject({ before: idNumber }),
   async run(input, page, context) {
     const { items, next } = await readChanges(input, page, context);
-    return { shown: { kept_since: keptSince(context), items }, next };
+    return { shown: { kept_since: changesKeptSince(context), items }, next };
   },
   csv: (input, context) => changesAsCsv(input, context),
 });
 
-export const keptSince = ({ app: { config } }: Pick<OperationContext, 'app'>): Date =>
+export const changesKeptSince = ({ app: { config } }: Pick<OperationContext, 'app'>): Date =>
   new Date(Date.now() - config.retention.requestsDays * DAY_MS);
 
 const DAY_MS = 86_400_000;

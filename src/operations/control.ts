@@ -5,7 +5,7 @@ import type { AdoptionRequest, AdoptionStart } from '../runtime/run-adoption.ts'
 import type { PullSoon, PullStart } from '../runtime/schedule/pull-now.ts';
 import type { CommittedUndo } from '../runtime/undo-feed-pull.ts';
 
-export interface Control {
+export interface ProcessControl {
   /** Starts a pull; resolves once it has a number, or is refused. */
   pull(feed: FeedName): Promise<PullStart>;
   /** The feed has changed: starts a pull, or another one after that which runs. */
@@ -23,7 +23,7 @@ export interface Control {
 }
 
 /** Of a process that can neither pull nor adopt, for this reason, and sends by other ways. */
-export const idleControl = (message: string): Control => ({
+export const refusingControl = (message: string): ProcessControl => ({
   pull: async () => ({ kind: 'unusable', message }),
   pullSoon: async () => ({ kind: 'unusable', message }),
   undone: () => undefined,
@@ -34,8 +34,8 @@ export const idleControl = (message: string): Control => ({
 });
 
 /** The HTTP server answers before the process can pull and send. */
-export function lateControl(): Control & { begin(control: Control): void } {
-  let present = idleControl('the process is still starting; try again');
+export function controlToCome(): ProcessControl & { begin(control: ProcessControl): void } {
+  let present = refusingControl('the process is still starting; try again');
   return {
     begin(control) {
       present = control;

@@ -8,7 +8,7 @@ import { actOnEntries, type NamedQuery } from '../review/act-on-entries.ts';
 import { type BulkStart, startBulk } from '../review/bulk/start-bulk.ts';
 import { findPosting } from '../review/describe-history.ts';
 import { type EditReport, editEntry, editedMessage, editPosting } from '../review/edit-posting.ts';
-import { configuredPolicy, readHere } from '../review/health/configured-policy.ts';
+import { configuredPolicy, readConfiguredHere } from '../review/health/configured-policy.ts';
 import { resolveEntry } from '../review/resolve-entry.ts';
 import { type Seen, type SeenNames, seenOf } from '../review/seen.ts';
 import type { ActedEntry } from '../store/change/act-in-review.ts';
@@ -199,7 +199,7 @@ export const setPostingFields = operation({
       const state = now?.story.change?.state;
       throw invalidEdit(report, about.subject, state === 'rejected' || state === 'failed');
     }
-    const here = await readHere(app.db, app.config);
+    const here = await readConfiguredHere(app.db, app.config);
     const current = now === undefined ? null : z.encode(postingOutput, postingOf(now, app, here));
     const seen = current?.seen ?? null;
     const yours = { fields, ...bound };

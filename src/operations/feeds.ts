@@ -9,7 +9,7 @@ import { addressOf } from '../site/http/job-address.ts';
 import { auditAction, auditActions } from '../store/access/audit.ts';
 import { releaseResembling } from '../store/change/doubt.ts';
 import { renewPostings } from '../store/change/edit.ts';
-import { declareChecked } from '../store/change/site-search.ts';
+import { declareSiteChecked } from '../store/change/site-search.ts';
 import { resumeFeed, stoppedFeeds } from '../store/feed/feed-state.ts';
 import { renameFeed, retireFeed } from '../store/feed/rename-feed.ts';
 import { type DoubtfulFeed, doubtfulFeeds } from '../store/feed/unconfigured-feeds.ts';
@@ -89,7 +89,7 @@ export const declareFeedNew = operation({
     const released = await db.transaction(async (tx) => {
       const doubtful = await doubtfulFeeds(tx, { site: siteName, address }, namedFeeds(config));
       if (doubtful.length > 0) throw refused(mayHaveMade(feed, siteName, doubtful));
-      await declareChecked(tx, feed, siteName, { declared: true });
+      await declareSiteChecked(tx, feed, siteName, { declared: true });
       const left = await releaseResembling(tx, feed);
       const detail = { site: siteName, ...(left === 0 ? {} : { released: left }) };
       await auditAction(tx, { actor, action: 'new feed', feed, detail });
@@ -184,7 +184,7 @@ export const resumeStoppedFeed = operation({
 });
 
 /** All of them or none. */
-export const renewOfFeed = operation({
+export const renewFeed = operation({
   id: 'renewPostings',
   path: '/feeds/{feed}/renew',
   summary: 'Start the days of postings on the site anew (expire_after_days); those that have expired get jobs again',

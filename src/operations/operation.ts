@@ -8,14 +8,14 @@ import { type Message, textOf } from '../plan/message.ts';
 import type { FeedName, SiteName } from '../posting/identifiers.ts';
 import type { App } from '../runtime/app.ts';
 import { knownFeeds } from '../store/change/act-in-review.ts';
-import type { Control } from './control.ts';
+import type { ProcessControl } from './control.ts';
 
 /** What an operation works with. */
 export interface OperationContext {
   readonly app: App;
   /** Who asks, for the audit. */
   readonly actor: string;
-  readonly control: Control;
+  readonly control: ProcessControl;
   /** Aborted when whoever asks no longer waits. */
   readonly signal?: AbortSignal;
 }

@@ -31,9 +31,9 @@ import {
   nameText,
   noticeOutput,
   siteNameOutput,
+  TIME_ZONE_RULE,
   text,
   time,
-  WHICH_ZONE,
 } from './scalars.ts';
 import { resumeSiteAnywhere } from './sites.ts';
 
@@ -77,7 +77,7 @@ const WAY = {
   until: endText
     .optional()
     .describe(
-      `When it ends by itself: a duration from now on (\`30min\`, \`2h\`, \`3d\`) or a time (\`2026-12-24 18:00\`). ${WHICH_ZONE}`,
+      `When it ends by itself: a duration from now on (\`30min\`, \`2h\`, \`3d\`) or a time (\`2026-12-24 18:00\`). ${TIME_ZONE_RULE}`,
     ),
   pulls: z
     .boolean()

@@ -1,6 +1,6 @@
 // Postings: what is known about one, what a person has set in it, and bringing it up to date.
 import { z } from 'zod';
-import type { Here } from '../plan/allowed.ts';
+import type { ConfiguredHere } from '../plan/allowed.ts';
 import {
   acceptedByUpdate,
   type CreateOnlyFields,
@@ -15,7 +15,7 @@ import type { Fields } from '../posting/posting.ts';
 import { findPosting } from '../review/describe-history.ts';
 import { editsVersion, undoEdits } from '../review/edit-posting.ts';
 import { actionsOfChange } from '../review/entry-facts.ts';
-import { readHere } from '../review/health/configured-policy.ts';
+import { readConfiguredHere } from '../review/health/configured-policy.ts';
 import { editableIn } from '../review/plan-edit.ts';
 import { tokenOfPosting } from '../review/seen.ts';
 import { auditAction } from '../store/access/audit.ts';
@@ -25,7 +25,7 @@ import type { OpenChangeRow } from '../store/change/open-change.ts';
 import { postingsLike } from '../store/mapping/find-jobs.ts';
 import type { LiveJob, PostingStory } from '../store/review/posting-history.ts';
 import { type LineState, POSTING_STATES } from '../store/status/report-lines.ts';
-import { renewOfFeed } from './feeds.ts';
+import { renewFeed } from './feeds.ts';
 import { namedFeed, type OperationContext, OperationRefused, operation } from './operation.ts';
 import { pullOf, uncountedPullOutput } from './pulls.ts';
 import {
@@ -177,21 +177,21 @@ export const showPosting = operation({
     const key = postingKey(written.trim());
     const found = (await findPosting(app.db, feed, key)) ?? (like ? await findAlike(app, feed, key) : undefined);
     if (found === undefined) throw unknownPosting(feed, key);
-    return postingOf(found, app, await readHere(app.db, app.config));
+    return postingOf(found, app, await readConfiguredHere(app.db, app.config));
   },
 });
 
 /** @throws {OperationRefused} if several postings have this as a part of their key or title */
 async function findAlike({ db }: OperationContext['app'], feed: FeedName, written: string) {
-  const [only, ...others] = written === '' ? [] : await postingsLike(db, written, feed, MOST_ALIKE + 1);
+  const [only, ...others] = written === '' ? [] : await postingsLike(db, written, feed, MOST_SIMILAR_POSTINGS + 1);
   if (only === undefined) return undefined;
   if (others.length === 0) return findPosting(db, feed, only.key);
-  const postings = [only, ...others].slice(0, MOST_ALIKE).map(({ key, title }) => ({ key, title }));
+  const postings = [only, ...others].slice(0, MOST_SIMILAR_POSTINGS).map(({ key, title }) => ({ key, title }));
   const which = `several postings of feed ${feed} have ${excerpt(written, 60)} as a part of their key or title`;
   throw new OperationRefused('conflict', `${which}: name one of them by its key`, { postings });
 }
 
-export const MOST_ALIKE = 20;
+export const MOST_SIMILAR_POSTINGS = 20;
 
 export const unknownPosting = (feed: FeedName, key: PostingKey): OperationRefused =>
   new OperationRefused('unknown', `no posting ${key} is recorded for feed ${feed}; keys must match exactly`);
@@ -200,7 +200,7 @@ export const unknownPosting = (feed: FeedName, key: PostingKey): OperationRefuse
 export function postingOf(
   { story, state }: { readonly story: PostingStory; readonly state: LineState | null },
   { config, writeAction: write }: Pick<OperationContext['app'], 'config' | 'writeAction'>,
-  here: Here,
+  here: ConfiguredHere,
 ): ShownPosting {
   const { live, change, lastPull, expiry, skipped, detail } = story;
   const editable = editableIn(config, story);
@@ -251,7 +251,7 @@ const siteJobOf = (live: LiveJob): ShownPosting['site_job'] => ({
   fields: live.fields ?? null,
 });
 
-const changeOf = (change: OpenChangeRow, write: WriteAction, here: Here): ShownPosting['change'] => ({
+const changeOf = (change: OpenChangeRow, write: WriteAction, here: ConfiguredHere): ShownPosting['change'] => ({
   id: change.id,
   state: change.state,
   operation: change.operation,
@@ -346,7 +346,7 @@ export const renewPosting = operation({
   input: z.strictObject(ofPosting),
   output: z.strictObject({ feed: z.string(), key: z.string(), message: z.string() }).meta({ title: 'Renewed' }),
   async run({ feed: name, key: written }, context) {
-    const { feed } = await renewOfFeed.run({ feed: name, keys: [written] }, context);
+    const { feed } = await renewFeed.run({ feed: name, keys: [written] }, context);
     const key = postingKey(written.trim());
     return { feed, key, message: `the days of posting ${key} begin anew` };
   },

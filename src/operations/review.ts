@@ -5,8 +5,8 @@ import { tell } from '../plan/message.ts';
 import { offersFor, type SelectionOffers } from '../review/bulk/selection-offers.ts';
 import { previewBulk } from '../review/bulk/start-bulk.ts';
 import { actionsOfEntry } from '../review/entry-facts.ts';
-import { escalates } from '../review/health/alert-conditions.ts';
-import { readHere } from '../review/health/configured-policy.ts';
+import { needsAnotherAlert } from '../review/health/alert-conditions.ts';
+import { readConfiguredHere } from '../review/health/configured-policy.ts';
 import { type ListedGroup, listGroups, TRENDS } from '../review/list-groups.ts';
 import { sumOf, tokenOf, tokenOfEntry, tokenOfOne } from '../review/seen.ts';
 import { ENTRY_KINDS } from '../store/backlog/open-counts.ts';
@@ -140,7 +140,7 @@ function listedEntryJson(entry: ReviewEntry, isDiscarded: boolean, { config, wri
     operation: entry.operation ?? null,
     since: entry.since,
     age_seconds: Math.floor(entry.ageMs / 1000),
-    escalated: !isDiscarded && escalates(entry, config),
+    escalated: !isDiscarded && needsAnotherAlert(entry, config),
     reason: tell(entry.reason, writeAction),
     ...(isDiscarded ? { discarded: true as const } : {}),
     seen: tokenOfOne(entry),
@@ -227,7 +227,13 @@ export async function entryJson(
 ): Promise<z.output<typeof entryOutput>> {
   const { id, ...rest } = entry.kind === 'record' ? recordJson(entry) : changeJson(entry, app);
   const seen = tokenOfEntry(entry);
-  return { id, seen, version: seen, ...rest, actions: actionsOfEntry(entry, await readHere(app.db, app.config)) };
+  return {
+    id,
+    seen,
+    version: seen,
+    ...rest,
+    actions: actionsOfEntry(entry, await readConfiguredHere(app.db, app.config)),
+  };
 }
 
 function recordJson({ record }: Extract<EntryDetails, { kind: 'record' }>) {
@@ -261,7 +267,7 @@ function changeJson(
     operation: change.operation,
     since: change.since,
     age_seconds: Math.floor(change.ageMs / 1000),
-    escalated: escalates({ ...change, kind: change.state }, config),
+    escalated: needsAnotherAlert({ ...change, kind: change.state }, config),
     reason: change.reason === undefined ? null : tell(messageOfReason(change.reason), writeAction),
     problems: change.reason?.problems ?? [],
     note: change.reason?.note ?? null,

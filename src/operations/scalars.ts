@@ -55,7 +55,7 @@ export const momentText = z
   );
 
 /** For descriptions: one rule for all times that people write, which messages follow as well. */
-export const WHICH_ZONE =
+export const TIME_ZONE_RULE =
   'Days, and times without a zone such as `Z` or `+02:00`, are in the time zone of the machine that reads them, as times in messages are.';
 
 /** A moment to come: a time or a date as in {@link momentText}, or a duration from now on. */
@@ -124,7 +124,7 @@ export const cursorSchema = z
   .optional()
   .describe('The `next_cursor` of the answer before.');
 
-export const NOTHING = z.strictObject({});
+export const NO_MEMBERS = z.strictObject({});
 
 /** Names in answers: texts that keep their brand within the program. */
 const branded = <Name extends string>() => z.string() as unknown as z.ZodType<Name, string>;

@@ -11,8 +11,8 @@ import { fieldOf } from '../plan/same-meaning.ts';
 import type { SiteName } from '../posting/identifiers.ts';
 import type { App } from '../runtime/app.ts';
 import { openSiteClient, tokenDigests } from '../runtime/open-site-client.ts';
-import { type Expectation, tellOtherContent } from '../site/contradiction.ts';
-import { NotShownError, type SiteJob, toCompare } from '../site/exchange.ts';
+import { type Expectation, explainOtherContent } from '../site/contradiction.ts';
+import { NotShownError, type SiteJob, withRevealedFields } from '../site/exchange.ts';
 import { addressOf } from '../site/http/job-address.ts';
 import { auditAction } from '../store/access/audit.ts';
 import { jobsToCompare, type KnownJob } from '../store/mapping/visible-jobs.ts';
@@ -20,7 +20,7 @@ import type { Database, Queryable } from '../store/postgres/database.ts';
 import { learntRewrites } from '../store/site/kept-values.ts';
 import { findMove, setAddress } from '../store/site/known-address.ts';
 import { tokenHistory } from '../store/site/refused-token.ts';
-import { lockSiteState, readSiteState, resumeSite, stateAt, trustGone } from '../store/site/site-state.ts';
+import { lockSiteState, readSiteState, resumeSite, stateAt, trustGoneForADay } from '../store/site/site-state.ts';
 import { namedSite, type OperationContext, OperationRefused, operation } from './operation.ts';
 import { count, nameText, text } from './scalars.ts';
 
@@ -208,9 +208,9 @@ async function compareOne(asked: Asking, job: KnownJob, learnt: LearntRewrites):
   if (shown === undefined) return { kind: 'gone' };
   const { referenceField } = asked.site.options;
   const expected = { fields: job.fields, referenceField, learnt };
-  const compared = toCompare(shown);
-  if (tellOtherContent(compared, expected) !== undefined) {
-    const message = tellOtherContent(shown, expected) ?? 'the job shows another reference or title than was sent';
+  const compared = withRevealedFields(shown);
+  if (explainOtherContent(compared, expected) !== undefined) {
+    const message = explainOtherContent(shown, expected) ?? 'the job shows another reference or title than was sent';
     return { kind: 'other', message: `job ${job.siteJobId} of posting ${job.key} of feed ${job.feed}: ${message}` };
   }
   return { kind: hasEvidence(compared, expected) ? 'same' : 'silent' };
@@ -309,7 +309,7 @@ async function resumePausedSite(
     const other = seen === undefined ? undefined : await whyOther(tx, site, seen);
     if (other !== undefined) return { kind: 'refused', message: other };
     const paused = await resumeSite(tx, site);
-    if (emptied) await trustGone(tx, site);
+    if (emptied) await trustGoneForADay(tx, site);
     if (movedTo !== undefined) await setAddress(tx, site, movedTo);
     const detail = { site, paused, emptied, ...(movedTo === undefined ? {} : { moved_to: movedTo }) };
     await auditAction(tx, { actor, action: 'resume', detail });

@@ -6,7 +6,7 @@ import { shareReading } from '../flow/share-reading.ts';
 import { actionsOf, type Message, type Notice, noticeOf, type WriteAction } from '../plan/message.ts';
 import { type PersonsPause, pausesOf } from '../plan/pause-words.ts';
 import { type FeedName, type SiteName, siteName } from '../posting/identifiers.ts';
-import { escalates } from '../review/health/alert-conditions.ts';
+import { needsAnotherAlert } from '../review/health/alert-conditions.ts';
 import {
   type Assessment,
   type AssessOptions,
@@ -32,7 +32,7 @@ import type { Queryable } from '../store/postgres/database.ts';
 import { type PullHistory, readPullHistories } from '../store/pull/pull-history.ts';
 import { foldReviewCounts } from '../store/review/review-totals.ts';
 import { describeReference, REFERENCE_STATES, referenceState } from '../store/site/kept-values.ts';
-import { findMove, type Move } from '../store/site/known-address.ts';
+import { findMove, type SiteMove } from '../store/site/known-address.ts';
 import { countOrphans } from '../store/site/orphan-site-jobs.ts';
 import { onlyAsksToWait } from '../store/site/recent-requests.ts';
 import { type RefusedToken, refusedTokens } from '../store/site/refused-token.ts';
@@ -381,7 +381,7 @@ interface ReadSite {
   /** Tokens of other processes that the site refuses, and running processes that use one of these. */
   readonly otherRefused: readonly RefusedToken[];
   readonly refusedProcesses: readonly LiveProcess[];
-  readonly move: Move | undefined;
+  readonly move: SiteMove | undefined;
   readonly references: SiteStatus['references'];
   readonly referencesNote: Message | undefined;
   readonly asksToWait: boolean;
@@ -592,7 +592,7 @@ function feedStatus(
 }
 
 /** Why a feed of the database is not pulled here, in words. */
-export const absenceOf = ({ retired, served }: Pick<FeedStatus, 'retired' | 'served'>): string => {
+export const whyNotPulledHere = ({ retired, served }: Pick<FeedStatus, 'retired' | 'served'>): string => {
   if (retired) return 'retired';
   return served ? 'of another configuration' : 'not configured';
 };
@@ -622,6 +622,8 @@ const nextOf = (feed: FeedConfig | undefined, now: Date): Date | undefined =>
   feed?.schedule === undefined ? undefined : nextRun({ pattern: feed.schedule, timeZone: feed.timeZone }, now);
 
 function hasEscalated({ site, heldForMs, inDoubtForMs }: FeedOverview, config: Config): boolean {
-  const held = heldForMs !== undefined && escalates({ kind: 'held', site, ageMs: heldForMs }, config);
-  return held || (inDoubtForMs !== undefined && escalates({ kind: 'in_doubt', site, ageMs: inDoubtForMs }, config));
+  const held = heldForMs !== undefined && needsAnotherAlert({ kind: 'held', site, ageMs: heldForMs }, config);
+  return (
+    held || (inDoubtForMs !== undefined && needsAnotherAlert({ kind: 'in_doubt', site, ageMs: inDoubtForMs }, config))
+  );
 }

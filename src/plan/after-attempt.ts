@@ -66,7 +66,7 @@ export function afterOutcome<To extends 'ready' | 'in_doubt' | 'rejected' | 'fai
  * | update or delete | more than `mostTries`          | failed   |
  * | update or delete | fewer, or superseded           | target   |
  */
-export function afterDeath(
+export function stateAfterLostWorker(
   operation: 'create' | 'update' | 'delete',
   { attempts, superseded }: EndedAttempt,
   mostTries: number,
@@ -85,7 +85,7 @@ export function afterDeath(
  *
  * @param mostTries how often one version is tried; `Infinity` if a person asked to try again: none counts then.
  */
-export function afterRefutation(
+export function stateAfterRefutedDoubt(
   { attempts, superseded }: EndedAttempt,
   mostTries: number,
 ): AfterAttempt<'failed' | 'target'> {
@@ -112,5 +112,5 @@ export function nextOperation(
 }
 
 /** The job turned out to be another posting's. An absent posting has nothing left to delete; otherwise a person decides. */
-export const afterDisowning = (desired: 'present' | 'absent'): 'ready' | 'in_doubt' =>
+export const stateAfterForeignJob = (desired: 'present' | 'absent'): 'ready' | 'in_doubt' =>
   desired === 'absent' ? 'ready' : 'in_doubt';

@@ -235,7 +235,7 @@ export const conditionsOf = (
 /** The words of an operation, whatever it is applied to. */
 export const operationWords = (operation: ReviewOperation): Pick<Rule, 'button' | 'done'> => TABLE[operation];
 
-export const effectOn = (operation: ReviewOperation, state: ReviewState): Effect | undefined =>
+export const effectOnState = (operation: ReviewOperation, state: ReviewState): Effect | undefined =>
   TABLE[operation].states[state];
 
 /** What each decision does that needs nothing more. */
@@ -322,7 +322,7 @@ const COMPARES =
   'shows which new posting it may be: the keys of the feed seem to have changed, and its job is kept until that is answered';
 
 /** The circumstance for which an operation that the state allows is refused. */
-export const barOf = (
+export const refusingCircumstance = (
   operation: ReviewOperation,
   { state, circumstances }: Pick<EntryFacts, 'state' | 'circumstances'>,
 ): Circumstance | undefined =>
@@ -335,13 +335,13 @@ export function whyNotAllowed(operation: ReviewOperation, entry: ActionableEntry
   if (isAllowed(operation, entry)) return undefined;
   const { states, needs } = TABLE[operation];
   if (states[entry.state] === undefined) return ofState(operation, entry);
-  const bar = barOf(operation, entry);
+  const bar = refusingCircumstance(operation, entry);
   if (bar !== undefined) return barred(bar, entry);
   return needs === 'absent' ? 'it is no delete' : `it is not ${needs}`;
 }
 
 /** Until the posting is back or its job is deleted, which some feeds never do. */
-export const MISSING = 'the feed no longer has it, so nothing is sent for it';
+export const MISSING_FROM_FEED = 'the feed no longer has it, so nothing is sent for it';
 export const SOURCE_UNKNOWN = 'what the source has of it is known only after the next pull: edit it then';
 
 /** Why an entry can't be acted on, although its state allows it. */
@@ -355,7 +355,7 @@ function barred(circumstance: Circumstance, entry: ActionableEntry): Message {
     case 'absent':
       return 'it is a delete, which has no fields';
     case 'missing':
-      return MISSING;
+      return MISSING_FROM_FEED;
     case 'invalid':
       return messageOf(
         'it breaks a rule of the site, so sending it again would not help',
@@ -456,7 +456,7 @@ export function whyNoRule(operation: ReviewOperation, state: ReviewState): strin
 }
 
 /** What decides about the entries of a feed, as it is configured here. */
-export interface FeedHere {
+export interface FeedConfiguredHere {
   readonly site: SiteName;
   /** It deletes the jobs of postings that are gone. */
   readonly deletes: boolean;
@@ -465,8 +465,8 @@ export interface FeedHere {
 }
 
 /** The feeds that are configured here. */
-export interface Here {
-  readonly feeds: ReadonlyMap<FeedName, FeedHere>;
+export interface ConfiguredHere {
+  readonly feeds: ReadonlyMap<FeedName, FeedConfiguredHere>;
   readonly broken: ReadonlySet<FeedName>;
   /** Those that others which run are configured with: they carry out their part of an action on many. */
   readonly served: ReadonlySet<FeedName>;
@@ -476,7 +476,7 @@ export interface Here {
 export function factsOf(
   entry: { readonly feed: FeedName; readonly site: SiteName | null | undefined; readonly state: ReviewState },
   stored: readonly ReadCircumstance[],
-  here: Here,
+  here: ConfiguredHere,
 ): EntryFacts {
   const { feed, state } = entry;
   const site = entry.site ?? undefined;
@@ -487,7 +487,7 @@ export function factsOf(
 function circumstancesHere(
   { feed, site, state }: Pick<EntryFacts, 'feed' | 'site' | 'state'>,
   stored: readonly ReadCircumstance[],
-  { feeds, broken }: Here,
+  { feeds, broken }: ConfiguredHere,
 ): readonly Circumstance[] {
   const here = feeds.get(feed);
   if (here === undefined) return [broken.has(feed) ? 'broken' : 'unconfigured'];

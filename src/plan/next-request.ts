@@ -9,7 +9,7 @@ export type Desired =
   | { readonly kind: 'absent' };
 
 /** The actual state: what the site last accepted. */
-export interface Actual {
+export interface LastAccepted {
   readonly siteJobId: SiteJobId;
   readonly contentHash: Buffer;
   /** Undefined if never known, as for an adopted job; then all fields are sent. */
@@ -38,7 +38,7 @@ export interface UpdateRules {
  */
 export function nextRequest(
   desired: Desired,
-  actual: Actual | undefined,
+  actual: LastAccepted | undefined,
   { createOnly, whole = false }: UpdateRules = {},
 ): NextRequest {
   if (desired.kind === 'absent') {

@@ -95,7 +95,7 @@ export type TwinDelete = (typeof TWIN_DELETES)[number];
  *
  * With a guard of 100 % no create waits.
  */
-export function waitsForTwin(
+export function waitsForTwinDelete(
   twin: TwinDelete,
   { percent, complete, deletes }: { readonly percent: number; readonly complete: boolean; readonly deletes: boolean },
 ): boolean {
@@ -104,7 +104,7 @@ export function waitsForTwin(
 }
 
 /** Whether the job of the other one ends, so that the new posting's job takes its place. */
-export const endsTwin = (twin: TwinDelete): boolean => twin !== 'none' && twin !== 'held' && twin !== 'discarded';
+export const endsTwinJob = (twin: TwinDelete): boolean => twin !== 'none' && twin !== 'held' && twin !== 'discarded';
 
 /** Why the creates of some postings wait, and how to go on. @param unread an incomplete pull did not show the other ones */
 export function describeTwins(feed: FeedName, waiting: number, unread: boolean): Message {

@@ -181,13 +181,13 @@ export type ConditionGroups = readonly (readonly Condition[])[];
 export type WithoutText = 'a denial holds' | 'nothing holds';
 
 /** @param dates the time by which dates are judged; without it, no condition on dates holds */
-export type Holds = (record: RecordTree, dates?: RecordDates) => boolean;
+export type ConditionTest = (record: RecordTree, dates?: RecordDates) => boolean;
 
 /**
  * Compiles conditions once per feed. Throws `MalformedPathError` and `MalformedPatternError`, and a `RangeError` for an unknown
  * time zone.
  */
-export function compileConditions(groups: ConditionGroups, withoutText: WithoutText): Holds {
+export function compileConditions(groups: ConditionGroups, withoutText: WithoutText): ConditionTest {
   const compiled = groups.map((group) => group.map((condition) => compileCondition(condition, withoutText)));
   if (!groups.flat().some(hasDateTest)) {
     return (record) => compiled.some((group) => group.every((holds) => holds(record, NO_TIME, UNUSED)));

@@ -48,7 +48,7 @@ export function takesNames(field: string): NameReader['takes'] {
 const ANY = (): boolean => true;
 
 /** Takes the name wherever there is one. */
-export const EVERY_NAME: NameReader = { takes: ANY };
+export const TAKES_EVERY_NAME: NameReader = { takes: ANY };
 
 // Finds the name that a mistyped one probably stands for.
 // Not fastest-levenshtein: a dozen lines do, as only names of similar length are compared.

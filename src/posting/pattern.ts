@@ -16,14 +16,14 @@ export interface Pattern {
    * The first match from a position on: all of it and its groups, an absent one as empty text. @param budget for one match after the
    * other, each of which may read the whole rest of the text.
    */
-  readonly find: (text: string, from?: number, budget?: PatternBudget) => Found;
+  readonly find: (text: string, from?: number, budget?: PatternBudget) => PatternResult;
   /** The number of groups. */
   readonly groups: number;
   /** Characters that it is matched with at most. */
   readonly longest: number;
 }
 
-export type Found =
+export type PatternResult =
   | { readonly kind: 'match'; readonly texts: readonly string[]; readonly start: number }
   | { readonly kind: 'none' }
   | { readonly kind: 'too long' }

@@ -19,7 +19,7 @@ import type { RekeyGuard } from '../plan/rekey.ts';
 import type { FieldMapping } from '../posting/field-mapping.ts';
 import type { FeedName, SiteName } from '../posting/identifiers.ts';
 import type { PostingReader } from '../posting/posting.ts';
-import { addressesFromHere } from '../store/feed/feed-file-versions.ts';
+import { addressesOfLastSave } from '../store/feed/feed-file-versions.ts';
 import { findUpload, hasStagedUpload } from '../store/feed/feed-uploads.ts';
 import type { Database } from '../store/postgres/database.ts';
 
@@ -117,7 +117,7 @@ export async function sourceAccess(
   if (checkedAddresses === undefined) return { uploads };
   const { sources, others } = checkedAddresses;
   if (sources.length + others.length === 0) return { uploads };
-  const brought = await addressesFromHere(db, feed);
+  const brought = await addressesOfLastSave(db, feed);
   const found = networkOfSources(checkedAddresses, (address) => brought.has(address));
   return { ...(found === undefined ? {} : { network: found }), uploads };
 }

@@ -7,11 +7,11 @@ import { deletesMissing } from '../plan/policy.ts';
 import {
   describeRekey,
   describeTwins,
-  endsTwin,
+  endsTwinJob,
   pairsOfWindow,
   seemsRekeyed,
   TWIN_DELETES,
-  waitsForTwin,
+  waitsForTwinDelete,
 } from '../plan/rekey.ts';
 import {
   collectRekey,
@@ -109,7 +109,7 @@ export async function recogniseRekey(
 }
 
 /**
- * Lets the creates wait that may be postings which this pull did not show: see `waitsForTwin`. The deletes of the pull are planned by now.
+ * Lets the creates wait that may be postings which this pull did not show: see `waitsForTwinDelete`. The deletes of the pull are planned by now.
  * @returns what a person should know; `undefined`: no create waits for that
  */
 export async function recogniseTwins(
@@ -124,8 +124,8 @@ export async function recogniseTwins(
     return undefined;
   }
   const rule = { percent, complete, deletes: deletesMissing(policy) };
-  const waiting = TWIN_DELETES.filter((twin) => waitsForTwin(twin, rule));
-  const twins = await findTwins(pullTx, { waiting, ending: TWIN_DELETES.filter(endsTwin) });
+  const waiting = TWIN_DELETES.filter((twin) => waitsForTwinDelete(twin, rule));
+  const twins = await findTwins(pullTx, { waiting, ending: TWIN_DELETES.filter(endsTwinJob) });
   if (complete) await noteReplaced(pullTx, twins.replacing);
   if (twins.waiting === 0) {
     await endRekey(pullTx.session, feed);

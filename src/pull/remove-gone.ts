@@ -49,7 +49,7 @@ import { comparedFields, recogniseRekey, recogniseTwins } from './recognise-reke
 import type { RecordPlanner } from './record-planner.ts';
 
 /** Postings that the site has, or may have, but the feed no longer has. */
-export interface Gone {
+export interface GonePostings {
   readonly missing: number;
   readonly grace: number;
   readonly holdReason: Message | undefined;
@@ -63,7 +63,7 @@ export async function markUnseenChanges(
   pullTx: PullTransaction,
   { ledger, unusable }: Pick<RecordPlanner, 'ledger' | 'unusable'>,
   unreadable: UnreadableInPull,
-): Promise<Gone> {
+): Promise<GonePostings> {
   const hasSeenChange = (hash: Buffer) => ledger.hasSeenChange(hash);
   await refreshExpired(pullTx);
   if (setup.expireAfterDays === undefined) await forgetExpiry(pullTx);
@@ -106,7 +106,7 @@ export async function removeGone(
   ledger: PullLedger,
   unreadable: UnreadableInPull,
   weak: WeakPull | undefined,
-): Promise<Gone> {
+): Promise<GonePostings> {
   const before = graceOf(setup, weak);
   const counts = weak !== 'repeated';
   const hasSeen = (hash: Buffer) => ledger.hasSeen(hash);

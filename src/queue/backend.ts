@@ -23,7 +23,7 @@ import {
 import { Redis } from 'ioredis';
 import { pause } from '../flow/pause.ts';
 import { backoffMs, type RetryPolicy } from '../flow/retry.ts';
-import { passwordForms, reportedError, reporter, sharingFactory, type WhenFree } from './shared-connection.ts';
+import { passwordForms, reportedError, reporter, sharingFactory, type WaitForConnection } from './shared-connection.ts';
 
 type EndFalseTimes = (queueName: string, lockMs: number, mostAheadMs: number) => Promise<void>;
 
@@ -33,7 +33,7 @@ export interface QueueBackendOptions {
   /** The installation's Postgres; used only by `queue: database`. */
   readonly databaseUrl: string;
   /** Waits for a connection while that Postgres has none to spare, for `queue: database`; without it, fails at once. */
-  readonly whenFree?: WhenFree;
+  readonly whenFree?: WaitForConnection;
   /** Corrects what a false clock of that Postgres left in a queue, for `queue: database`. */
   readonly endFalseTimes?: EndFalseTimes;
   /** Separates installations that share one Redis: letters, digits, `-` and `_`. */
@@ -255,7 +255,7 @@ async function isMigrated(client: Parameters<typeof assertSchemaCompatibility>[0
  */
 async function databaseWiring(
   databaseUrl: string,
-  whenFree: WhenFree = (_pool, connect) => connect(),
+  whenFree: WaitForConnection = (_pool, connect) => connect(),
   endFalseTimes: EndFalseTimes = async () => undefined,
 ): Promise<Wiring<PostgresQueueBackend, PostgresPoolConfig>> {
   const secrets = passwordForms(new URL(databaseUrl));

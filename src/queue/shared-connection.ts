@@ -11,7 +11,7 @@ import {
 } from 'bullmq';
 
 /** Waits for a connection while the server has none to spare. */
-export type WhenFree = <T>(
+export type WaitForConnection = <T>(
   pool: { readonly totalCount: number; readonly options: { max?: number | undefined } } | undefined,
   connect: () => Promise<T>,
 ) => Promise<T>;
@@ -49,7 +49,7 @@ function onServerClock(statement: unknown): unknown {
   return changed;
 }
 
-function openWaiting(options: PostgresPoolConfig, whenFree: WhenFree): PostgresConnection {
+function openWaiting(options: PostgresPoolConfig, whenFree: WaitForConnection): PostgresConnection {
   const connection = new PostgresConnection(options);
   const pool = connection.pool as unknown as Pool;
   const [query, connect] = [pool.query.bind(pool), pool.connect.bind(pool)];
@@ -62,7 +62,11 @@ function openWaiting(options: PostgresPoolConfig, whenFree: WhenFree): PostgresC
 }
 
 /** One queue's or worker's share of the connection: closed with its user; the last share closes the connection. */
-function shareOf(connection: PostgresConnection, whenFree: WhenFree, leave: () => Promise<void>): PostgresConnection {
+function shareOf(
+  connection: PostgresConnection,
+  whenFree: WaitForConnection,
+  leave: () => Promise<void>,
+): PostgresConnection {
   const events = new EventEmitter();
   const forwarded = (['error', 'ready', 'listenerinvalidated'] as const).map((name) => {
     const forward = (...values: unknown[]): void => {
@@ -108,7 +112,7 @@ function shareOf(connection: PostgresConnection, whenFree: WhenFree, leave: () =
 /** Creates BullMQ's backends on one connection of the process, which the first of them opens. */
 export function sharingFactory(
   options: PostgresPoolConfig,
-  whenFree: WhenFree,
+  whenFree: WaitForConnection,
 ): BackendFactory<PostgresQueueBackend, PostgresPoolConfig> {
   let current: { readonly connection: PostgresConnection; shares: number } | undefined;
   return (name, opts) => {

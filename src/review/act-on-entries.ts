@@ -2,13 +2,13 @@
 import type { Config } from '../config/config.ts';
 import type { BulkAction } from '../plan/action.ts';
 import {
-  barOf,
   type Circumstance,
+  type ConfiguredHere,
   conditionsOf,
   factsOf,
-  type Here,
   isAskedFirst,
   operationWords,
+  refusingCircumstance,
   whyNotAllowed,
 } from '../plan/allowed.ts';
 import { type Message, reword } from '../plan/message.ts';
@@ -26,9 +26,9 @@ import {
   feedsOf,
   feedsToReadAgain,
   findEntries,
-  firstBarred,
+  findRefusedEntry,
 } from '../store/change/act-in-review.ts';
-import { keepPullsOut } from '../store/change/edit.ts';
+import { blockPulls } from '../store/change/edit.ts';
 import { lockChanges } from '../store/change/open-change.ts';
 import { lockOutcomesShared } from '../store/locks/advisory-locks.ts';
 import type { Database, Queryable, Transaction } from '../store/postgres/database.ts';
@@ -38,11 +38,19 @@ import { lockRecord } from '../store/review/review-entries.ts';
 import { selectedIds } from '../store/review/review-totals.ts';
 import { countByKind, describeKinds } from './describe-selected.ts';
 import { entryEditor } from './edit-posting.ts';
-import { factsOfEntry, whyNot } from './entry-facts.ts';
-import { configuredFeeds, type FeedsConfig, readHere } from './health/configured-policy.ts';
-import { answerFirst, concerning } from './held-offer.ts';
+import { factsOfEntry, whyNothingDone } from './entry-facts.ts';
+import { configuredFeeds, type FeedsConfig, readConfiguredHere } from './health/configured-policy.ts';
+import { answerFirst, deletesConcernedBy } from './held-offer.ts';
 import { resolveEntries } from './resolve-entry.ts';
-import { CHANGED, type Present, type Seen, STALE, sumOf, tokenOfChange, whyNotSeen } from './seen.ts';
+import {
+  CHANGED,
+  CHANGED_SINCE_SHOWN,
+  type PresentSelection,
+  type Seen,
+  sumOf,
+  tokenOfChange,
+  whyNotSeen,
+} from './seen.ts';
 import type { EditOfFeeds, EditTrial } from './try-edit.ts';
 
 /** What is done to entries. */
@@ -104,12 +112,16 @@ async function decide(
 ): Promise<EntriesActed> {
   const acted = await apply(tx, config, action, by, ids);
   const done = new Set(acted.map(({ id }) => id));
-  const here = await readHere(tx, config);
+  const here = await readConfiguredHere(tx, config);
   const left = await findEntries(
     tx,
     ids.filter((id) => !done.has(id)),
   );
-  return { acted, remaining: 0, left: left.map((entry) => ({ entry: entry.id, why: whyNot(action, entry, here) })) };
+  return {
+    acted,
+    remaining: 0,
+    left: left.map((entry) => ({ entry: entry.id, why: whyNothingDone(action, entry, here) })),
+  };
 }
 
 /** Selects entries that a person names: by their numbers, or all of a feed. */
@@ -250,14 +262,14 @@ async function actWithin(
   const isBound = seen.count !== undefined || seen.tokens !== undefined;
   // A pull opens the question under this lock: nothing that is decided here is in question before it is committed.
   if (isBound || isAskedFirst(action)) await lockOutcomesShared(tx, await feedsOfNamed(tx, named));
-  const refuseUnseen = (present: Present, { count, tokens }: Seen) => {
+  const refuseUnseen = (present: PresentSelection, { count, tokens }: Seen) => {
     // An entry that is resolved is not changed but missing.
     if (feeds.length === 0 && present.selected.length === 0) return;
     const why = whyNotSeen({ count, tokens }, present);
-    if (why !== undefined) throw new RefusedError(isOnlyOne(named) ? STALE : why, true);
+    if (why !== undefined) throw new RefusedError(isOnlyOne(named) ? CHANGED_SINCE_SHOWN : why, true);
   };
   if (isBound && feeds.length === 0) refuseUnseen(await presentFor(tx, config, named), seen);
-  const refusal = await whyNotAtAll(tx, config, named);
+  const refusal = await whySelectionRefused(tx, config, named);
   if (refusal !== undefined) throw new RefusedError(refusal);
   const present = isBound && feeds.length > 0 ? await presentFor(tx, config, named) : undefined;
   const ofFeeds = (present?.selected ?? []).filter(({ feed }) => feeds.includes(feed));
@@ -272,7 +284,7 @@ async function actWithin(
   // One of them may have been resolved since they were compared.
   const byName = acted.filter(({ feed }) => feeds.includes(feed)).length;
   if (present !== undefined && byName !== sumOf(ofFeeds)) throw new RefusedError(CHANGED, true);
-  const here = await readHere(tx, config);
+  const here = await readConfiguredHere(tx, config);
   const done = new Set(acted.map((entry) => entry.id));
   const after = await entriesById(tx, numbers);
   const entries = numbers.flatMap((id): readonly EntryReport[] => {
@@ -281,7 +293,7 @@ async function actWithin(
     if (state === undefined) return [];
     const { feed, key } = state;
     if (done.has(id)) return [{ entry: id, feed, key, result: 'done', message: operationWords(action).done }];
-    return [{ entry: id, feed, key, result: 'not_applicable', message: whyNot(action, after.get(id), here) }];
+    return [{ entry: id, feed, key, result: 'not_applicable', message: whyNothingDone(action, after.get(id), here) }];
   });
   return { kind: 'acted', entries, feeds: await reportFeeds(tx, action, feeds, acted, here), acted };
 }
@@ -307,7 +319,7 @@ export async function countNamed(db: Queryable, config: FeedsConfig, named: Name
  * What a decision about these entries is bound to. With feeds, what the action would change; otherwise the entries as they are, as one
  * of them may get into a state that the action is for.
  */
-export async function presentFor(db: Queryable, config: FeedsConfig, named: Named): Promise<Present> {
+export async function presentFor(db: Queryable, config: FeedsConfig, named: Named): Promise<PresentSelection> {
   const { numbers: ids, feeds } = named;
   if (feeds.length > 0) return { selected: await countNamed(db, config, named) };
   await lockChanges(db, ids);
@@ -324,10 +336,16 @@ export async function presentFor(db: Queryable, config: FeedsConfig, named: Name
 const WHOLE: readonly Circumstance[] = ['elsewhere', 'kept', 'undecided'];
 
 /** Why nothing is done with the selection: a question comes first, or some of it may not be sent. `undefined`: nothing. */
-export async function whyNotAtAll(db: Queryable, config: FeedsConfig, named: Named): Promise<Message | undefined> {
+export async function whySelectionRefused(
+  db: Queryable,
+  config: FeedsConfig,
+  named: Named,
+): Promise<Message | undefined> {
   const { action } = named;
   const ids = allOf(named);
-  const question = isAskedFirst(action) ? answerFirst(concerning(action, await questionedAmong(db, ids))) : undefined;
+  const question = isAskedFirst(action)
+    ? answerFirst(deletesConcernedBy(action, await questionedAmong(db, ids)))
+    : undefined;
   if (question !== undefined) return question;
   const bars = WHOLE.filter((each) => conditionsOf(action).unless.includes(each));
   if (bars.length === 0) return undefined;
@@ -335,9 +353,9 @@ export async function whyNotAtAll(db: Queryable, config: FeedsConfig, named: Nam
   // A feed whose failed deletes are kept still has others to be sent again.
   const chosen = action === 'retry' ? named.byNumber : ids;
   const barred =
-    (await firstBarred(db, action, bars, chosen, configured)) ??
-    (await firstBarred(db, action, ['elsewhere'], ids, configured));
-  const why = barred && whyNotAllowed(action, factsOfEntry(barred, await readHere(db, config)));
+    (await findRefusedEntry(db, action, bars, chosen, configured)) ??
+    (await findRefusedEntry(db, action, ['elsewhere'], ids, configured));
+  const why = barred && whyNotAllowed(action, factsOfEntry(barred, await readConfiguredHere(db, config)));
   const name = isOnlyOne(named) || barred === undefined ? '' : `entry ${barred.id} of feed ${barred.feed}: `;
   return why && reword(why, (text) => `${name}${text}. Nothing was changed`);
 }
@@ -345,7 +363,7 @@ export async function whyNotAtAll(db: Queryable, config: FeedsConfig, named: Nam
 /** A running pull treats the records as discarded: it must not commit after they are reopened. */
 async function beingPulled(tx: Queryable, ids: readonly number[]): Promise<string | undefined> {
   for (const feed of await feedsToReadAgain(tx, ids)) {
-    if (await keepPullsOut(tx, feed)) continue;
+    if (await blockPulls(tx, feed)) continue;
     return `feed ${feed} is being pulled right now; try again when that has ended. Nothing was reopened.`;
   }
   return undefined;
@@ -356,7 +374,7 @@ async function reportFeeds(
   action: BulkAction,
   feeds: readonly FeedName[],
   acted: readonly ActedEntry[],
-  here: Here,
+  here: ConfiguredHere,
 ): Promise<FeedReport[]> {
   const counts = new Map<FeedName, number>();
   for (const { feed } of acted) counts.set(feed, (counts.get(feed) ?? 0) + 1);
@@ -375,7 +393,7 @@ async function reportFeeds(
     if (action === 'retry') {
       for (const [bars, why] of NOT_RETRIED) {
         const isBarred = (each: AlikeChanges) =>
-          bars.some((bar) => bar === barOf(action, factsOf(each, each.circumstances, here)));
+          bars.some((bar) => bar === refusingCircumstance(action, factsOf(each, each.circumstances, here)));
         const n = sumOf(own.filter(isBarred));
         if (n > 0) parts.push(`${n} not retried: ${why}`);
       }

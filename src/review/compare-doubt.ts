@@ -9,7 +9,7 @@ import { type OpenCreate, windowFrom } from '../plan/match/open-contents.ts';
 import { fieldOf } from '../plan/same-meaning.ts';
 import type { SiteJobId } from '../posting/identifiers.ts';
 import type { Fields } from '../posting/posting.ts';
-import { type SiteClient, type SiteJob, toCompare } from '../site/exchange.ts';
+import { type SiteClient, type SiteJob, withRevealedFields } from '../site/exchange.ts';
 import { ownedJobIds } from '../store/change/candidate-owners.ts';
 import { CreateMatching } from '../store/change/create-matching.ts';
 import { candidatesOf, type Doubt } from '../store/change/doubt.ts';
@@ -186,7 +186,7 @@ export async function judgeOf(
   return {
     rules: matching.rules,
     async judge(shown) {
-      const job = toCompare(shown);
+      const job = withRevealedFields(shown);
       const compared = matching.compare(matching.look(job));
       const comparison = matching.compareWith(doubt, job);
       const shared = (await matching.sharedOf(new Map([[doubt, comparison.identities]]))).get(doubt);
@@ -224,9 +224,9 @@ export function fieldsBeside(sent: Fields, jobs: readonly ShownCandidate[]): Fie
   }));
 }
 
-export const OWNED_WORDS = 'It belongs to another posting, or is about to be deleted.';
+export const OWNED_BY_ANOTHER = 'It belongs to another posting, or is about to be deleted.';
 
-export const NONE_KNOWN =
+export const NO_CANDIDATE_KNOWN =
   "None is known so far: the site's list was not read since, or it showed none. That does not prove that none was made.";
 
 /** Why the site shows no such job; one sentence. */

@@ -1,6 +1,6 @@
 // Describes in sentences everything that the database has about one posting: why it is, or is not, on the site.
 import type { EntryAction } from '../plan/action.ts';
-import type { Here } from '../plan/allowed.ts';
+import type { ConfiguredHere } from '../plan/allowed.ts';
 import { adviceOf, type Message, merge, messageOf, plural, reword, textOf } from '../plan/message.ts';
 import type { FeedName, PostingKey } from '../posting/identifiers.ts';
 import type { OpenChangeRow } from '../store/change/open-change.ts';
@@ -23,7 +23,7 @@ export type HistoryLine =
   | { readonly kind: 'action'; readonly action: EntryAction };
 
 /** The most important first; the actions follow the state that they apply to. */
-export function describeHistory(story: PostingStory, words: TimeWords, here: Here): HistoryLine[] {
+export function describeHistory(story: PostingStory, words: TimeWords, here: ConfiguredHere): HistoryLine[] {
   const { change } = story;
   const { state, past } = paragraphsOf(story, words);
   return [

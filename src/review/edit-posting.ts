@@ -15,12 +15,12 @@ import { stateValues } from '../posting/site-rules.ts';
 import { auditAction, auditActions } from '../store/access/audit.ts';
 import { type AuditNote, findEntries } from '../store/change/act-in-review.ts';
 import {
+  blockDetails,
+  blockPulls,
+  blockPullsAndDetails,
   type EditRow,
   editsOfPosting,
   editsOfPostings,
-  keepAllPullsOut,
-  keepDetailsOut,
-  keepPullsOut,
   lockJob,
   openEditedUpdate,
   type PlannedEdit,
@@ -35,8 +35,8 @@ import type { Database, Queryable } from '../store/postgres/database.ts';
 import { expiryOf } from '../store/pull/posting-expiry.ts';
 import type { BulkEdit } from '../store/review/bulk-actions.ts';
 import { findLiveJob } from '../store/review/posting-history.ts';
-import { whyNot } from './entry-facts.ts';
-import { hereOf, readHere } from './health/configured-policy.ts';
+import { whyNothingDone } from './entry-facts.ts';
+import { configuredHere, readConfiguredHere } from './health/configured-policy.ts';
 import {
   type DesiredPosting,
   type EditablePosting,
@@ -47,7 +47,7 @@ import {
   planEdit,
   planEditOf,
 } from './plan-edit.ts';
-import { isUnseen, type Seen, STALE, tokenOfChange, tokenOfPosting } from './seen.ts';
+import { CHANGED_SINCE_SHOWN, isUnseen, type Seen, tokenOfChange, tokenOfPosting } from './seen.ts';
 
 export type EditReport =
   | {
@@ -124,8 +124,8 @@ export function entryEditor(config: Config) {
       tx,
       ids.filter((id) => !changes.has(id)),
     );
-    const here = hereOf(config);
-    const left = others.map((entry) => ({ entry: entry.id, why: whyNot('edit', entry, here) }));
+    const here = configuredHere(config);
+    const left = others.map((entry) => ({ entry: entry.id, why: whyNothingDone('edit', entry, here) }));
     const planned: EditOfChange[] = [];
     for (const [at, change] of rows.entries()) {
       const own = planFor(change, earlier[at] ?? [], edit, byRule);
@@ -182,10 +182,10 @@ export async function editEntry(
   return inFeed<EditReport>(db, config, found.feed, async (tx, feed) => {
     const change = await lockChange(tx, entry);
     if (change === undefined) return refused('it is already resolved');
-    if (isUnseen(seen, tokenOfChange(change))) return { ...refused(STALE), stale: true };
+    if (isUnseen(seen, tokenOfChange(change))) return { ...refused(CHANGED_SINCE_SHOWN), stale: true };
     const { planned, left } = await entryEditor(config).plan(tx, [entry], { set: edits }, false);
     const [own] = planned;
-    if (own === undefined) return refused(left[0]?.why ?? STALE);
+    if (own === undefined) return refused(left[0]?.why ?? CHANGED_SINCE_SHOWN);
     if (onlyIfValid === true && own.edited.reason !== undefined)
       return invalid(feed, own.edited.reason.problems, edits);
     await writeToChanges(tx, planned, { actor });
@@ -208,7 +208,7 @@ export async function editPosting(
     const { posting, earlier } = await lockPosting(tx, name, key);
     const { change } = posting;
     if (isUnseen(options.seen, tokenOfPosting({ ...posting, edits: earlier })))
-      return { ...refused(STALE), stale: true };
+      return { ...refused(CHANGED_SINCE_SHOWN), stale: true };
     const plan = planOf(config, feed, posting, earlier, edits);
     if (plan.kind === 'refused') return plan;
     const { edited } = plan;
@@ -220,7 +220,7 @@ export async function editPosting(
       await writeToChanges(tx, [{ change, edited, edits }], options);
       return reportOf({ change, edited });
     }
-    if (!(await keepDetailsOut(tx, name))) return refused(beingPulled(name));
+    if (!(await blockDetails(tx, name))) return refused(beingPulled(name));
     const entry = await openEditedUpdate(tx, name, key, edited);
     if (entry === undefined) return refused('it has just been changed; try again');
     await audit(tx, [{ entry, feed: name, key, former: posting.live?.fields, edits }], options);
@@ -237,7 +237,7 @@ async function inFeed<Report>(
 ): Promise<Report | Refused> {
   const feed = editableFeed(config, name);
   if (typeof feed === 'string') return refused(feed);
-  return db.transaction(async (tx) => ((await keepPullsOut(tx, name)) ? work(tx, feed) : refused(beingPulled(name))));
+  return db.transaction(async (tx) => ((await blockPulls(tx, name)) ? work(tx, feed) : refused(beingPulled(name))));
 }
 
 /** No pull and no attempt changes what this returns until the transaction ends. */
@@ -321,7 +321,7 @@ async function refuseMissing(db: Database, config: Config, entry: number): Promi
   return refused(
     record === undefined
       ? `there is no open review entry ${entry}`
-      : whyNot('edit', record, await readHere(db, config)),
+      : whyNothingDone('edit', record, await readConfiguredHere(db, config)),
   );
 }
 
@@ -382,7 +382,7 @@ export async function undoEdits(
   { actor, fields, version, createOnly, policy }: UndoEditOptions,
 ): Promise<UndoEditReport> {
   return db.transaction(async (tx): Promise<UndoEditReport> => {
-    if (!(await keepAllPullsOut(tx, feed))) {
+    if (!(await blockPullsAndDetails(tx, feed))) {
       return refused(`feed ${feed} is being pulled right now; try again when that has ended`);
     }
     const found = await findChangeOf(tx, feed, key);

@@ -2,12 +2,12 @@
 import type { EntryAction } from '../plan/action.ts';
 import {
   type ActionableEntry,
-  barOf,
+  type ConfiguredHere,
   factsOf,
-  type Here,
   isAllowed,
   possibleActions,
   type ReviewOperation,
+  refusingCircumstance,
   whyNotAllowed,
 } from '../plan/allowed.ts';
 import { type Message, reword, textOf } from '../plan/message.ts';
@@ -21,22 +21,22 @@ import { byFeedAndKind, type CountedEntries, type SelectedCount } from '../store
 import type { LeftAlone } from './describe-selected.ts';
 import { tokenOfChange } from './seen.ts';
 
-export const factsOfChange = (change: OpenChangeRow, here: Here): ActionableEntry => ({
+export const factsOfChange = (change: OpenChangeRow, here: ConfiguredHere): ActionableEntry => ({
   id: change.id,
   ...factsOf(change, change.circumstances, here),
   version: tokenOfChange(change),
 });
 
-export const factsOfEntry = (entry: EntryState, here: Here): ActionableEntry => ({
+export const factsOfEntry = (entry: EntryState, here: ConfiguredHere): ActionableEntry => ({
   id: entry.id,
   ...factsOf(entry, entry.circumstances, here),
 });
 
-export const actionsOfChange = (change: OpenChangeRow, here: Here): EntryAction[] =>
+export const actionsOfChange = (change: OpenChangeRow, here: ConfiguredHere): EntryAction[] =>
   possibleActions(factsOfChange(change, here));
 
 /** What can be done about an entry. */
-export function actionsOfEntry(entry: EntryDetails, here: Here): EntryAction[] {
+export function actionsOfEntry(entry: EntryDetails, here: ConfiguredHere): EntryAction[] {
   return entry.kind === 'change' ? actionsOfChange(entry.change, here) : actionsOfRecord(entry.record);
 }
 
@@ -48,14 +48,18 @@ export const actionsOfRecord = ({ id, feed, kind, discarded }: RecordEntry): Ent
 const OTHER_KIND = 'its kind is not the one given with --kind';
 
 /** Why nothing was done with an entry. @param entry as it is now; `undefined`: it no longer exists */
-export function whyNot(operation: ReviewOperation, entry: EntryState | undefined, here: Here): Message {
+export function whyNothingDone(
+  operation: ReviewOperation,
+  entry: EntryState | undefined,
+  here: ConfiguredHere,
+): Message {
   if (entry === undefined) return 'it is already resolved';
   return whyNotAllowed(operation, factsOfEntry(entry, here)) ?? OTHER_KIND;
 }
 
 interface Counted {
   readonly discarded: boolean;
-  readonly here: Here;
+  readonly here: ConfiguredHere;
 }
 
 /** The ID of no entry: of those that are counted, the reasons are told without commands. */
@@ -86,14 +90,14 @@ export const countActedOn = (
 ): SelectedCount[] => byFeedAndKind(counted.filter((each) => isActedOn(operation, each, where)));
 
 /** Those of the others whose state would allow it, by the reason. */
-export const countBarred = (
+export const countRefused = (
   operation: ReviewOperation,
   counted: readonly CountedEntries[],
   where: Counted,
 ): LeftAlone[] =>
   countLeft(
     operation,
-    counted.filter((each) => barOf(operation, factsOfCounted(each, where)) !== undefined),
+    counted.filter((each) => refusingCircumstance(operation, factsOfCounted(each, where)) !== undefined),
     where,
   );
 

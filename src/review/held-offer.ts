@@ -7,8 +7,8 @@ import type { Queryable } from '../store/postgres/database.ts';
 import { type BulkKind, operationOf } from '../store/review/bulk-actions.ts';
 import type { EntryQuery } from '../store/review/found-entries.ts';
 import { countSelected, questionedSelected } from '../store/review/review-totals.ts';
-import { countActedOn, countBarred } from './entry-facts.ts';
-import { type FeedsConfig, readHere } from './health/configured-policy.ts';
+import { countActedOn, countRefused } from './entry-facts.ts';
+import { type FeedsConfig, readConfiguredHere } from './health/configured-policy.ts';
 
 /** The held deletes of a feed. */
 export interface HeldOffer {
@@ -25,13 +25,13 @@ export interface HeldOffer {
 export async function readHeldOffers(db: Queryable, config: FeedsConfig): Promise<ReadonlyMap<FeedName, HeldOffer>> {
   const counted = await countSelected(db, { kinds: ['held'] }, false);
   if (counted.length === 0) return new Map();
-  const asked = new Set(concerning('approve', await questionedDeletes(db)).map(({ feed }) => feed));
-  const where = { discarded: false, here: await readHere(db, config) };
+  const asked = new Set(deletesConcernedBy('approve', await questionedDeletes(db)).map(({ feed }) => feed));
+  const where = { discarded: false, here: await readConfiguredHere(db, config) };
   const offers = new Map<FeedName, HeldOffer>();
   for (const feed of new Set(counted.map((each) => each.feed))) {
     const own = counted.filter((each) => each.feed === feed);
     const approvable = countActedOn('approve', own, where).reduce((sum, { n }) => sum + n, 0);
-    const barred = countBarred('approve', own, where).map(({ why }) => why);
+    const barred = countRefused('approve', own, where).map(({ why }) => why);
     offers.set(feed, { feed, approvable, inQuestion: asked.has(feed), barred });
   }
   return offers;
@@ -74,11 +74,14 @@ export async function answerFirstAmong(
   action: BulkKind,
   query: EntryQuery,
 ): Promise<Message | undefined> {
-  return answerFirst(concerning(action, await questionedSelected(db, query)));
+  return answerFirst(deletesConcernedBy(action, await questionedSelected(db, query)));
 }
 
 /** Those of the deletes that the action decides about. */
-export function concerning(action: BulkKind, questioned: readonly QuestionedDeletes[]): readonly QuestionedDeletes[] {
+export function deletesConcernedBy(
+  action: BulkKind,
+  questioned: readonly QuestionedDeletes[],
+): readonly QuestionedDeletes[] {
   const operation = operationOf(action);
   if (!isAskedFirst(operation)) return [];
   const { states } = conditionsOf(operation);

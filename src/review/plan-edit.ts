@@ -1,6 +1,6 @@
 // Decides what an edit makes of a posting: its new fields and problems, or why it cannot be edited; computes the posting of a change.
 import type { Config, FeedConfig } from '../config/config.ts';
-import { MISSING, SOURCE_UNKNOWN, whyNotAllowed, whyNotEdited } from '../plan/allowed.ts';
+import { MISSING_FROM_FEED, SOURCE_UNKNOWN, whyNotAllowed, whyNotEdited } from '../plan/allowed.ts';
 import { type CreateOnlyFields, createOnlyOf, problemsOfUpdate, type Reason } from '../plan/desired-change.ts';
 import { type Message, messageOf } from '../plan/message.ts';
 import { updatesJobs } from '../plan/policy.ts';
@@ -12,7 +12,7 @@ import type { OpenChangeRow } from '../store/change/open-change.ts';
 import { isSourceUnknown } from '../store/pull/record-hashes.ts';
 import type { PostingStory } from '../store/review/posting-history.ts';
 import { factsOfChange } from './entry-facts.ts';
-import { hereOf } from './health/configured-policy.ts';
+import { configuredHere } from './health/configured-policy.ts';
 
 export type EditPlan =
   | { readonly kind: 'planned'; readonly edited: Edited }
@@ -43,7 +43,7 @@ export function planEdit(
   earlier: readonly EditRow[],
   edits: Fields,
 ): EditPlan {
-  const obstacle = change && whyNotAllowed('edit', factsOfChange(change, hereOf(config)));
+  const obstacle = change && whyNotAllowed('edit', factsOfChange(change, configuredHere(config)));
   if (change?.fields === undefined || obstacle !== undefined) return refused(obstacle ?? RESOLVED);
   return planEditOf(feed, reader, baseOf(config, feed, { ...change, fields: change.fields }), earlier, edits);
 }
@@ -105,7 +105,7 @@ export function editableIn(config: Config, posting: EditablePosting) {
 export function editBase(config: Config, feed: FeedConfig, posting: EditablePosting) {
   const { feed: name, key, change, live, expiry } = posting;
   if (change !== undefined) {
-    const obstacle = whyNotEdited(factsOfChange(change, hereOf(config)));
+    const obstacle = whyNotEdited(factsOfChange(change, configuredHere(config)));
     if (obstacle !== undefined) return refused(obstacle);
     if (change.fields === undefined) return refused(RESOLVED);
     return editable(feed, baseOf(config, feed, { ...change, fields: change.fields }));
@@ -116,7 +116,7 @@ export function editBase(config: Config, feed: FeedConfig, posting: EditablePost
   if (!updatesJobs(feed.policy)) {
     return refused("its job exists, and the feed's policy is create_only: change it on the site");
   }
-  if (live.missingPulls > 0) return refused(MISSING);
+  if (live.missingPulls > 0) return refused(MISSING_FROM_FEED);
   if (expiry?.expiredAt !== undefined) {
     return refused(
       messageOf('its time on the site has ended', [

@@ -3,7 +3,7 @@
 import type { Config, SiteConfig } from '../config/config.ts';
 import { observe } from '../plan/observe-values.ts';
 import type { FeedName, PostingKey, SiteName } from '../posting/identifiers.ts';
-import { type SiteJob, toCompare } from '../site/exchange.ts';
+import { type SiteJob, withRevealedFields } from '../site/exchange.ts';
 import { addressOf } from '../site/http/job-address.ts';
 import type { ActedEntry, AuditNote } from '../store/change/act-in-review.ts';
 import type { Doubt } from '../store/change/doubt.ts';
@@ -28,7 +28,7 @@ import {
   type PersonsVerdict,
   type VerdictRefused,
 } from './health/check-verdict.ts';
-import { isUnseen, STALE, tokenOfChange } from './seen.ts';
+import { CHANGED_SINCE_SHOWN, isUnseen, tokenOfChange } from './seen.ts';
 
 export type ResolveReport =
   | {
@@ -74,7 +74,7 @@ export function whyUnresolved(resolved: DoubtResolved): string | undefined {
     case 'not_in_doubt':
       return 'it is no longer in doubt';
     case 'altered':
-      return STALE;
+      return CHANGED_SINCE_SHOWN;
     case 'owned':
       return `that job belongs to ${resolved.owner}: a site job can have only one posting`;
     default:
@@ -85,7 +85,7 @@ export function whyUnresolved(resolved: DoubtResolved): string | undefined {
 /** A job that a person confirmed shows how the site rewrites values, so nobody need be asked again. */
 async function learnFrom(db: Database, doubt: Doubt, shown: SiteJob | undefined): Promise<void> {
   if (shown === undefined) return;
-  const observed = observe(doubt.attempt.accepted.fields, toCompare(shown).fields, shown.fields);
+  const observed = observe(doubt.attempt.accepted.fields, withRevealedFields(shown).fields, shown.fields);
   await noteRewrites(
     db,
     doubt.attempt.site,

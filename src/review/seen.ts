@@ -67,7 +67,7 @@ interface NamedEntry {
 }
 
 /** What a decision would be about now. */
-export interface Present {
+export interface PresentSelection {
   readonly selected: readonly (Omit<SelectedCount, 'kind'> & { readonly kind: string })[];
   /** Of the entries that are named one by one: all, and those that are still there. */
   readonly ids?: readonly number[] | undefined;
@@ -75,14 +75,14 @@ export interface Present {
 }
 
 /** Binds a decision to what is there: to each entry in its state, if they are named one by one. */
-export const seenIn = ({ selected, named }: Present): Seen => ({
+export const seenIn = ({ selected, named }: PresentSelection): Seen => ({
   tokens: named === undefined ? [tokenOf(selected)] : named.map(({ token }) => token),
 });
 
 /** Why nothing is done; `undefined`: what was seen is what is there. */
 export function whyNotSeen(
   { count, tokens = [] }: Seen,
-  { selected, ids = [], named = [] }: Present,
+  { selected, ids = [], named = [] }: PresentSelection,
 ): string | undefined {
   const total = sumOf(selected);
   const counted =
@@ -115,6 +115,6 @@ export const isUnseen = (seen: Seen | undefined, token: string | undefined): boo
 export const CHANGED = `${changedSince('the selection', [])}.`;
 
 /** Why nothing is done about one entry or posting. */
-export const STALE = changedSince('it', []);
+export const CHANGED_SINCE_SHOWN = changedSince('it', []);
 
 export const sumOf = (counts: readonly { readonly n: number }[]): number => counts.reduce((sum, { n }) => sum + n, 0);

@@ -67,7 +67,7 @@ export async function readConfig({ config: path }: AppOptions): Promise<Config> 
 }
 
 /** For a process that pulls: a feed whose secrets are absent is broken like one whose settings are invalid. */
-export function leavingOutAbsent(config: Config): Config {
+export function withoutFeedsLackingSecrets(config: Config): Config {
   const feeds = new Map(config.feeds);
   const brokenFeeds = new Map(config.brokenFeeds);
   for (const feed of config.feeds.values()) {

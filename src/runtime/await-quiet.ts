@@ -49,7 +49,7 @@ const STANDSTILL_MS = 3 * 60_000;
 const SENDING_STANDSTILL_MS = 10 * 60_000;
 
 /** Waits for some feeds of one site. */
-export async function awaitQuiet(
+export async function awaitSending(
   app: App,
   engine: Engine,
   site: SiteName,
@@ -202,7 +202,7 @@ export async function sendWaiting(app: App, feeds: readonly FeedName[]): Promise
   const engine = await startEngine(app, new Set(bySite.keys()));
   try {
     const ends = await Promise.all(
-      [...bySite].map(([site, names]) => awaitQuiet(app, engine, site, names, { signal: stopping.signal })),
+      [...bySite].map(([site, names]) => awaitSending(app, engine, site, names, { signal: stopping.signal })),
     );
     return ends.flatMap((end) => (end.kind === 'waiting' && end.isPaused === true ? [end.message] : []));
   } finally {

@@ -6,9 +6,9 @@ import { type RateLimiter, rateLimiterFor } from '../flow/rate-limiter.ts';
 import { plural, tell } from '../plan/message.ts';
 import { compareReferences, fieldOf, foldSpace } from '../plan/same-meaning.ts';
 import type { FieldMapping } from '../posting/field-mapping.ts';
-import { type SiteClient, type SiteJob, toCompare } from '../site/exchange.ts';
-import { describeIdInstead, idInstead } from '../site/facts.ts';
-import type { AskedLine, ImportedLines, JobReference, LineProblem } from '../store/mapping/mapping-import.ts';
+import { type SiteClient, type SiteJob, withRevealedFields } from '../site/exchange.ts';
+import { describeIdInstead, idInPlaceOfSlug } from '../site/facts.ts';
+import type { ImportedLines, JobReference, LineProblem, LineWithoutMapping } from '../store/mapping/mapping-import.ts';
 import type { ProgressLine } from '../telemetry/print.ts';
 import type { App } from './app.ts';
 import { openProvenClient, whyClosed } from './open-site-client.ts';
@@ -121,18 +121,18 @@ const openly = (reference: string | undefined): ShownReference => ({ kept: refer
 function referenceOf(siteJob: SiteJob, { options }: SiteConfig): ShownReference {
   const read = ({ fields }: SiteJob): string | undefined =>
     options.referenceField === undefined ? undefined : fieldOf(fields, options.referenceField);
-  return { kept: read(siteJob), compared: read(toCompare(siteJob)) };
+  return { kept: read(siteJob), compared: read(withRevealedFields(siteJob)) };
 }
 
 /** @throws UnaskedError */
 async function showReference(
   asking: Asking,
-  { siteJobId }: AskedLine,
+  { siteJobId }: LineWithoutMapping,
 ): Promise<ShownReference | { readonly refusal: string }> {
   try {
     const shown = await askForJob(asking, siteJobId);
     if (shown === undefined) return { refusal: `the site ${asking.site.name} has no job ${siteJobId}` };
-    const instead = await idInstead(siteJobId, shown, (id) => askForJob(asking, id));
+    const instead = await idInPlaceOfSlug(siteJobId, shown, (id) => askForJob(asking, id));
     if (instead !== undefined) return { refusal: describeIdInstead(siteJobId, instead) };
     return referenceOf(shown, asking.site);
   } catch (error) {
@@ -144,7 +144,7 @@ async function showReference(
 /** Why the job belongs to another posting. A reference in another common notation proves nothing: sites rewrite them. */
 async function whyForeign(
   { feeds, lines, site }: Asking,
-  line: AskedLine,
+  line: LineWithoutMapping,
   shown: ShownReference,
 ): Promise<string | undefined> {
   const { referenceField } = site.options;

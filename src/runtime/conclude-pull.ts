@@ -45,7 +45,7 @@ export function pullReportJson({ notes, ...report }: PullReport, write: WriteAct
 }
 
 /** Why some changes of a pull may not be sent. */
-export interface Blocker {
+export interface SendingBlocker {
   /**
    * `always`: worth reporting even if nothing was left to send; `decisive`: the feed does not count as mirrored even
    * then, because its jobs are at another address.
@@ -57,14 +57,14 @@ export interface Blocker {
 }
 
 /** How the pull ended, or the undo that counts like one. */
-export type ConcludedEnd = Exclude<PullEnd, { kind: 'busy' | 'paused' }> | Extract<UndoEnd, { kind: 'undone' }>;
+export type PullEndToConclude = Exclude<PullEnd, { kind: 'busy' | 'paused' }> | Extract<UndoEnd, { kind: 'undone' }>;
 
 /** Summarises a pull once everything that can be sent was sent, and completes its row. */
 export async function concludePull(
   db: Database,
   feed: FeedName,
-  end: ConcludedEnd,
-  blocker: Blocker | undefined,
+  end: PullEndToConclude,
+  blocker: SendingBlocker | undefined,
   durationMs: number,
 ): Promise<PullReport> {
   if (end.kind === 'failed') return failedReport(feed, end.pull, end.message, durationMs);
@@ -109,13 +109,13 @@ export const pausedReport = (feed: FeedName, message: Message, durationMs: numbe
   paused: true,
 });
 
-function undoneNote(feed: FeedName, end: ConcludedEnd): Message[] {
+function undoneNote(feed: FeedName, end: PullEndToConclude): Message[] {
   if (end.kind !== 'undone') return [];
   const text = `pull ${end.undone} is undone; feed ${feed} is not pulled until a person says that its source is right`;
   return [messageOf(text, [{ words: 'then', action: { kind: 'resume_feed', feed } }])];
 }
 
-const blockerNote = ({ unsent }: PullState, blocker: Blocker | undefined): Message[] =>
+const blockerNote = ({ unsent }: PullState, blocker: SendingBlocker | undefined): Message[] =>
   blocker !== undefined && (unsent > 0 || blocker.worth !== 'if_unsent') ? [blocker.message] : [];
 
 export function exitStatusOf(report: Pick<PullReport, 'status' | 'paused'>): ExitStatus {

@@ -9,7 +9,7 @@ import { proveReads } from '../apply/prove-token.ts';
 import type { SiteContext, SitePolicy } from '../apply/site-context.ts';
 import type { SiteConfig } from '../config/config.ts';
 import { placesOf } from '../config/load-us-states.ts';
-import { type Rounds, startRounds } from '../flow/pause.ts';
+import { type RepeatedWork, startRounds } from '../flow/pause.ts';
 import { rateLimiterFor } from '../flow/rate-limiter.ts';
 import { semaphoreFor } from '../flow/semaphore.ts';
 import { createOnlyOf } from '../plan/desired-change.ts';
@@ -28,11 +28,11 @@ import {
 import { createSiteClient } from '../site/http/client.ts';
 import { addressOf } from '../site/http/job-address.ts';
 import { type BacklogCursor, readReady } from '../store/backlog/backlog.ts';
-import { claimer, type SendSettings } from '../store/change/claim.ts';
+import { createClaimer, type SendSettings } from '../store/change/claim.ts';
 import { outcomeRecorder } from '../store/change/record-outcomes.ts';
 import { failPoisoned } from '../store/change/restored-database.ts';
 import { endFalseQueueTimes, lockKey } from '../store/locks/advisory-locks.ts';
-import { type Leadership, standForLead } from '../store/locks/leadership.ts';
+import { createCandidacy, type Leadership } from '../store/locks/leadership.ts';
 import { enterAsWorker, feedsToSend, type WorkerLease } from '../store/locks/processes.ts';
 import { readInstallation } from '../store/postgres/migrate.ts';
 import { isPassing } from '../store/postgres/transient-error.ts';
@@ -78,7 +78,7 @@ export async function startEngine(
     log.warn({ err: error }, 'worker lease lost, will be renewed'),
   );
   const addresses = new Map([...config.sites.values()].map((site) => [site.name, addressOf(site.options)]));
-  const claim = claimer(db.prepared, lease.worker, addresses, tokens, sendSettings(config));
+  const claim = createClaimer(db.prepared, lease.worker, addresses, tokens, sendSettings(config));
   const writeOutcome = outcomeRecorder(db.prepared);
   const siteWorkers: SiteWorker[] = [];
   async function stop(graceMs: number, cutOff?: AbortSignal): Promise<void> {
@@ -211,7 +211,7 @@ async function openSiteWorker(
     await queue.close();
     throw error;
   });
-  const lead = standForLead(db, lockKey('lead', site.name));
+  const lead = createCandidacy(db, lockKey('lead', site.name));
   const dispatcher = startDispatcher<BacklogCursor>({
     feeds: () => feedsToSend(db.prepared, site.name, feeds),
     readReady: async (feed, after, limit) => ({ items: await readReady(db, site.name, feed, after, limit) }),
@@ -295,7 +295,7 @@ function maintainRegularly(
   dispatcher: Dispatcher,
   worker: RunningWorker,
   { maintainEveryMs }: Timing,
-): Rounds {
+): RepeatedWork {
   let idle = false;
   /** Returns whether this process may send. */
   async function updateIdle(): Promise<boolean> {

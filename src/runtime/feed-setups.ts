@@ -130,7 +130,7 @@ async function isFeedAsRead(feed: FeedName, config: Config): Promise<boolean> {
 }
 
 /** One message for each feed that is no longer in the configuration and has unsent changes. */
-export async function leftBehind({ db, config }: Pick<App, 'db' | 'config'>): Promise<Message[]> {
+export async function unsentChangesOfRemovedFeeds({ db, config }: Pick<App, 'db' | 'config'>): Promise<Message[]> {
   const left = await unconfiguredFeeds(db, namedFeeds(config));
   return left.filter(({ unsent }) => unsent > 0).map(describeLeft);
 }

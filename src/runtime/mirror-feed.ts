@@ -11,9 +11,9 @@ import { rulesInForce } from '../store/review/rules.ts';
 import { readSiteState } from '../store/site/site-state.ts';
 import { formatBytes, formatSeconds, type ProgressLine, throttled } from '../telemetry/print.ts';
 import { type App, noticeOtherPlace } from './app.ts';
-import { awaitQuiet, describePause, INTERRUPTED } from './await-quiet.ts';
+import { awaitSending, describePause, INTERRUPTED } from './await-quiet.ts';
 import type { PullReport } from './conclude-pull.ts';
-import { type Blocker, type ConcludedEnd, concludePull, pausedReport } from './conclude-pull.ts';
+import { concludePull, type PullEndToConclude, pausedReport, type SendingBlocker } from './conclude-pull.ts';
 import type { Engine } from './engine.ts';
 import { tokenDigests } from './open-site-client.ts';
 import { UserError } from './stop-signal.ts';
@@ -55,7 +55,7 @@ export async function sendAndConclude(
   sending: () => Promise<Engine>,
   setup: FeedSetup,
   options: MirrorOptions,
-  { end, startedAt }: { readonly end: ConcludedEnd; readonly startedAt: number },
+  { end, startedAt }: { readonly end: PullEndToConclude; readonly startedAt: number },
 ): Promise<PullReport> {
   await decideByRules(app, setup, options);
   let blocker = await sendAll(app, sending, setup, options);
@@ -123,7 +123,7 @@ async function sendAll(
   sending: () => Promise<Engine>,
   setup: FeedSetup,
   { signal, progress }: MirrorOptions,
-): Promise<Blocker | undefined> {
+): Promise<SendingBlocker | undefined> {
   // Do not start sending after an interruption.
   if (signal.aborted) return { worth: 'if_unsent', message: INTERRUPTED };
   if (await withRetry(() => isIdle(app, setup), signal)) return undefined;
@@ -136,7 +136,7 @@ async function sendAll(
   }
   engine.wake();
   const onCheck = progress === undefined ? undefined : await showSending(app, setup, progress, signal);
-  const rest = await awaitQuiet(app, engine, setup.site, [setup.feed], { signal, onCheck });
+  const rest = await awaitSending(app, engine, setup.site, [setup.feed], { signal, onCheck });
   if (rest.kind === 'waiting') {
     const { message, isPaused } = rest;
     return isPaused === true ? { worth: 'always', message, isPaused } : { worth: 'if_unsent', message };

@@ -11,14 +11,14 @@ import { unconfiguredFeeds } from '../store/feed/unconfigured-feeds.ts';
 import { listPauses } from '../store/locks/pauses.ts';
 import type { LiveProcess } from '../store/locks/processes.ts';
 import { type PullHistory, readPullHistories } from '../store/pull/pull-history.ts';
-import { findMove, type Move } from '../store/site/known-address.ts';
+import { findMove, type SiteMove } from '../store/site/known-address.ts';
 import { undeletedOrphans } from '../store/site/orphan-site-jobs.ts';
 import { onlyAsksToWait } from '../store/site/recent-requests.ts';
 import { readSiteState, type SiteState, stateAt } from '../store/site/site-state.ts';
 import type { App } from './app.ts';
 import { tokenDigests } from './open-site-client.ts';
 import { keptFormer, nameOfProcess } from './reload.ts';
-import { describeLate, isLate, lastDue } from './schedule/next-run.ts';
+import { describeLate, isLate, latestDueTime } from './schedule/next-run.ts';
 
 /** A feed is stale after this many scheduled runs without a complete pull, but not before this time. */
 const MISSED_RUNS = 3;
@@ -35,7 +35,8 @@ export function feedFacts(config: Config, progress: FeedHealth, runningSince?: D
   return {
     ...facts,
     broken: config.brokenFeeds.get(facts.feed)?.complaints.map(complaintLine).join('; '),
-    staleBefore: settings === undefined ? undefined : staleBefore(settings, facts.history, runningSince, new Date()),
+    staleBefore:
+      settings === undefined ? undefined : latestCompleteDeadline(settings, facts.history, runningSince, new Date()),
     scheduled: settings?.schedule !== undefined,
     late: schedule !== undefined && isLate(schedule) ? describeLate(schedule) : undefined,
   };
@@ -45,7 +46,7 @@ export function feedFacts(config: Config, progress: FeedHealth, runningSince?: D
  * The last complete pull must not be older than this; `undefined`: no setting says how often there is one, or it is
  * recent anyway.
  */
-export function staleBefore(
+export function latestCompleteDeadline(
   { schedule, timeZone, staleAfterMs }: Pick<FeedConfig, 'schedule' | 'timeZone' | 'staleAfterMs'>,
   history: Pick<PullHistory, 'lastComplete'> | undefined,
   runningSince: Date | undefined,
@@ -57,14 +58,14 @@ export function staleBefore(
   // Parsing a cron expression costs more than everything else here, and there may be a thousand.
   if (Math.max(history?.lastComplete?.at.getTime() ?? 0, runningSince?.getTime() ?? 0) >= least.getTime())
     return undefined;
-  const due = lastDue({ pattern: schedule, timeZone }, now, MISSED_RUNS);
+  const due = latestDueTime({ pattern: schedule, timeZone }, now, MISSED_RUNS);
   return due < least ? due : least;
 }
 
 /** @param refused other running processes whose token the site refuses. */
 export const siteFacts = (
   state: SiteState,
-  move: Move | undefined,
+  move: SiteMove | undefined,
   asksToWait: boolean,
   refused: readonly LiveProcess[] = [],
 ): SiteFacts => ({

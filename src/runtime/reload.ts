@@ -22,7 +22,7 @@ import { type LiveProcess, liveProcesses, type ProcessAbout, tokenPart } from '.
 import type { Database, Queryable } from '../store/postgres/database.ts';
 import { createLogger, type Logger } from '../telemetry/log.ts';
 import { formatTime } from '../telemetry/times.ts';
-import { type App, configSecrets, expectSecrets, leavingOutAbsent, readConfig } from './app.ts';
+import { type App, configSecrets, expectSecrets, readConfig, withoutFeedsLackingSecrets } from './app.ts';
 import { chooseFeeds } from './feed-setups.ts';
 import { UserError } from './stop-signal.ts';
 
@@ -213,7 +213,7 @@ export async function startReloading(app: App, options: ReloadOptions): Promise<
 async function readAgain(present: Config, { command, path, secrets }: ReloadOptions): Promise<Config> {
   const written = await readConfig({ ...(path === undefined ? {} : { config: path }) });
   // Workers send what others pull, and need no secret of a source.
-  const next = command === 'work' ? written : leavingOutAbsent(written);
+  const next = command === 'work' ? written : withoutFeedsLackingSecrets(written);
   expectSecrets(next, secrets);
   const wasBroken = new Set(brokenIn(present).map(({ feed }) => feed));
   const complaints = [...next.brokenFeeds].flatMap(([feed, broken]) => (wasBroken.has(feed) ? [] : broken.complaints));

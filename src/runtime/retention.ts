@@ -1,6 +1,6 @@
 // Makes parts for new rows before anything is sent. Notes the sizes of review groups and removes old rows: regularly in `start` and
 // `work`, after the mirroring in `sync`, once an hour across all processes.
-import { type Rounds, startRounds } from '../flow/pause.ts';
+import { type RepeatedWork, startRounds } from '../flow/pause.ts';
 import { describePassing } from '../store/postgres/transient-error.ts';
 import { forgetGroupCounts, noteGroupCounts } from '../store/review/review-groups.ts';
 import { foldReviewCounts } from '../store/review/review-totals.ts';
@@ -21,7 +21,7 @@ const EVERY_MS = 10 * 60_000;
 const AFTER_SYNC_MS = 10_000;
 
 /** Removes old rows regularly while the process runs. */
-export const startRetention = (app: App): Rounds =>
+export const startRetention = (app: App): RepeatedWork =>
   startRounds((signal) => removeOldRows(app, signal), { firstAfterMs: FIRST_AFTER_MS, everyMs: EVERY_MS });
 
 /** Removes old rows for a limited time, before a command ends. */

@@ -3,7 +3,7 @@
 import { hash } from 'node:crypto';
 import { isLoopback } from '../config/build/web-config.ts';
 import { type AlertDestination, type Config, namedFeeds } from '../config/config.ts';
-import { endsWithin, type Rounds, startRounds } from '../flow/pause.ts';
+import { endsWithin, type RepeatedWork, startRounds } from '../flow/pause.ts';
 import { tell } from '../plan/message.ts';
 import { type PersonsPause, pausesOf } from '../plan/pause-words.ts';
 import {
@@ -20,7 +20,7 @@ import { readHeldOffers } from '../review/held-offer.ts';
 import { rekeyedFeeds } from '../store/change/rekey/read-rekey.ts';
 import { readSchedules } from '../store/feed/feed-schedule.ts';
 import { lockKey } from '../store/locks/advisory-locks.ts';
-import { type Leadership, standForLead } from '../store/locks/leadership.ts';
+import { createCandidacy, type Leadership } from '../store/locks/leadership.ts';
 import { listPauses } from '../store/locks/pauses.ts';
 import { countWorkers } from '../store/locks/processes.ts';
 import { describePassing } from '../store/postgres/transient-error.ts';
@@ -35,10 +35,10 @@ import {
 } from '../store/status/open-alerts.ts';
 import {
   claimMessage,
+  MESSAGE_TOPICS,
   noteDelivered,
   noteFailed,
   setSubscriptions,
-  TOPICS,
   type Topic,
 } from '../store/status/outbox.ts';
 import type { AlertData, AlertKind, AlertMessage, AlertPayload } from '../telemetry/alert-message.ts';
@@ -86,7 +86,7 @@ export async function startAlerts(app: App, timing: AlertTiming = TIMING): Promi
   }
   const watched = [...config.alerts.values()].map((destination) => {
     const evaluator = evaluatorOf(destination.name);
-    return { destination, evaluator, lead: standForLead(db, evaluator) };
+    return { destination, evaluator, lead: createCandidacy(db, evaluator) };
   });
   // Until this configuration's locks are held, any process that renews its own subscriptions ends those of this configuration.
   await Promise.all(watched.map(({ lead }) => lead.holds().catch(() => false)));
@@ -132,7 +132,7 @@ function watch(
   app: App,
   { destination, evaluator, lead }: Watched,
   { runningSince, timing, cutOff }: Watching,
-): Rounds {
+): RepeatedWork {
   const fields = { destination: destination.name };
   async function evaluateIfLeading(): Promise<void> {
     if (await lead.holds()) await evaluateAlerts(app, destination, evaluator, runningSince);
@@ -143,7 +143,7 @@ function watch(
       trouble: 'alerts not checked, will retry',
       fields,
     }),
-    ...TOPICS.map((topic) =>
+    ...MESSAGE_TOPICS.map((topic) =>
       repeat(app, (signal) => sendMessages(app, destination, topic, { signal, cutOff }), {
         everyMs: timing.sendEveryMs,
         trouble: 'alerts not sent, will retry',
@@ -163,7 +163,7 @@ function repeat(
   { log }: App,
   work: (signal: AbortSignal) => Promise<unknown>,
   { everyMs, trouble, fields = {} }: { readonly everyMs: number; readonly trouble: string; readonly fields?: object },
-): Rounds {
+): RepeatedWork {
   return startRounds(
     async (signal) => {
       try {
@@ -349,7 +349,7 @@ const RETRY_AFTER_MS = [
 /** An endpoint may ask for more time, but not for ever. */
 const LONGEST_WAIT_MS = 24 * 60 * MINUTE;
 
-export interface Sent {
+export interface SentMessages {
   readonly delivered: number;
   readonly failed: number;
 }
@@ -366,7 +366,7 @@ export async function sendMessages(
   topic: Topic,
   { signal, cutOff }: { readonly signal: AbortSignal; readonly cutOff?: AbortSignal },
   claim = claimMessage,
-): Promise<Sent> {
+): Promise<SentMessages> {
   const scrub = scrubPayload(config);
   let delivered = 0;
   let failed = 0;

@@ -7,7 +7,7 @@ import { SESSION_SECONDS } from './accounts.ts';
 import type { JobSite, SiteEnv } from './job-site.ts';
 import { SESSION_COOKIE } from './job-site.ts';
 import { Field, Layout, type Visit } from './layout.tsx';
-import { formOf, localPath, plainVisit, show, toLogin } from './visit.ts';
+import { formOf, localPath, show, toLogin, visitWithoutForms } from './visit.ts';
 
 const MAX_PASSWORD = 200;
 const emailAddress = /^[^\s@]+@[^\s@]+$/;
@@ -35,7 +35,7 @@ export function addAccountRoutes(app: Hono<SiteEnv>, site: JobSite): void {
   };
 
   app.get('/register', (c) =>
-    show(c, <RegisterPage visit={plainVisit(c)} email="" next={c.req.query('next') ?? ''} errors={{}} />),
+    show(c, <RegisterPage visit={visitWithoutForms(c)} email="" next={c.req.query('next') ?? ''} errors={{}} />),
   );
 
   app.post('/register', async (c) => {
@@ -49,14 +49,14 @@ export function addAccountRoutes(app: Hono<SiteEnv>, site: JobSite): void {
     const account = errors.email || errors.password ? undefined : await site.accounts.register(email, password);
     if (!account) {
       errors.email ??= errors.password ? undefined : 'There is an account with this address. Log in instead.';
-      return show(c, <RegisterPage visit={plainVisit(c)} email={email} next={next} errors={errors} />, 422);
+      return show(c, <RegisterPage visit={visitWithoutForms(c)} email={email} next={next} errors={errors} />, 422);
     }
     await beginSession(c, account.id);
     return c.redirect(localPath(next), 303);
   });
 
   app.get('/login', (c) =>
-    show(c, <LoginPage visit={plainVisit(c)} email="" next={c.req.query('next') ?? ''} errors={{}} />),
+    show(c, <LoginPage visit={visitWithoutForms(c)} email="" next={c.req.query('next') ?? ''} errors={{}} />),
   );
 
   app.post('/login', async (c) => {
@@ -67,12 +67,12 @@ export function addAccountRoutes(app: Hono<SiteEnv>, site: JobSite): void {
     if (waitSeconds > 0) {
       c.header('retry-after', String(waitSeconds));
       const errors = { password: tooManyAttempts(waitSeconds) };
-      return show(c, <LoginPage visit={plainVisit(c)} email={email} next={next} errors={errors} />, 429);
+      return show(c, <LoginPage visit={visitWithoutForms(c)} email={email} next={next} errors={errors} />, 429);
     }
     const account = await site.accounts.logIn(email, entered('password'));
     if (!account) {
       const errors = { password: 'There is no account with this address and password.' };
-      return show(c, <LoginPage visit={plainVisit(c)} email={email} next={next} errors={errors} />, 422);
+      return show(c, <LoginPage visit={visitWithoutForms(c)} email={email} next={next} errors={errors} />, 422);
     }
     site.signIns.recordSuccess(address, email);
     await beginSession(c, account.id);
@@ -94,7 +94,7 @@ export function addAccountRoutes(app: Hono<SiteEnv>, site: JobSite): void {
     c.header('cache-control', 'no-store');
     return show(
       c,
-      <AccountPage visit={plainVisit(c)} email={account.email} token={token} errors={{}} changed={changed} />,
+      <AccountPage visit={visitWithoutForms(c)} email={account.email} token={token} errors={{}} changed={changed} />,
     );
   });
 
@@ -112,7 +112,7 @@ export function addAccountRoutes(app: Hono<SiteEnv>, site: JobSite): void {
       password: passwordError(entered('password')),
     };
     if (errors.current || errors.password) {
-      return show(c, <AccountPage visit={plainVisit(c)} email={account.email} errors={errors} />, 422);
+      return show(c, <AccountPage visit={visitWithoutForms(c)} email={account.email} errors={errors} />, 422);
     }
     await site.accounts.changePassword(account.id, entered('password'));
     // The change ended all sessions; this browser continues with a new one.

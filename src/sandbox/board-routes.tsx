@@ -7,7 +7,7 @@ import type { JobSite, SiteEnv } from './job-site.ts';
 import type { Job, JobFilter } from './jobs.ts';
 import { Day, Layout, MessagePage, Moment, placeOf, quantity, type Visit } from './layout.tsx';
 import type { RequestRecord } from './request-log.ts';
-import { plainVisit, show, toLogin, visitOf } from './visit.ts';
+import { show, toLogin, visitOf, visitWithoutForms } from './visit.ts';
 
 const NEWEST_SHOWN = 5;
 const REQUESTS_SHOWN = 200;
@@ -68,7 +68,7 @@ export function addBoardRoutes(app: Hono<SiteEnv>, site: JobSite): void {
     if (!state) {
       return show(
         c,
-        <MessagePage title="There is no such state" visit={plainVisit(c)}>
+        <MessagePage title="There is no such state" visit={visitWithoutForms(c)}>
           The <a href="/states">list of states</a> shows all states with jobs.
         </MessagePage>,
         404,
@@ -101,7 +101,7 @@ export function addBoardRoutes(app: Hono<SiteEnv>, site: JobSite): void {
 
   app.get('/requests', (c) => {
     const requests = site.requests.recent().slice(-REQUESTS_SHOWN).reverse();
-    return show(c, <RequestsPage visit={plainVisit(c)} requests={requests} total={site.requests.total()} />);
+    return show(c, <RequestsPage visit={visitWithoutForms(c)} requests={requests} total={site.requests.total()} />);
   });
 }
 

@@ -9,14 +9,14 @@ import type { JobSite, SiteEnv } from './job-site.ts';
 import type { Job, JobFields } from './jobs.ts';
 import { Field, Layout, MessagePage, Moment, placeOf, type Visit } from './layout.tsx';
 import type { SandboxSettings } from './settings.ts';
-import { formOf, plainVisit, show, toLogin, visitOf } from './visit.ts';
+import { formOf, show, toLogin, visitOf, visitWithoutForms } from './visit.ts';
 
 export function addJobRoutes(app: Hono<SiteEnv>, site: JobSite): void {
   const form = (c: Context<SiteEnv>, job: Job | undefined, fields: JobFields, errors: readonly JobError[]) =>
     show(
       c,
       <JobFormPage
-        visit={plainVisit(c)}
+        visit={visitWithoutForms(c)}
         title={job ? 'Edit the job' : 'Post a job'}
         action={job ? pathOf(job) : '/jobs'}
         fields={fields}
@@ -91,7 +91,7 @@ const pathOf = (job: Job): string => `/jobs/${encodeURIComponent(job.id)}`;
 const noSuchJob = (c: Context<SiteEnv>) =>
   show(
     c,
-    <MessagePage title="There is no such job" visit={plainVisit(c)}>
+    <MessagePage title="There is no such job" visit={visitWithoutForms(c)}>
       It may have been deleted. The <a href="/jobs">list of jobs</a> shows all of them.
     </MessagePage>,
     404,
@@ -100,7 +100,7 @@ const noSuchJob = (c: Context<SiteEnv>) =>
 const foreignJob = (c: Context<SiteEnv>) =>
   show(
     c,
-    <MessagePage title="This job is not yours" visit={plainVisit(c)}>
+    <MessagePage title="This job is not yours" visit={visitWithoutForms(c)}>
       You can read the jobs of other accounts, and change only your own.
     </MessagePage>,
     403,

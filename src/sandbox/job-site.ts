@@ -6,7 +6,7 @@ import type { HttpBindings } from '@hono/node-server';
 import type { Context } from 'hono';
 import { getCookie } from 'hono/cookie';
 import type { Account, AccountStore, SessionStore } from './accounts.ts';
-import type { Switchboard } from './interface/switchboard.ts';
+import type { FaultSwitch } from './interface/switchboard.ts';
 import type { JobStore } from './jobs.ts';
 import type { OpenRequest, RequestLog, SandboxLog } from './request-log.ts';
 import type { SandboxSettings } from './settings.ts';
@@ -19,7 +19,7 @@ export interface JobSite {
   readonly signIns: SignInLimit;
   readonly jobs: JobStore;
   readonly requests: RequestLog;
-  readonly faults: Switchboard;
+  readonly faults: FaultSwitch;
   readonly log: SandboxLog;
   /** Aborted when the sandbox closes. */
   readonly closing: AbortSignal;

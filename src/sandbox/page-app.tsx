@@ -13,7 +13,7 @@ import { addJobRoutes } from './job-routes.tsx';
 import type { JobSite, SiteEnv } from './job-site.ts';
 import { identify } from './job-site.ts';
 import { MessagePage } from './layout.tsx';
-import { plainVisit, show } from './visit.ts';
+import { show, visitWithoutForms } from './visit.ts';
 
 export async function createPageApp(site: JobSite): Promise<Hono<SiteEnv>> {
   const style = await readFile(join(packageRoot, 'src', 'sandbox', 'style.css'), 'utf8');
@@ -43,7 +43,7 @@ export async function createPageApp(site: JobSite): Promise<Hono<SiteEnv>> {
     c.header('www-authenticate', 'Basic realm="Jobs", charset="UTF-8"');
     return show(
       c,
-      <MessagePage title="This token is not valid" visit={plainVisit(c)}>
+      <MessagePage title="This token is not valid" visit={visitWithoutForms(c)}>
         Your current token is under <a href="/account">My Account</a>.
       </MessagePage>,
       401,
@@ -57,7 +57,7 @@ export async function createPageApp(site: JobSite): Promise<Hono<SiteEnv>> {
   app.notFound((c) =>
     show(
       c,
-      <MessagePage title="There is no such page" visit={plainVisit(c)}>
+      <MessagePage title="There is no such page" visit={visitWithoutForms(c)}>
         The address may be mistyped.
       </MessagePage>,
       404,
@@ -68,7 +68,7 @@ export async function createPageApp(site: JobSite): Promise<Hono<SiteEnv>> {
     if (!site.closing.aborted) site.log('page failed', { error: error.stack ?? error.message });
     return show(
       c,
-      <MessagePage title="Something went wrong" visit={plainVisit(c)}>
+      <MessagePage title="Something went wrong" visit={visitWithoutForms(c)}>
         The sandbox could not answer. Its log says why.
       </MessagePage>,
       500,

@@ -10,7 +10,7 @@ import { Pool } from 'pg';
 import { packageRoot } from '../config/package-root.ts';
 import { type EnsuredUser, ensureUser, openAccounts, openSessions } from './accounts.ts';
 import type { Fault } from './interface/fault-table.ts';
-import { createSwitchboard } from './interface/switchboard.ts';
+import { createFaultSwitch } from './interface/switchboard.ts';
 import { asksForXml, createXmlApp } from './interface/xml-app.ts';
 import { createSignInLimit, type JobSite } from './job-site.ts';
 import { type JobFields, openJobs } from './jobs.ts';
@@ -65,7 +65,7 @@ export async function startSandbox(options: SandboxOptions): Promise<Sandbox> {
   const pool = await openDatabase(options.databaseUrl, options.connections ?? 10, log);
   const accounts = openAccounts(pool);
   const requests = createRequestLog(options.keepRequests ?? 1_000);
-  const faults = createSwitchboard();
+  const faults = createFaultSwitch();
   const closing = new AbortController();
   // Every delayed request listens to this signal.
   setMaxListeners(0, closing.signal);

@@ -1,7 +1,7 @@
 // The settings for everything that site-interface.md leaves open: meaning, accepted values and default of each.
 
 /** `retryAfter` is `retry-after`. */
-export const dashed = (name: string): string => name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
+export const toKebabCase = (name: string): string => name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
 
 /** `true` is `yes`; everything else is as it is. */
 export const spell = (value: unknown): string => (typeof value === 'boolean' ? (value ? 'yes' : 'no') : String(value));
@@ -145,7 +145,7 @@ export const defaultSettings = Object.fromEntries(
 
 /** The descriptions of all settings. */
 export const settingDescriptions: readonly SettingDescription[] = entries.map(([name, setting]) => ({
-  name: dashed(name),
+  name: toKebabCase(name),
   description: setting.description,
   default: spell(setting.initial),
   accepts: setting.accepts,
@@ -158,7 +158,7 @@ export const settingDescriptions: readonly SettingDescription[] = entries.map(([
  * @throws Error that lists the settings, or the accepted values
  */
 export function readSetting(name: string, text: string): Partial<SandboxSettings> {
-  const entry = entries.find(([key]) => dashed(key) === name);
+  const entry = entries.find(([key]) => toKebabCase(key) === name);
   if (!entry)
     throw new Error(`no sandbox setting '${name}': there are ${settingDescriptions.map((s) => s.name).join(', ')}`);
   const value = entry[1].parse(text);

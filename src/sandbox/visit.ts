@@ -16,7 +16,7 @@ export function visitOf(c: Context<SiteEnv>): Visit {
 }
 
 /** A visit to a page for browsers only, such as a form. */
-export const plainVisit = (c: Context<SiteEnv>): Visit => ({ account: c.get('account') });
+export const visitWithoutForms = (c: Context<SiteEnv>): Visit => ({ account: c.get('account') });
 
 /** The response with a page. */
 export const show = (

@@ -2,7 +2,7 @@
 import { toUtf8 } from '../feed/decode/charset.ts';
 import { decompress } from '../feed/decode/gunzip.ts';
 import { unzipDocuments } from '../feed/decode/unzip-documents.ts';
-import { BrokenOff } from '../feed/source/source.ts';
+import { FeedReadingError } from '../feed/source/source.ts';
 import { type Network, openSource, type SourceConfig } from '../feed/source/sources.ts';
 
 /** Enough for hundreds of records. */
@@ -43,7 +43,7 @@ export async function readOpening(
     return { kind: 'failed', message: 'the source has no documents' };
   } catch (error) {
     signal.throwIfAborted();
-    if (error instanceof BrokenOff) return { kind: 'failed', message: error.message };
+    if (error instanceof FeedReadingError) return { kind: 'failed', message: error.message };
     throw error;
   } finally {
     ended.abort();

@@ -151,7 +151,7 @@ function fitOf(feed: FeedConfig, { trees }: SampledRecords): Fit | undefined {
   const used = new Map(census.used().map(({ path, exists }) => [path, exists]));
   const existing = [...used].flatMap(([path, exists]) => (exists ? [path] : []));
   const penalty = [...found.refused].reduce((sum, [field, count]) => sum + weightOf(field) * REFUSED * count, 0);
-  const fields = worthOfFields(found) + penalty / trees.length;
+  const fields = valueOfFields(found) + penalty / trees.length;
   return {
     score: fields + 0.2 * existing.length - 0.1 * (used.size - existing.length) + keyed / meant,
     yield: found,
@@ -165,7 +165,7 @@ export const mappedRecordsOf = (feed: FeedConfig, trees: readonly RecordTree[]):
 const weightOf = (field: string): number => WEIGHTS[field] ?? 0.5;
 
 /** What the fields of an average record are worth. */
-export const worthOfFields = ({ filled, records, skipped }: MappedRecords): number =>
+export const valueOfFields = ({ filled, records, skipped }: MappedRecords): number =>
   [...filled].reduce((sum, [field, count]) => sum + (weightOf(field) * count) / Math.max(1, records - skipped), 0);
 
 interface ReadRecords extends MappedRecords {

@@ -4,7 +4,7 @@ import type { FeedConfig } from '../config/config.ts';
 import { foreignCities, stateTable, usCities } from '../config/load-us-states.ts';
 import { type Preset, readPreset } from '../config/presets.ts';
 import type { WrittenFormat } from '../config/schema/format-schema.ts';
-import { EVERY_NAME } from '../posting/id-and-name.ts';
+import { TAKES_EVERY_NAME } from '../posting/id-and-name.ts';
 import { textPathsIn } from '../posting/paths/path-census.ts';
 import { parseValuePath, textsAt } from '../posting/paths/value-path.ts';
 import { compileStates } from '../posting/places.ts';
@@ -20,7 +20,7 @@ import {
   type MappedRecords,
   mappedRecordsOf,
   type PresetFit,
-  worthOfFields,
+  valueOfFields,
 } from './preset-fit.ts';
 import {
   hasSeveral,
@@ -56,7 +56,7 @@ export interface Proposal {
   readonly columns: readonly PathSample[];
   readonly notes: readonly string[];
   /** The second choice, and how it differs. */
-  readonly runnerUp?: RunnerUp;
+  readonly runnerUp?: SecondProposal;
 }
 
 export interface PathSample {
@@ -64,7 +64,7 @@ export interface PathSample {
   readonly values: readonly string[];
 }
 
-export interface RunnerUp {
+export interface SecondProposal {
   /** A preset, or `own`. */
   readonly format: string;
   /** Postings of the sampled records that it would send. */
@@ -134,7 +134,7 @@ export async function proposeFormat(request: ProposalRequest): Promise<ProposalR
 async function presetProposal(
   { preset, format, records, lenient, yield: found }: PresetFit,
   { bytes, address }: ProposalRequest,
-  runnerUp?: RunnerUp,
+  runnerUp?: SecondProposal,
 ): Promise<ProposalResult> {
   const proposal = {
     preset: { name: preset.name, description: format.description },
@@ -162,7 +162,7 @@ function isBetter(own: MappedRecords, { yield: preset, format }: PresetFit): boo
   // What the list lacks comes with the details.
   const known = new Set(format.details === undefined ? PLACE_FIELDS : [...PLACE_FIELDS, 'description']);
   const worth = (one: MappedRecords) =>
-    worthOfFields({ ...one, filled: new Map([...one.filled].filter(([field]) => !known.has(field))) });
+    valueOfFields({ ...one, filled: new Map([...one.filled].filter(([field]) => !known.has(field))) });
   return more > -own.records * CLEARLY_MORE && worth(own) > worth(preset) + CLEARLY_WORTH;
 }
 
@@ -172,7 +172,7 @@ const CLEARLY_MORE = 0.05;
 /** As much as the address in most postings. */
 const CLEARLY_WORTH = 0.7;
 
-function runnerUpOf(format: string, theirs: MappedRecords, chosen: MappedRecords): RunnerUp {
+function runnerUpOf(format: string, theirs: MappedRecords, chosen: MappedRecords): SecondProposal {
   const only = (one: MappedRecords, other: MappedRecords) =>
     [...one.filled.keys()].filter((field) => !other.filled.has(field));
   const { postings, records } = theirs;
@@ -418,7 +418,7 @@ function factsOf({ trees }: Pick<SampledRecords, 'trees'>): Pick<Proposal, 'path
   const columns = paths.map((path) => {
     const parsed = parseValuePath(path);
     const texts = first
-      .flatMap((tree) => textsAt(parsed, tree, 'plain', EVERY_NAME).slice(0, 1))
+      .flatMap((tree) => textsAt(parsed, tree, 'plain', TAKES_EVERY_NAME).slice(0, 1))
       .map((text) => text.trim());
     return { path, values: [...new Set(texts.filter((text) => text !== ''))].slice(0, SHOWN_VALUES) };
   });

@@ -48,7 +48,7 @@ export function areOfTwoJobs(one: SiteJobId, other: SiteJobId): boolean {
 const escapePattern = (text: string): string => text.replace(/[\\^$.*+?()[\]{}|/-]/g, '\\$&');
 
 /** Explains that a create's answer shows another job than was sent; `undefined`: it may be the same job. */
-export function tellOtherContent(job: ShownJob, expected: Expectation): string | undefined {
+export function explainOtherContent(job: ShownJob, expected: Expectation): string | undefined {
   const { fields = {}, referenceField, learnt = NOTHING_LEARNT } = expected;
   const other = tellOtherReference(job, { fields, referenceField, learnt });
   if (other !== undefined) return other;

@@ -24,7 +24,7 @@ export interface SiteJob {
   readonly fields: Fields;
   /** What the XML states about values, also about those that are `nil`, which are no fields. Absent: nothing. */
   readonly types?: StatedTypes;
-  /** The fields as the site sent them, for comparison only: see {@link toCompare}. Absent if they hold no token. */
+  /** The fields as the site sent them, for comparison only: see {@link withRevealedFields}. Absent if they hold no token. */
   readonly revealFields?: () => Fields;
   /** The site's own `created_at`, if it could be read as a time. */
   readonly createdAt?: Date;
@@ -33,7 +33,7 @@ export interface SiteJob {
 }
 
 /** The job with its fields as the site sent them. They may hold the token: compare them, never store or show them. */
-export const toCompare = <Job extends Pick<SiteJob, 'fields' | 'revealFields'>>(siteJob: Job): Job =>
+export const withRevealedFields = <Job extends Pick<SiteJob, 'fields' | 'revealFields'>>(siteJob: Job): Job =>
   siteJob.revealFields === undefined ? siteJob : { ...siteJob, fields: siteJob.revealFields() };
 
 /** The classified result of one request. Ordered rules in `outcome.ts` choose exactly one. */
@@ -159,7 +159,7 @@ export interface Unproven {
 }
 
 /** The result of one harmless GET. */
-export interface Probe {
+export interface ProbeResult {
   /** `accepted`: the interface is there, as far as a GET can prove it. */
   readonly kind: Exclude<Outcome['kind'], 'created' | 'gone' | 'rejected' | 'foreign' | 'unconfirmed' | 'set_up'>;
   /** What came back, and what to do about it. */
@@ -236,7 +236,7 @@ export interface SiteClient {
     once?: boolean,
   ): Promise<Listing>;
   /** Sends one harmless GET to check that the interface is there and accepts the token. */
-  probe(signal?: AbortSignal): Promise<Probe>;
+  probe(signal?: AbortSignal): Promise<ProbeResult>;
   /** Checks whether reading this proves that the site accepts the token: one harmless GET. */
   checkToken(of: Readable, signal?: AbortSignal): Promise<TokenCheck>;
   close(): Promise<void>;
@@ -264,5 +264,5 @@ export const statesDeletion = ({ fields }: Pick<SiteJob, 'fields'>): boolean =>
   });
 
 /** The shown job, unless it says that it was deleted. */
-export const unlessDeleted = (shown: SiteJob | undefined): SiteJob | undefined =>
+export const shownUnlessDeleted = (shown: SiteJob | undefined): SiteJob | undefined =>
   shown === undefined || statesDeletion(shown) ? undefined : shown;

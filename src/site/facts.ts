@@ -1,7 +1,7 @@
 // Extracts from an answer the facts by which it is classified: status, job, errors, page or document.
 import type { SiteJobId } from '../posting/identifiers.ts';
 import type { Problem } from '../posting/posting.ts';
-import { areOfTwoJobs, type Expectation, tellOtherContent, tellOtherReference } from './contradiction.ts';
+import { areOfTwoJobs, type Expectation, explainOtherContent, tellOtherReference } from './contradiction.ts';
 import type { SiteJob } from './exchange.ts';
 import { isInDoubt, readFailureIndicator } from './failure-indicator.ts';
 import { type JobAddress, type Resource, readJobUrl, redirectAfterWrite } from './http/job-address.ts';
@@ -40,7 +40,7 @@ export interface Reply {
 }
 
 /** What must be known about a reply to classify it. Functions are evaluated only when called. */
-export interface Facts extends Pick<Reply, 'sent' | 'status' | 'retryAfterMs' | 'trouble'> {
+export interface ReplyFacts extends Pick<Reply, 'sent' | 'status' | 'retryAfterMs' | 'trouble'> {
   /** The job named in `Location` or in the body. */
   readonly siteJob?: SiteJob;
   /** Evidence that the answer is about another job than the request, or about two jobs. */
@@ -71,7 +71,7 @@ export interface Facts extends Pick<Reply, 'sent' | 'status' | 'retryAfterMs' | 
  * promises it as the URL of the new job, and later requests use that ID. A `Location` on another host still yields its
  * ID; nothing is ever sent there. A `Location` of another form counts only under 201 and if the body has no ID.
  */
-export function gatherFacts(reply: Reply): Facts {
+export function gatherFacts(reply: Reply): ReplyFacts {
   const { root } = reply.document ?? { root: readXml(reply.body) };
   const address = reply.location === undefined ? {} : readJobUrl(reply.location, reply.url, reply.resource);
   const element = root && findJob(root, reply.resource);
@@ -85,7 +85,7 @@ export function gatherFacts(reply: Reply): Facts {
     trouble: reply.trouble,
     siteJob,
     otherJob: () => tellOtherJob(reply, address, job),
-    otherContent: () => tellOtherContent(job, reply.expected ?? {}),
+    otherContent: () => explainOtherContent(job, reply.expected ?? {}),
     otherPosting: () => tellOtherReference(job, reply.expected ?? {}),
     problems: root ? readErrors(root) : [],
     failureIndicators: once(() => (root ? readFailureIndicator(root, reply.resource?.element) : [])),
@@ -169,7 +169,7 @@ function targetOf(reply: Reply): string | undefined {
  * XML and find no job by it, so the site is asked.
  * @param show fetches a job; throws if the site gave no clear answer
  */
-export async function idInstead(
+export async function idInPlaceOfSlug(
   id: SiteJobId,
   { ownId }: SiteJob,
   show: (id: SiteJobId) => Promise<SiteJob | undefined>,

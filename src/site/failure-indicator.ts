@@ -1,6 +1,6 @@
 // Finds what a success answer says against the request in any form other than an errors document.
 import type { Problem } from '../posting/posting.ts';
-import { firstOf, isMessage, isNothing, readErrorElement, readMessages } from './xml/problems.ts';
+import { firstOf, isMessage, readErrorElement, readMessages, saysNothingIsWrong } from './xml/problems.ts';
 import { foldName, type XmlElement } from './xml/xml-events.ts';
 import { childrenOf, isNamed, legibleText, MAX_LEGIBLE } from './xml/xml-tree.ts';
 
@@ -53,12 +53,12 @@ interface Failure {
 
 function* findFailures(element: XmlElement, depth: number): Generator<Failure> {
   if (isNamedAfterFailure(element.name)) {
-    if (!isNothing(legibleText(element))) yield { element };
+    if (!saysNothingIsWrong(legibleText(element))) yield { element };
     return;
   }
   let isMarked = false;
   for (const [name, value] of element.attributes) {
-    if (!isNamedAfterFailure(name) || isNothing(value)) continue;
+    if (!isNamedAfterFailure(name) || saysNothingIsWrong(value)) continue;
     isMarked = true;
     yield { element, value };
   }

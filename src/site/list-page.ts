@@ -289,13 +289,13 @@ const rangeTotal = (contentRange: string): string => /\/(\d+)$/.exec(contentRang
  * Where to continue. `promise`: what says that there is more: a link, the number of pages, or the number of jobs;
  * absent: the next page is only tried. `end`: the page says that it is the last.
  */
-export type Onward =
+export type NextListPage =
   | { readonly kind: 'page'; readonly url: URL; readonly promise: 'linked' | 'numbered' | 'counted' | undefined }
   | { readonly kind: 'end' }
   | { readonly kind: 'nowhere'; readonly why: string };
 
 /** A page that was requested. */
-export type Asked = Extract<Onward, { kind: 'page' }>;
+export type Asked = Extract<NextListPage, { kind: 'page' }>;
 
 /**
  * Follows `next` links on the same origin; otherwise increments the query parameter `page`, or `offset` if the page
@@ -304,7 +304,7 @@ export type Asked = Extract<Onward, { kind: 'page' }>;
  * @param onPage jobs on this page.
  * @param soFar jobs of the list up to here.
  */
-export function findNext(hints: PageHints, asked: Asked, onPage: number, soFar: number): Onward {
+export function findNext(hints: PageHints, asked: Asked, onPage: number, soFar: number): NextListPage {
   const { next, total, totalPages, offset } = hints;
   if (next !== undefined && !/^\d+$/.test(next)) return next === '' ? { kind: 'end' } : follow(next, asked.url);
   const current = hints.page ?? numberOf(asked.url);
@@ -318,7 +318,7 @@ export function findNext(hints: PageHints, asked: Asked, onPage: number, soFar: 
   return asked.promise === 'linked' ? { kind: 'end' } : { kind: 'page', url, promise: undefined };
 }
 
-function follow(next: string, from: URL): Onward {
+function follow(next: string, from: URL): NextListPage {
   if (!URL.canParse(next, from.href)) {
     return { kind: 'nowhere', why: `its link to the next page is no URL: ${next.slice(0, 100)}` };
   }

@@ -8,7 +8,7 @@ import {
   type Asked,
   findMixUp,
   findNext,
-  type Onward,
+  type NextListPage,
   type PageAnswer,
   type PageHints,
   type TakeJob,
@@ -248,7 +248,7 @@ class ListTrail {
   }
 
   /** A page that was promised, or that promises another one, must have new jobs. */
-  #checkNews({ number, asked, hints, counts }: ReadPage, next: Onward): string | undefined {
+  #checkNews({ number, asked, hints, counts }: ReadPage, next: NextListPage): string | undefined {
     if (counts.added > 0 || (counts.jobs === 0 && next.kind === 'end' && asked.promise !== 'numbered'))
       return undefined;
     const mixUp = findMixUp(hints, asked.url);

@@ -1,9 +1,9 @@
 // Classifies what the network and the site did with one request as exactly one outcome, by an ordered table of rules.
 import type { Problem } from '../posting/posting.ts';
 import type { Outcome, SiteRequest } from './exchange.ts';
-import { type Facts, gatherFacts, type Reply } from './facts.ts';
+import { gatherFacts, type Reply, type ReplyFacts } from './facts.ts';
 import { readSetUpFault, type SetUpFault } from './set-up-fault.ts';
-import { attributeTo } from './xml/problems.ts';
+import { problemAttribution } from './xml/problems.ts';
 
 /** One line of the classification. The first rule that applies decides. */
 export interface OutcomeRule {
@@ -14,18 +14,18 @@ export interface OutcomeRule {
   /** The reason; appears in docs/outcomes.md. */
   readonly because: string;
   /** The outcome, or nothing if the rule does not apply. */
-  readonly conclude: (facts: Facts) => Outcome | false | undefined;
+  readonly conclude: (facts: ReplyFacts) => Outcome | false | undefined;
 }
 
 const all: OutcomeRule['requests'] = ['create', 'update', 'delete'];
 const create: OutcomeRule['requests'] = ['create'];
 const updateOrDelete: OutcomeRule['requests'] = ['update', 'delete'];
 
-const is = (facts: Facts, ...statuses: readonly number[]): boolean => statuses.includes(facts.status);
-const success = (facts: Facts): boolean => Math.floor(facts.status / 100) === 2;
-const redirect = (facts: Facts): boolean => Math.floor(facts.status / 100) === 3;
-const refusal = (facts: Facts): boolean => Math.floor(facts.status / 100) === 4;
-const failure = (facts: Facts): boolean => Math.floor(facts.status / 100) === 5;
+const is = (facts: ReplyFacts, ...statuses: readonly number[]): boolean => statuses.includes(facts.status);
+const success = (facts: ReplyFacts): boolean => Math.floor(facts.status / 100) === 2;
+const redirect = (facts: ReplyFacts): boolean => Math.floor(facts.status / 100) === 3;
+const refusal = (facts: ReplyFacts): boolean => Math.floor(facts.status / 100) === 4;
+const failure = (facts: ReplyFacts): boolean => Math.floor(facts.status / 100) === 5;
 
 /**
  * The classification, in order (docs/outcomes.md; site-interface.md, sections 4, 5 and 7). The interface leaves the
@@ -268,7 +268,7 @@ export function judge(request: SiteRequest['kind'], reply: Reply): Outcome {
   const setUp =
     request === 'delete' ? undefined : readSetUpFault(found, { status: facts.status, isSignIn, fields: names });
   if (outcome.kind === 'unknown') return setUp === undefined ? outcome : { ...outcome, setUp: setUp.looksLike };
-  const problems = namedBy(found, setUp).flatMap(attributeTo(names));
+  const problems = namedBy(found, setUp).flatMap(problemAttribution(names));
   if (outcome.kind === 'forbidden')
     return setUp?.isCertain === true ? { kind: 'rejected', problems, setUp } : { ...outcome, problems };
   const isDone = outcome.kind !== 'rejected' || outcome.perhapsDone === true;
@@ -281,7 +281,7 @@ const namedBy = (problems: readonly Problem[], setUp: SetUpFault | undefined): r
     ? problems
     : problems.flatMap((problem) => (setUp.fields ?? []).map((field) => ({ ...problem, field })));
 
-function classify(request: SiteRequest['kind'], facts: Facts): Outcome {
+function classify(request: SiteRequest['kind'], facts: ReplyFacts): Outcome {
   for (const rule of outcomeRules) {
     const outcome = rule.requests.includes(request) && rule.conclude(facts);
     if (outcome) return outcome;
@@ -297,12 +297,12 @@ const serverTrouble =
 
 const isAboutJob = (problem: Problem): boolean => problem.field !== undefined || !serverTrouble.test(problem.message);
 
-function tell(facts: Facts): readonly Problem[] {
+function tell(facts: ReplyFacts): readonly Problem[] {
   const reasons = facts.reasons();
   return reasons.length > 0 ? reasons : [{ message: `The site answered ${facts.status} and gave no reason` }];
 }
 
-function firstReason(facts: Facts): string {
+function firstReason(facts: ReplyFacts): string {
   const [reason] = facts.reasons();
   return reason ? `: ${reason.message}` : '';
 }
@@ -313,23 +313,23 @@ function contradicted(message: string | undefined): Outcome | undefined {
     : { kind: 'unknown', message: `The answer contradicts the request: ${message}`, contradicts: true };
 }
 
-function unknown(facts: Facts): Outcome {
+function unknown(facts: ReplyFacts): Outcome {
   const trouble = facts.trouble === undefined ? '' : ` (${facts.trouble})`;
   return { kind: 'unknown', message: `The site answered ${facts.status}${trouble}${firstReason(facts)}` };
 }
 
-const misconfigured = (facts: Facts, advice: string): Outcome => ({
+const misconfigured = (facts: ReplyFacts, advice: string): Outcome => ({
   kind: 'misconfigured',
   message: `${advice} (status ${facts.status}${firstReason(facts)})`,
 });
 
-const redirectsOn = (facts: Facts) => (is(facts, 302, 303) ? facts.redirectsOn() : undefined);
+const redirectsOn = (facts: ReplyFacts) => (is(facts, 302, 303) ? facts.redirectsOn() : undefined);
 
-const notFollowed = (facts: Facts) =>
+const notFollowed = (facts: ReplyFacts) =>
   ({
     kind: 'misconfigured',
     message: `${redirected(facts)}. Redirects are not followed; correct base_url`,
   }) as const;
 
-const redirected = (facts: Facts): string =>
+const redirected = (facts: ReplyFacts): string =>
   `The site answered ${facts.status} and redirects to ${facts.redirectTarget() ?? 'nowhere'}`;

@@ -1,5 +1,5 @@
 // Judges what the answer to one harmless GET proves about the site and the token, and describes it.
-import type { Probe, TokenCheck } from './exchange.ts';
+import type { ProbeResult, TokenCheck } from './exchange.ts';
 import { isHtml } from './facts.ts';
 import type { Answer, AnswerHead } from './http/transport.ts';
 import type { PageAnswer } from './list-page.ts';
@@ -17,9 +17,9 @@ export interface Probed {
  * there may be nothing to read, and anything but an HTML page counts, even a 404: the token was not refused. Less is
  * enough to resume a paused site, because the next request tells: only an HTML page instead of a list prevents it.
  */
-export function judgeProbe(answer: PageAnswer, probed: Probed): Probe {
+export function judgeProbe(answer: PageAnswer, probed: Probed): ProbeResult {
   const { status, trouble } = answer;
-  const no = (kind: Probe['kind'], message: string): Probe => ({
+  const no = (kind: ProbeResult['kind'], message: string): ProbeResult => ({
     kind,
     message,
     mayResume: false,

@@ -7,7 +7,7 @@ import type { Queryable } from '../store/postgres/database.ts';
 import { type Client, clientReader, limiter, type ReadClient } from './limits.ts';
 import { ProblemError } from './problem.ts';
 import { type Sessions, sameSecret, sessionsFor } from './sessions.ts';
-import { headerOfProxy, isOpen, namesThisMachine, type Visitor, visitorOf } from './visitor.ts';
+import { headerOfProxy, isOpen, isOwnHostName, type Visitor, visitorOf } from './visitor.ts';
 
 export interface Access {
   readonly readClient: ReadClient;
@@ -51,7 +51,7 @@ export function accessTo(
 const isFromHere = (request: IncomingMessage): boolean =>
   isLoopbackAddress(plainAddress(request.socket.remoteAddress ?? '')) &&
   headerOfProxy(request) === undefined &&
-  namesThisMachine(request.headers.host ?? 'localhost');
+  isOwnHostName(request.headers.host ?? 'localhost');
 
 const NOT_FROM_HERE = {
   status: 403,

@@ -6,17 +6,17 @@ import { join } from 'node:path';
 import { Hono, type Context as HonoContext } from 'hono';
 import { z } from 'zod';
 import { packageRoot } from '../config/package-root.ts';
-import type { Control } from '../operations/control.ts';
+import type { ProcessControl } from '../operations/control.ts';
 import type { App } from '../runtime/app.ts';
 import { OPERATIONS } from './http-routes.ts';
-import { csvResponse, ProblemError, problemAnswer, problemResponse, TITLES } from './problem.ts';
-import { type HttpOperation, type OperationResult, once, readRequest } from './read-request.ts';
+import { csvResponse, PROBLEM_TITLES, ProblemError, problemAnswer, problemResponse } from './problem.ts';
+import { doOnce, type HttpOperation, type OperationResult, readRequest } from './read-request.ts';
 import { expectOwnPage, unauthorized, type Visitor } from './visitor.ts';
 import type { WebEnv } from './web-env.ts';
 
 const API = '/api/v1';
 
-export function apiRoutes(app: App, control: Control): Hono<WebEnv> {
+export function apiRoutes(app: App, control: ProcessControl): Hono<WebEnv> {
   const api = new Hono<WebEnv>();
   const use = async (c: HonoContext<WebEnv>): Promise<Visitor> => {
     const visitor = await c.get('visitor')();
@@ -49,7 +49,11 @@ export function apiRoutes(app: App, control: Control): Hono<WebEnv> {
       const answer = async () => respond(c, written(await operation.run(input, asked)));
       if (isRead) return answer();
       const key = c.req.header('idempotency-key');
-      return once(app.db, { who: visitor.actor, key, target: `${c.req.method} ${c.req.path}`, body: rawBody }, answer);
+      return doOnce(
+        app.db,
+        { who: visitor.actor, key, target: `${c.req.method} ${c.req.path}`, body: rawBody },
+        answer,
+      );
     });
   }
   for (const path of new Set(OPERATIONS.map((operation) => operation.path))) {
@@ -162,12 +166,12 @@ function operationObject(operation: HttpOperation): Json {
           ...(operation.csv === undefined ? {} : { 'text/csv': { schema: { type: 'string' } } }),
         },
       },
-      ...Object.fromEntries(problemsOf(operation).map((code) => [code, problemResponseObject(TITLES[code])])),
+      ...Object.fromEntries(problemsOf(operation).map((code) => [code, problemResponseObject(PROBLEM_TITLES[code])])),
     },
   };
 }
 
-const problemsOf = ({ method, path }: HttpOperation): readonly (keyof typeof TITLES)[] => [
+const problemsOf = ({ method, path }: HttpOperation): readonly (keyof typeof PROBLEM_TITLES)[] => [
   400,
   401,
   403,

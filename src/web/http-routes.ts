@@ -28,7 +28,7 @@ import {
 } from '../operations/decisions.ts';
 import { keepFeedSample, planFeedText, recogniseSource, tryFeedText } from '../operations/feed-setup.ts';
 import { listUploads, restoreOfUpload, uploadFeed } from '../operations/feed-uploads.ts';
-import { renewOfFeed, resumeStoppedFeed } from '../operations/feeds.ts';
+import { renewFeed, resumeStoppedFeed } from '../operations/feeds.ts';
 import type { ListOperation, Operation, PageOperation, SingleOperation } from '../operations/operation.ts';
 import { endPersonsPause, pauseSending } from '../operations/pauses.ts';
 import { renewPosting, showPosting, syncPosting, undoEdit } from '../operations/postings.ts';
@@ -58,7 +58,7 @@ import {
   isOptional,
   limitSchema,
   membersOf,
-  NOTHING,
+  NO_MEMBERS,
 } from '../operations/scalars.ts';
 import { resumeConfiguredSite } from '../operations/sites.ts';
 import { listFeeds, listSites, showFeed, showStatus } from '../operations/status.ts';
@@ -99,7 +99,7 @@ function single(operation: SingleOperation): HttpOperation {
     scope,
     ...(mostBytes === undefined ? {} : { mostBytes }),
     params,
-    query: reads ? query : NOTHING,
+    query: reads ? query : NO_MEMBERS,
     body: reads ? undefined : body,
     status: locationOf === undefined ? 200 : 202,
     response: output,
@@ -170,7 +170,7 @@ function placed({ path, input }: Operation): { params: z.ZodObject; query: z.Zod
     const [first, ...rest] = forms.map(({ others }) => z.strictObject(others));
     const isWhole = forms.every(({ inPath }) => Object.keys(inPath).length === 0);
     const body = isWhole ? input : z.discriminatedUnion(input.def.discriminator, [first as z.ZodObject, ...rest]);
-    return { params: z.strictObject(asTexts(forms[0]?.inPath ?? {})), query: NOTHING, body };
+    return { params: z.strictObject(asTexts(forms[0]?.inPath ?? {})), query: NO_MEMBERS, body };
   }
   const { inPath, others } = split(input);
   return { params: z.strictObject(asTexts(inPath)), query: z.strictObject(asTexts(others)), body: bodyOf(others) };
@@ -209,7 +209,7 @@ const SERVED: readonly Operation[] = [
   restoreOfUpload,
   startFeedPull,
   resumeStoppedFeed,
-  renewOfFeed,
+  renewFeed,
   showFeedText,
   saveFeedText,
   checkFeedText,

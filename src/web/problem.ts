@@ -30,7 +30,7 @@ export class ProblemError extends Error {
   }
 }
 
-export const TITLES: Readonly<Record<HttpProblem['status'], string>> = {
+export const PROBLEM_TITLES: Readonly<Record<HttpProblem['status'], string>> = {
   400: 'Bad Request',
   401: 'Unauthorized',
   403: 'Forbidden',
@@ -48,7 +48,7 @@ export const TITLES: Readonly<Record<HttpProblem['status'], string>> = {
 export function problemResponse({ status, detail, faults, more, headers }: HttpProblem): Response {
   const body = {
     type: 'about:blank',
-    title: TITLES[status],
+    title: PROBLEM_TITLES[status],
     status,
     detail,
     ...(faults && { errors: faults }),

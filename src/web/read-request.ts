@@ -94,7 +94,7 @@ export interface RepeatableRequest {
 }
 
 /** Does the work once. Answers of errors that may pass are not kept. */
-export async function once(
+export async function doOnce(
   db: Database,
   { who, key, target, body, mayRepeat }: RepeatableRequest,
   answer: () => Promise<Response>,

@@ -60,7 +60,7 @@ export const headerOfProxy = ({ headers }: IncomingMessage): string | undefined 
   OF_PROXIES.find((name) => headers[name] !== undefined);
 
 /** Whether a `Host` header names this machine. A page elsewhere may have its own name point at it (DNS rebinding). */
-export const namesThisMachine = (host: string): boolean => isLoopback(host.replace(/:\d+$/, ''));
+export const isOwnHostName = (host: string): boolean => isLoopback(host.replace(/:\d+$/, ''));
 
 function expectLocal(request: IncomingMessage, { host }: Client): void {
   const proxied = headerOfProxy(request);
@@ -68,7 +68,7 @@ function expectLocal(request: IncomingMessage, { host }: Client): void {
     const detail = `the request came through a proxy (${proxied}), which needs web.users or web.tokens; configure them`;
     throw new ProblemError({ status: 403, detail });
   }
-  if (namesThisMachine(host)) return;
+  if (isOwnHostName(host)) return;
   throw new ProblemError({
     status: 403,
     detail: `without users and tokens, requests must be sent to this machine by the name localhost or 127.0.0.1, not ${host}; configure web.users or web.tokens`,

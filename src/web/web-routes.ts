@@ -4,7 +4,7 @@ import { Webhook, WebhookVerificationError } from 'standardwebhooks';
 import { z } from 'zod';
 import type { WebhookSender } from '../config/build/web-config.ts';
 import { shareReading } from '../flow/share-reading.ts';
-import type { Control } from '../operations/control.ts';
+import type { ProcessControl } from '../operations/control.ts';
 import { namedFeed, OperationRefused } from '../operations/operation.ts';
 import { keyText, nameText } from '../operations/scalars.ts';
 import { tell } from '../plan/message.ts';
@@ -22,15 +22,19 @@ import {
   badRequest,
   type HttpProblem,
   notFound,
+  PROBLEM_TITLES,
   ProblemError,
   problemResponse,
   receiveBody,
-  TITLES,
 } from './problem.ts';
-import { once } from './read-request.ts';
+import { doOnce } from './read-request.ts';
 import type { WebEnv } from './web-env.ts';
 
-export function webRoutes(app: App, control: Control, { readClient, readVisitor, sessions }: Access): Hono<WebEnv> {
+export function webRoutes(
+  app: App,
+  control: ProcessControl,
+  { readClient, readVisitor, sessions }: Access,
+): Hono<WebEnv> {
   const routes = new Hono<WebEnv>();
   routes.use(async (c, next) => {
     await next();
@@ -103,7 +107,7 @@ async function failed(c: Context<WebEnv>, problem: HttpProblem): Promise<Respons
   const isForProgram = /^\/(?:api|webhooks)\//.test(c.req.path) || !/\btext\/html\b/.test(c.req.header('accept') ?? '');
   if (isForProgram) return problemResponse(problem);
   const visit = { prefix: c.get('client')?.prefix ?? '', visitor: undefined };
-  const page = await ErrorPage({ visit, title: TITLES[problem.status], detail: problem.detail });
+  const page = await ErrorPage({ visit, title: PROBLEM_TITLES[problem.status], detail: problem.detail });
   return c.html(`${page}`, problem.status, { ...problem.headers });
 }
 
@@ -129,7 +133,7 @@ const messageSchema = z.discriminatedUnion('type', [
 
 const MOST_BYTES = 64 * 1024;
 
-function webhookRoutes(app: App, control: Control): Hono<WebEnv> {
+function webhookRoutes(app: App, control: ProcessControl): Hono<WebEnv> {
   const { webhooks, requestsPerMinute } = app.config.web;
   const limit = limiter(requestsPerMinute, 60_000);
   const routes = new Hono<WebEnv>();
@@ -147,7 +151,7 @@ function webhookRoutes(app: App, control: Control): Hono<WebEnv> {
     const who = `webhook ${name}`;
     // A message that is sent again, by its sender or by an eavesdropper, does nothing again, unless a process that died had begun it.
     const message = { who, key: id, target: 'webhook', body, mayRepeat: true };
-    return once(app.db, message, () => take(app, control, { who, sender, body }));
+    return doOnce(app.db, message, () => take(app, control, { who, sender, body }));
   });
   return routes;
 }
@@ -170,7 +174,7 @@ function isSigned({ secret }: WebhookSender, body: Buffer, headers: Readonly<Rec
 
 async function take(
   app: App,
-  control: Control,
+  control: ProcessControl,
   { who, sender, body }: { readonly who: string; readonly sender: WebhookSender; readonly body: Buffer },
 ): Promise<Response> {
   const { type, data } = readMessage(body);

@@ -7,7 +7,7 @@ import { mkdtemp, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { whatIsLacking } from '../../src/cli/run-process.ts';
+import { explainLowLimits } from '../../src/cli/run-process.ts';
 import { PROGRAM, SHIPPED_PROGRAM } from './program.ts';
 
 /** Most tests use the same data folder: creating a database takes longer than anything else here. */
@@ -60,8 +60,8 @@ describe('limits of the process', { tags: 'every-node' }, () => {
 
   // Newer versions of Node.js fail with such a small heap before they run anything.
   it('a heap that is too small: says how much is needed', () => {
-    expect(whatIsLacking(1024, 64)).toMatch(/^the heap is limited to 64 MiB, and 96 are needed; raise the limit: /);
-    expect(whatIsLacking(1024, 96)).toBeUndefined();
+    expect(explainLowLimits(1024, 64)).toMatch(/^the heap is limited to 64 MiB, and 96 are needed; raise the limit: /);
+    expect(explainLowLimits(1024, 96)).toBeUndefined();
   });
 
   it('a heap of 128 MB is enough for every command', async () => {

@@ -30,7 +30,7 @@ import { loadConfig } from '../../src/config/load-config.ts';
 import { feedName } from '../../src/posting/identifiers.ts';
 import { type FeedSetup, sourceAccess } from '../../src/pull/feed-setup.ts';
 import { feedSetups } from '../../src/runtime/feed-setups.ts';
-import { addFoundVersion, addressesFromHere } from '../../src/store/feed/feed-file-versions.ts';
+import { addFoundVersion, addressesOfLastSave } from '../../src/store/feed/feed-file-versions.ts';
 import { addUpload, keepNewest, readUploads } from '../../src/store/feed/feed-uploads.ts';
 import { type Database, openDatabase } from '../../src/store/postgres/database.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
@@ -191,7 +191,7 @@ describe('saving', () => {
   it('keeps which addresses were brought from here, however often the file is edited by hand', async () => {
     await save(FEED);
     for (let n = 1; n <= 101; n++) await db.transaction((tx) => addFoundVersion(tx, acme, `text ${n}`));
-    expect([...(await addressesFromHere(db, acme))]).toEqual(['https://acme.example/jobs.xml']);
+    expect([...(await addressesOfLastSave(db, acme))]).toEqual(['https://acme.example/jobs.xml']);
     expect((await listFeedFileVersions(await around(), acme)).length).toBe(101);
   });
 
@@ -222,7 +222,7 @@ describe('saving', () => {
       steps.unsubscribe(onStep);
       await other.close();
     }
-    expect([...(await addressesFromHere(db, acme))]).toEqual(['https://acme.example/jobs.xml']);
+    expect([...(await addressesOfLastSave(db, acme))]).toEqual(['https://acme.example/jobs.xml']);
   });
 
   it.each(['feed-file-kept', 'feed-file-written', 'feed-file-replaced'])(
@@ -286,7 +286,7 @@ describe('the addresses that a page has brought', () => {
     write('feeds/acme.yaml', FEED);
     const seen = (await showFeedFile(await around(), acme))?.seen;
     await saveAndDie(NEXT, seen);
-    expect([...(await addressesFromHere(db, acme))]).toEqual([brought]);
+    expect([...(await addressesOfLastSave(db, acme))]).toEqual([brought]);
     expect(await listFeedFileVersions(await around(), acme)).toMatchObject([
       { text: NEXT, actor: 'anna', isPresent: true },
       { text: FEED, actor: undefined },
@@ -296,21 +296,21 @@ describe('the addresses that a page has brought', () => {
     expect(await db.query('select actor, action from audit')).toEqual([{ actor: 'anna', action: 'save feed file' }]);
     const present = (await showFeedFile(await around(), acme))?.seen;
     expect(await save(`${NEXT}schedule: "0 3 * * *"\n`, present)).toMatchObject({ kind: 'saved' });
-    expect([...(await addressesFromHere(db, acme))]).toEqual([brought]);
+    expect([...(await addressesOfLastSave(db, acme))]).toEqual([brought]);
   });
 
   it('of the former text stay known as well while it is not', async () => {
     await save(NEXT);
     const seen = (await showFeedFile(await around(), acme))?.seen;
     await saveAndDie(NEXT.replace(brought, 'https://third.example/jobs.xml'), seen);
-    expect([...(await addressesFromHere(db, acme))].sort()).toEqual([brought, 'https://third.example/jobs.xml']);
+    expect([...(await addressesOfLastSave(db, acme))].sort()).toEqual([brought, 'https://third.example/jobs.xml']);
     // The process had ended before it replaced the file.
     write('feeds/acme.yaml', NEXT);
-    expect([...(await addressesFromHere(db, acme))]).toContain(brought);
+    expect([...(await addressesOfLastSave(db, acme))]).toContain(brought);
     const versions = await listFeedFileVersions(await around(), acme);
     expect(versions.map(({ text }) => text)).toEqual([NEXT]);
     expect(await save(`${NEXT}schedule: "0 3 * * *"\n`, seen)).toMatchObject({ kind: 'saved' });
-    expect([...(await addressesFromHere(db, acme))]).toEqual([brought]);
+    expect([...(await addressesOfLastSave(db, acme))]).toEqual([brought]);
   });
 
   it('stay brought in a version that is restored, and those that were written by hand stay that', async () => {
@@ -324,12 +324,12 @@ describe('the addresses that a page has brought', () => {
     expect(await save(inside, seen)).toMatchObject({ kind: 'wrong' });
     const restored = await restoreFeedFileVersion(await around(), { feed: acme, version: 1, seen, actor: 'anna' });
     expect(restored).toMatchObject({ kind: 'saved', version: 3 });
-    expect([...(await addressesFromHere(db, acme))]).toEqual([]);
+    expect([...(await addressesOfLastSave(db, acme))]).toEqual([]);
     // The restored one can be changed and restored as well.
     const now = restored?.kind === 'saved' ? restored.seen : undefined;
     const again = await restoreFeedFileVersion(await around(), { feed: acme, version: 2, seen: now, actor: 'anna' });
     expect(again).toMatchObject({ kind: 'saved', version: 4 });
-    expect([...(await addressesFromHere(db, acme))]).toEqual([brought]);
+    expect([...(await addressesOfLastSave(db, acme))]).toEqual([brought]);
     const last = again?.kind === 'saved' ? again.seen : undefined;
     const back = await restoreFeedFileVersion(await around(), { feed: acme, version: 3, seen: last, actor: 'anna' });
     expect(back).toMatchObject({ kind: 'saved', version: 5 });
@@ -355,7 +355,7 @@ describe('the addresses of a text that was found in the file', () => {
       const back = await restoreFeedFileVersion(await around(), { feed: acme, version: 2, seen: now, actor: 'anna' });
       expect(back).toMatchObject({ kind: 'saved', version: 4 });
       expect(onDisk()).toBe(`${WITH}# Nightly.\n`);
-      expect([...(await addressesFromHere(db, acme))]).toContain(BROUGHT);
+      expect([...(await addressesOfLastSave(db, acme))]).toContain(BROUGHT);
     },
   );
 });

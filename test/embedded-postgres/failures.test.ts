@@ -6,7 +6,7 @@ import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { clusterPaths } from '../../src/embedded-postgres/cluster-paths.ts';
-import { disarmStaleFile } from '../../src/embedded-postgres/postmaster-file.ts';
+import { replaceStalePostmasterFile } from '../../src/embedded-postgres/postmaster-file.ts';
 import { openEmbeddedServer } from '../../src/embedded-postgres/server.ts';
 import { listen } from '../support/listen.ts';
 import { runSql } from '../support/sql.ts';
@@ -51,7 +51,7 @@ describe('handled', () => {
     const server = await openEmbeddedServer(dataDir, withoutSync);
     const file = join(homeOf(dataDir), 'data', 'postmaster.pid');
     const before = readFileSync(file, 'utf8');
-    disarmStaleFile(homeOf(dataDir));
+    replaceStalePostmasterFile(homeOf(dataDir));
     expect(readFileSync(file, 'utf8')).toBe(before);
     await server.leave();
   });

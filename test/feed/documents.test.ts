@@ -4,7 +4,7 @@ import iconv from 'iconv-lite';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import type { FeedLimits, FeedSource } from '../../src/feed/feed-reading.ts';
 import { openFeed, type ReadingContext } from '../../src/feed/read-feed.ts';
-import { BrokenOff, type OpenedDocuments, type SourceDocument } from '../../src/feed/source/source.ts';
+import { FeedReadingError, type OpenedDocuments, type SourceDocument } from '../../src/feed/source/source.ts';
 import { leavesOut } from '../support/extent.ts';
 import { collect, cutInto, sourceOf } from './collect.ts';
 
@@ -44,7 +44,7 @@ const page = (from: number, count: number, filler = ''): string => {
 const numbers = (from: number, count: number, filler = ''): string[] =>
   Array.from({ length: count }, (_, at) => `<job>${from + at}${filler}</job>`);
 const breakOff = (why: string) => () => {
-  throw new BrokenOff(why);
+  throw new FeedReadingError(why);
 };
 /** What is said about a document that is not whole. */
 const unclosed = (name: string) => [

@@ -5,7 +5,7 @@ import { afterEach, describe, expect, it } from 'vitest';
 import type { FeedReading } from '../../src/feed/feed-reading.ts';
 import { readFeed } from '../../src/feed/read-feed.ts';
 import { nextLink, nextUrl } from '../../src/feed/source/pages/next-address.ts';
-import { BrokenOff } from '../../src/feed/source/source.ts';
+import { FeedReadingError } from '../../src/feed/source/source.ts';
 import type { HttpCredentials, Paging, SourceConfig } from '../../src/feed/source/sources.ts';
 import { collect, generousLimits, sourceOf } from './collect.ts';
 import { sendJson, serveWeb, type WebRequest, type WebServer } from './web-server.ts';
@@ -540,7 +540,7 @@ describe('an address of the next page', () => {
     ['http://[', undefined],
   ])('%s', (link, expected) => {
     const address = () => nextUrl(link, start, start).href;
-    if (expected === undefined) expect(address).toThrow(BrokenOff);
+    if (expected === undefined) expect(address).toThrow(FeedReadingError);
     else expect(address()).toBe(expected);
   });
 
@@ -564,7 +564,7 @@ describe('an address of the next page', () => {
   it.each(['a; rel="next"', '<a>;; rel="next"', '<a>; title=b c; rel=next'])(
     'in the header Link, which does not prove the end of a list: %s',
     (header) => {
-      expect(() => nextLink(header)).toThrow(BrokenOff);
+      expect(() => nextLink(header)).toThrow(FeedReadingError);
     },
   );
 });

@@ -5,7 +5,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { readFeed } from '../../src/feed/read-feed.ts';
 import { parseObjectList, signedHeaders } from '../../src/feed/source/folder/open-s3.ts';
 import { s3Address } from '../../src/feed/source/folder/remote-config.ts';
-import { BrokenOff } from '../../src/feed/source/source.ts';
+import { FeedReadingError } from '../../src/feed/source/source.ts';
 import { kindOf, type SourceConfig } from '../../src/feed/source/sources.ts';
 import { collect, generousLimits } from './collect.ts';
 import { serveWeb, type WebRequest, type WebServer } from './web-server.ts';
@@ -214,6 +214,6 @@ describe('a list of objects', () => {
     ['is a page', '<!doctype html><html><p>Login'],
     ['is empty', ''],
   ])('is refused if it %s', (_, xml) => {
-    expect(() => parseObjectList(xml)).toThrow(BrokenOff);
+    expect(() => parseObjectList(xml)).toThrow(FeedReadingError);
   });
 });

@@ -12,7 +12,7 @@ import type { SandboxSettings } from '../../src/sandbox/settings.ts';
 import { approveChanges, discardEntries, reopenEntries, retryChanges } from '../../src/store/change/act-in-review.ts';
 import { addUpload } from '../../src/store/feed/feed-uploads.ts';
 import { selectedIds } from '../../src/store/review/review-totals.ts';
-import { resumeSite, trustGone } from '../../src/store/site/site-state.ts';
+import { resumeSite, trustGoneForADay } from '../../src/store/site/site-state.ts';
 import { runProgram } from '../cli/run-program.ts';
 import {
   addressOfPosting,
@@ -419,7 +419,7 @@ async function end(life: Life): Promise<void> {
   for (let round = 0; round < 14; round++) {
     await deal(life);
     const report = await sync(life);
-    if (report.message?.includes('--emptied') === true) await trustGone((await installation.app()).db, SITE);
+    if (report.message?.includes('--emptied') === true) await trustGoneForADay((await installation.app()).db, SITE);
     if (report.status === 'mirrored' && report.grace === 0 && report.discarded === 0) break;
   }
   await checkAlways(life);

@@ -4,7 +4,7 @@ import type { SiteName } from '../../src/posting/identifiers.ts';
 import type { PullReportJson } from '../../src/runtime/conclude-pull.ts';
 import { retryChanges } from '../../src/store/change/act-in-review.ts';
 import { selectedIds } from '../../src/store/review/review-totals.ts';
-import { resumeSite, trustGone } from '../../src/store/site/site-state.ts';
+import { resumeSite, trustGoneForADay } from '../../src/store/site/site-state.ts';
 import type { Installation } from './installation.ts';
 
 /** Maximum number of pulls: each run may leave some changes to the next one. */
@@ -33,7 +33,7 @@ export async function heal(installation: Installation): Promise<PullReportJson> 
 /** Does what `resume board --emptied` does: every job that was asked for has been deleted by hand. */
 async function sayEmptied(installation: Installation): Promise<void> {
   const { db } = await installation.app();
-  await trustGone(db, 'board' as SiteName);
+  await trustGoneForADay(db, 'board' as SiteName);
   await resumeSite(db, 'board' as SiteName);
 }
 

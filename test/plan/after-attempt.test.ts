@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest';
 import {
-  afterDeath,
-  afterDisowning,
   afterOutcome,
-  afterRefutation,
   enteredTarget,
   nextOperation,
+  stateAfterForeignJob,
+  stateAfterLostWorker,
+  stateAfterRefutedDoubt,
 } from '../../src/plan/after-attempt.ts';
 import { targetCases } from './target-cases.ts';
 
@@ -42,7 +42,7 @@ describe('after the death of the worker', () => {
     ['delete', 10, false, 'target'],
     ['delete', 11, false, 'failed'],
   ] as const)('%s in attempt %i (superseded: %s): %s', (operation, attempts, superseded, state) => {
-    expect(afterDeath(operation, { attempts, superseded }, 10)).toBe(state);
+    expect(stateAfterLostWorker(operation, { attempts, superseded }, 10)).toBe(state);
   });
 });
 
@@ -53,7 +53,7 @@ describe('after a doubt was refuted', () => {
     ['as many, of a version that is not the latest', 5, true, 5, 'target', 5],
     ['any, for a person who asks to try again', 9, false, Number.POSITIVE_INFINITY, 'target', 0],
   ] as const)('%s', (_name, attempts, superseded, mostTries, state, left) => {
-    expect(afterRefutation({ attempts, superseded }, mostTries)).toEqual({ state, attempts: left });
+    expect(stateAfterRefutedDoubt({ attempts, superseded }, mostTries)).toEqual({ state, attempts: left });
   });
 });
 
@@ -75,5 +75,5 @@ it.each([
   ['present', 'in_doubt'],
   ['absent', 'ready'],
 ] as const)('a posting that should be %s and lost its job to another is %s', (desired, state) => {
-  expect(afterDisowning(desired)).toBe(state);
+  expect(stateAfterForeignJob(desired)).toBe(state);
 });

@@ -3,12 +3,12 @@ import { describe, expect, it } from 'vitest';
 import { textOf } from '../../src/plan/message.ts';
 import {
   describeTwins,
-  endsTwin,
+  endsTwinJob,
   pairsOfWindow,
   seemsRekeyed,
   TWIN_DELETES,
   type TwinDelete,
-  waitsForTwin,
+  waitsForTwinDelete,
 } from '../../src/plan/rekey.ts';
 import { feedName } from '../../src/posting/identifiers.ts';
 
@@ -39,7 +39,7 @@ it.each([
 
 describe('the create of a new posting with the content of one that was not shown', () => {
   const waiting = (complete: boolean, deletes: boolean, percent = 10): TwinDelete[] =>
-    TWIN_DELETES.filter((twin) => waitsForTwin(twin, { percent, complete, deletes }));
+    TWIN_DELETES.filter((twin) => waitsForTwinDelete(twin, { percent, complete, deletes }));
 
   it.each([
     ['incomplete', 'mirror', waiting(false, true), ['none', 'held']],
@@ -53,7 +53,7 @@ describe('the create of a new posting with the content of one that was not shown
   });
 
   it('takes the place of one whose job ends', () => {
-    expect(TWIN_DELETES.filter(endsTwin)).toEqual(['ready', 'sending', 'in_doubt', 'rejected', 'failed']);
+    expect(TWIN_DELETES.filter(endsTwinJob)).toEqual(['ready', 'sending', 'in_doubt', 'rejected', 'failed']);
   });
 });
 

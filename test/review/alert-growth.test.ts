@@ -1,13 +1,13 @@
 // When an open alert is told again, case by case.
 import { expect, it } from 'vitest';
-import { type AlertCount, isToldAgain, type ToldCount } from '../../src/review/health/alert-conditions.ts';
+import { type AlertCount, isToldAgain, type LastAlertCount } from '../../src/review/health/alert-conditions.ts';
 import type { AlertKind } from '../../src/telemetry/alert-message.ts';
 
 const HOUR = 3_600;
 const NOW = 1_800_000_000;
 /** What was told so many seconds ago. */
-const told = (count: number, agoSeconds: number): ToldCount => ({ count, at: NOW - agoSeconds, agoSeconds });
-const CASES: readonly (readonly [string, AlertKind, ToldCount, AlertCount, boolean])[] = [
+const told = (count: number, agoSeconds: number): LastAlertCount => ({ count, at: NOW - agoSeconds, agoSeconds });
+const CASES: readonly (readonly [string, AlertKind, LastAlertCount, AlertCount, boolean])[] = [
   ['the same', 'held', told(10, HOUR), { count: 10, oldestAt: NOW - 2 * HOUR }, false],
   ['fewer', 'held', told(10, HOUR), { count: 2, oldestAt: NOW - 2 * HOUR }, false],
   ['some more', 'held', told(10, HOUR), { count: 19, oldestAt: NOW - 2 * HOUR }, false],

@@ -4,7 +4,7 @@ import { appendFile } from 'node:fs/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { EntryAction } from '../../src/plan/action.ts';
 import {
-  type Here,
+  type ConfiguredHere,
   REVIEW_OPERATIONS,
   type ReviewOperation,
   whyNoRule,
@@ -19,7 +19,7 @@ import { offersFor } from '../../src/review/bulk/selection-offers.ts';
 import { previewBulk, startBulk } from '../../src/review/bulk/start-bulk.ts';
 import { editEntry } from '../../src/review/edit-posting.ts';
 import { actionsOfEntry, factsOfEntry } from '../../src/review/entry-facts.ts';
-import { readHere } from '../../src/review/health/configured-policy.ts';
+import { readConfiguredHere } from '../../src/review/health/configured-policy.ts';
 import { canApprove, readHeldOffers } from '../../src/review/held-offer.ts';
 import { resolveEntry } from '../../src/review/resolve-entry.ts';
 import { addRule } from '../../src/review/rules.ts';
@@ -93,7 +93,7 @@ const keyOf = (name: string): string => `key-${name.length}-${name.replaceAll(' 
 const wordsOf = (text: string): string[] => text.split(' ').filter((word) => word !== '');
 
 let app: App;
-let here: Here;
+let here: ConfiguredHere;
 let served: Served;
 let anna: FormVisitor;
 const cases: Case[] = [];
@@ -110,7 +110,7 @@ beforeAll(async () => {
   const broken = new Map([[feedName('broken'), { complaints: [], siteName: siteName('board') }]]);
   app = { ...opened, config: { ...opened.config, brokenFeeds: broken } };
   await fill();
-  here = await readHere(app.db, app.config);
+  here = await readConfiguredHere(app.db, app.config);
   served = await serve(mirror);
   anna = await visitorOf(served, 'anna');
 });

@@ -1,8 +1,8 @@
 // A job is edited, and something withdraws the update before it is sent. The feed still has the record that the site has accepted, so
 // only the edit makes the next pull send anything.
 import { afterEach, expect, it } from 'vitest';
-import { idleControl } from '../../src/operations/control.ts';
-import { renewOfFeed } from '../../src/operations/feeds.ts';
+import { refusingControl } from '../../src/operations/control.ts';
+import { renewFeed } from '../../src/operations/feeds.ts';
 import { postingKey } from '../../src/posting/identifiers.ts';
 import { undoPull } from '../../src/pull/undo-pull.ts';
 import { editEntry, editPosting } from '../../src/review/edit-posting.ts';
@@ -55,8 +55,8 @@ it('holds after a renewal that withdraws the delete which replaced it', { tags: 
   await stage.app.db.query(`update mapping set mapped_at = now() - interval '31 days' where key = 'p1'`);
   await stage.pull(feed);
   expect(await stage.change('p1')).toMatchObject({ desired: 'absent' });
-  const context = { app: stage.app, control: idleControl('not here'), ...acting };
-  expect(await renewOfFeed.run({ feed: acme, keys: [key] }, context)).toEqual({ feed: acme, renewed: 1 });
+  const context = { app: stage.app, control: refusingControl('not here'), ...acting };
+  expect(await renewFeed.run({ feed: acme, keys: [key] }, context)).toEqual({ feed: acme, renewed: 1 });
   await isSentByTheNextPull();
 });
 

@@ -7,8 +7,8 @@ import { type FeedName, feedName, type PostingKey, postingKey, siteJobId } from 
 import type { App } from '../../src/runtime/app.ts';
 import { feedSetups } from '../../src/runtime/feed-setups.ts';
 import { ENTRY_KINDS } from '../../src/store/backlog/open-counts.ts';
-import type { Attempt, NotAccepted } from '../../src/store/change/attempt.ts';
-import { claimer } from '../../src/store/change/claim.ts';
+import type { Attempt, AttemptNotAccepted } from '../../src/store/change/attempt.ts';
+import { createClaimer } from '../../src/store/change/claim.ts';
 import { findChangeOf, type OpenChangeRow } from '../../src/store/change/open-change.ts';
 import { outcomeRecorder } from '../../src/store/change/record-outcomes.ts';
 import type { ReviewEntry } from '../../src/store/review/review-entries.ts';
@@ -45,7 +45,7 @@ export interface Stage {
 export async function openStage(options: MirrorOptions = {}): Promise<Stage> {
   const mirror = await openMirror(options);
   const app = await mirror.app();
-  const claims = claimer(app.db.prepared, 1, new Map());
+  const claims = createClaimer(app.db.prepared, 1, new Map());
   const recordOutcome = outcomeRecorder(app.db.prepared);
 
   async function claim(key: string): Promise<Attempt> {
@@ -84,7 +84,7 @@ export async function openStage(options: MirrorOptions = {}): Promise<Stage> {
     },
     async fail(key, to, message = `it ${to}`) {
       const attempt = await claim(key);
-      const back: NotAccepted = { to, reason: { kind: to, message, problems: [{ field: 'title', message }] } };
+      const back: AttemptNotAccepted = { to, reason: { kind: to, message, problems: [{ field: 'title', message }] } };
       const record = {
         outcome: to,
         status: 422,

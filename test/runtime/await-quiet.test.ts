@@ -2,7 +2,7 @@
 import { afterEach, expect, it, vi } from 'vitest';
 import { feedName, siteName } from '../../src/posting/identifiers.ts';
 import type { App } from '../../src/runtime/app.ts';
-import { awaitQuiet } from '../../src/runtime/await-quiet.ts';
+import { awaitSending } from '../../src/runtime/await-quiet.ts';
 import type { Engine } from '../../src/runtime/engine.ts';
 import * as progresses from '../../src/store/backlog/backlog.ts';
 import * as siteState from '../../src/store/site/site-state.ts';
@@ -43,7 +43,7 @@ it('reports a pause only after attempts that started just before it have ended',
     return feedProgress(listChecks[check]?.sending ?? fail());
   });
   vi.mocked(siteState.readSiteState).mockImplementation(async () => state(listChecks[check]?.pausedSince));
-  const rest = await awaitQuiet(app, engine, siteName('board'), [feedName('acme')], {
+  const rest = await awaitSending(app, engine, siteName('board'), [feedName('acme')], {
     signal: new AbortController().signal,
   });
   expect(rest).toMatchObject({
@@ -62,7 +62,7 @@ it('does not wait without end for a request that no process ends', async () => {
   const from = performance.now();
   vi.mocked(progresses.readProgress).mockImplementation(async () => feedProgress(true));
   vi.mocked(siteState.readSiteState).mockImplementation(async () => state(undefined));
-  const waiting = awaitQuiet(app, engine, siteName('board'), [feedName('acme')], {
+  const waiting = awaitSending(app, engine, siteName('board'), [feedName('acme')], {
     signal: new AbortController().signal,
   });
   await vi.advanceTimersByTimeAsync(12 * 60_000);
@@ -99,7 +99,7 @@ async function secondsOfDoubt(progress: (seconds: number) => progresses.DoubtPro
   }));
   vi.mocked(siteState.readSiteState).mockImplementation(async () => state(undefined));
   vi.mocked(progresses.readDoubtProgress).mockImplementation(async () => progress(seconds()));
-  const waiting = awaitQuiet(app, listing, siteName('board'), [feedName('acme')], {
+  const waiting = awaitSending(app, listing, siteName('board'), [feedName('acme')], {
     signal: new AbortController().signal,
   });
   let ended = false;

@@ -3,7 +3,7 @@
 // @module-tag slow
 import { afterEach, expect, it, vi } from 'vitest';
 import { evaluatorKeys } from '../../src/runtime/run-alerts.ts';
-import { HELD_KEYS } from '../../src/store/locks/processes.ts';
+import { HELD_LOCK_KEYS } from '../../src/store/locks/processes.ts';
 import { setSubscriptions } from '../../src/store/status/outbox.ts';
 import {
   type Alerting,
@@ -84,7 +84,7 @@ it('a feed that a live process watches is not forgotten', async () => {
   await first.evaluate();
   await first.start(IDLE_ALERTS);
   const key = (await evaluatorKeys(first.app))('ops');
-  const held = async () => (await first.app.db.query<{ key: string }>(HELD_KEYS)).map((row) => row.key);
+  const held = async () => (await first.app.db.query<{ key: string }>(HELD_LOCK_KEYS)).map((row) => row.key);
   await expect.poll(held).toContain(key);
   await first.app.db.query(`update open_alert set seen_at = now() - interval '2 hours'`);
   await second.evaluate();

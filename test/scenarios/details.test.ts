@@ -8,7 +8,7 @@ import { anyDetailDue } from '../../src/pull/detailed-list.ts';
 import { planFeed } from '../../src/pull/preview/dry-run.ts';
 import { describeHistory } from '../../src/review/describe-history.ts';
 import { editEntry } from '../../src/review/edit-posting.ts';
-import { hereOf } from '../../src/review/health/configured-policy.ts';
+import { configuredHere } from '../../src/review/health/configured-policy.ts';
 import { feedSetups } from '../../src/runtime/feed-setups.ts';
 import { discardEntries } from '../../src/store/change/act-in-review.ts';
 import { readStory } from '../../src/store/review/posting-history.ts';
@@ -111,7 +111,11 @@ describe('details', () => {
     expect((await mirror.siteJobs()).get('j3')).toMatchObject({ title: 'Nurse j3', description: 'About j3' });
     expect(await syncAsking()).toMatchObject({ unchanged: 6, requests: 0, requested: 2 });
     const story = await readStory((await mirror.app()).db, acme, postingKey('j3'));
-    const lines = describeHistory(story, { at: () => 'TIME', span: () => '' }, hereOf((await mirror.app()).config));
+    const lines = describeHistory(
+      story,
+      { at: () => 'TIME', span: () => '' },
+      configuredHere((await mirror.app()).config),
+    );
     expect(JSON.stringify(lines)).toContain('TIME: its detail was received: {\\"id\\":\\"j3\\"');
     change('j2', { text: 'Cook' });
     list = [...list.filter(({ id }) => id !== 'j5'), job('new')];

@@ -4,7 +4,7 @@ import { readStatus } from '../../src/operations/status.ts';
 import { textOf } from '../../src/plan/message.ts';
 import { siteName } from '../../src/posting/identifiers.ts';
 import { assessRunning } from '../../src/runtime/read-health.ts';
-import { readSiteState, resumeSite, trustGone } from '../../src/store/site/site-state.ts';
+import { readSiteState, resumeSite, trustGoneForADay } from '../../src/store/site/site-state.ts';
 import { openSite } from '../site/scripted-site.ts';
 import { feedXml, posting, postings } from '../support/indeed-feed.ts';
 import { type Mirror, openMirror } from '../support/mirror.ts';
@@ -178,7 +178,7 @@ describe('a site that says "no such job"', () => {
     for (const { id } of await mirror.sandbox.inspect.jobs()) await mirror.sandbox.inspect.removeJob(id);
     await mirror.writeFeed(feedXml([...changedTitles(3), posting('new')]));
     const app = await mirror.app();
-    await trustGone(app.db, board);
+    await trustGoneForADay(app.db, board);
     expect(await mirror.sync()).toMatchObject({ status: 'mirrored', created: 4 });
   });
 });

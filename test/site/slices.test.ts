@@ -1,9 +1,9 @@
 // Whatever a site answers, reading it yields to the event loop: in slices, within limits, in linear time.
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { describe, expect, it, vi } from 'vitest';
-import { tellOtherContent } from '../../src/site/contradiction.ts';
+import { explainOtherContent } from '../../src/site/contradiction.ts';
 import { readFailureIndicator } from '../../src/site/failure-indicator.ts';
-import { createCleaner, createScrubber, REMOVED } from '../../src/site/http/scrub-exchange.ts';
+import { createScrubber, createTokenRemover, REMOVED } from '../../src/site/http/scrub-exchange.ts';
 import { readErrors } from '../../src/site/xml/problems.ts';
 import { expandReferences } from '../../src/site/xml/references.ts';
 import type { XmlElement } from '../../src/site/xml/xml-events.ts';
@@ -39,7 +39,7 @@ describe('an answer is processed in parts, with a pause after each', () => {
   ])('searched for the token, consisting of %s', async (_name, unit) => {
     const text = unit.repeat(60_000 / unit.length);
     const counted = countedPause();
-    expect(await createCleaner(TOKEN).body(text, 1 << 20, counted.pause)).toBe(createScrubber(TOKEN)(text));
+    expect(await createTokenRemover(TOKEN).body(text, 1 << 20, counted.pause)).toBe(createScrubber(TOKEN)(text));
     expect(counted.pauses).toBeGreaterThanOrEqual(Math.floor(60_000 / IN_ONE_GO) - 1);
   });
 
@@ -108,7 +108,7 @@ describe('a token split across two parts', () => {
     [...TOKEN].map((character) => `&amp;#x${character.codePointAt(0)?.toString(16)};`).join(''),
   ];
   it.each(forms)('is removed wherever the split is: %s', async (form) => {
-    const { body } = createCleaner(TOKEN);
+    const { body } = createTokenRemover(TOKEN);
     const { pause } = countedPause();
     const [first, last] = [IN_ONE_GO - form.length - 1, IN_ONE_GO + 1];
     // The token as it is at each place; `npm test` tries some of the others.
@@ -211,8 +211,8 @@ describe('the work grows linearly with the size of an answer', () => {
       compared.push(String(this));
       return String(this);
     });
-    tellOtherContent(shown, { fields: { title: 'Nurse', number: 'B2' }, referenceField: 'number' });
-    tellOtherContent(shown, { fields: { title: 'Welder' } });
+    explainOtherContent(shown, { fields: { title: 'Nurse', number: 'B2' }, referenceField: 'number' });
+    explainOtherContent(shown, { fields: { title: 'Welder' } });
     form.mockRestore();
     expect(compared.length).toBeGreaterThan(0);
     expect(Math.max(...compared.map((text) => text.length))).toBeLessThanOrEqual(4_000);

@@ -9,7 +9,7 @@ import { anyDue, restingDetails } from '../../src/store/pull/stored-details.ts';
 import { openUnattended } from '../../src/store/review/bulk-actions.ts';
 import { noteSign, takeSigns } from '../../src/store/site/ahead-signs.ts';
 import { dueOrphans } from '../../src/store/site/orphan-site-jobs.ts';
-import { takeSiteSlot, throttleSite, trustGone, trustsGone } from '../../src/store/site/site-state.ts';
+import { takeSiteSlot, throttleSite, trustGoneForADay, trustsGone } from '../../src/store/site/site-state.ts';
 import { claimMessage } from '../../src/store/status/outbox.ts';
 import { openStage } from '../review/stage.ts';
 import { posting } from '../support/indeed-feed.ts';
@@ -145,7 +145,7 @@ it('details are requested', async () => {
 });
 
 it('a site is believed for a day that its jobs are gone, and no longer', async () => {
-  await trustGone(stage.app.db, board);
+  await trustGoneForADay(stage.app.db, board);
   expect(await trustsGone(stage.app.db, board)).toBe(true);
   await query(`update site_state set trust_gone_until = ${AHEAD}`);
   expect(await trustsGone(stage.app.db, board)).toBe(false);

@@ -2,7 +2,7 @@
 import { hash } from 'node:crypto';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { type FeedName, feedName } from '../../src/posting/identifiers.ts';
-import { keepPullsOut } from '../../src/store/change/edit.ts';
+import { blockPulls } from '../../src/store/change/edit.ts';
 import { lockKey } from '../../src/store/locks/advisory-locks.ts';
 import { lockFeed, lockPlanning } from '../../src/store/locks/feed-locks.ts';
 import { type Database, openDatabase } from '../../src/store/postgres/database.ts';
@@ -83,7 +83,7 @@ describe('of a pull that requests details', () => {
       expect(await lockFeed(other, acme)).toBe(undefined);
       await planning?.release();
     }
-    expect(await other.transaction((tx) => keepPullsOut(tx, acme))).toBe(true);
+    expect(await other.transaction((tx) => blockPulls(tx, acme))).toBe(true);
     await lock?.release();
     expect((await lockFeed(other, acme))?.held()).toBe(true);
   });

@@ -1,7 +1,7 @@
 // Leadership: one leader at a time, and never one whose connection has gone silent.
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { lockKey } from '../../src/store/locks/advisory-locks.ts';
-import { standForLead } from '../../src/store/locks/leadership.ts';
+import { createCandidacy } from '../../src/store/locks/leadership.ts';
 import { type Database, LOCK_TIMING, openDatabase } from '../../src/store/postgres/database.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { openDatabaseProxy } from '../support/database-proxy.ts';
@@ -21,7 +21,7 @@ afterEach(async () => {
 });
 
 it('belongs to one candidate at a time, and is free after it resigns', async () => {
-  const [one, other] = [standForLead(direct, KEY), standForLead(direct, KEY)];
+  const [one, other] = [createCandidacy(direct, KEY), createCandidacy(direct, KEY)];
   expect(await one.holds()).toBe(true);
   expect(await other.holds()).toBe(false);
   await one.resign();
@@ -31,7 +31,7 @@ it('belongs to one candidate at a time, and is free after it resigns', async () 
 
 it('a check under way when its candidate resigns leaves neither a lock nor a connection', async () => {
   const candidate = openDatabase(testDatabase.url);
-  const one = standForLead(candidate, KEY);
+  const one = createCandidacy(candidate, KEY);
   const asked = one.holds();
   await one.resign();
   expect(await asked).toBe(true);
@@ -43,7 +43,7 @@ it('a check under way when its candidate resigns leaves neither a lock nor a con
 });
 
 it('is won on another connection if one is lost as soon as it opens', async () => {
-  const lead = standForLead(losingDatabase(direct, 1), KEY);
+  const lead = createCandidacy(losingDatabase(direct, 1), KEY);
   await expect(lead.holds()).rejects.toThrow();
   expect(await lead.holds()).toBe(true);
   await lead.resign();
@@ -53,8 +53,8 @@ it('ends when the server does not respond, and can be won again', async () => {
   const proxy = await openDatabaseProxy(testDatabase.url);
   const { pass } = proxy;
   const db = openDatabase(proxy.url);
-  const lead = standForLead(db, KEY);
-  const other = standForLead(direct, KEY);
+  const lead = createCandidacy(db, KEY);
+  const other = createCandidacy(direct, KEY);
   try {
     expect(await lead.holds()).toBe(true);
     // Like a network that drops packets.

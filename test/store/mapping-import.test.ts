@@ -1,7 +1,7 @@
 // Importing mappings from a file: all or none, no job of another posting, and no duplicate job from a pending create.
 import { describe, expect, it } from 'vitest';
 import { postingKey, siteJobId, siteName } from '../../src/posting/identifiers.ts';
-import { claimer } from '../../src/store/change/claim.ts';
+import { createClaimer } from '../../src/store/change/claim.ts';
 import { countMappings, listMappings } from '../../src/store/mapping/find-jobs.ts';
 import { type ImportLine, importMappings } from '../../src/store/mapping/mapping-import.ts';
 import { acme, openStage } from '../review/stage.ts';
@@ -57,7 +57,7 @@ it('changes nothing the second time', async () => {
 
 it('turns a waiting create into an update, even if a worker has just read it', async () => {
   await stage.pull([posting('a')]);
-  const claims = claimer(stage.app.db.prepared, 1, new Map());
+  const claims = createClaimer(stage.app.db.prepared, 1, new Map());
   const session = await stage.app.db.session();
   await session.query('begin');
   await session.query(`select from change where key = 'a' for update`);

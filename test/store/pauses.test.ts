@@ -3,7 +3,7 @@ import { expect, it, vi } from 'vitest';
 import { readUntilPaused } from '../../src/apply/maintain-backlog.ts';
 import type { PauseSubject } from '../../src/plan/pause-words.ts';
 import { type FeedName, postingKey, type SiteName, siteJobId } from '../../src/posting/identifiers.ts';
-import { claimer, renewAttempt } from '../../src/store/change/claim.ts';
+import { createClaimer, renewAttempt } from '../../src/store/change/claim.ts';
 import { endPauseOf, joinPauses, listPauses, type NewPause, pauseSubject } from '../../src/store/locks/pauses.ts';
 import { feedsToSend } from '../../src/store/locks/processes.ts';
 import { dueOrphans, takeOrphan } from '../../src/store/site/orphan-site-jobs.ts';
@@ -16,7 +16,7 @@ const PAUSE: NewPause = { actor: 'ana', reason: 'the site moves', until: undefin
 
 const stage = openedForEach(() => openStage());
 
-const claim = () => claimer(stage.app.db.prepared, 1, new Map())({ feed: acme, key: postingKey('a') });
+const claim = () => createClaimer(stage.app.db.prepared, 1, new Map())({ feed: acme, key: postingKey('a') });
 const pause = (subject: PauseSubject, change: Partial<NewPause> = {}) =>
   stage.app.db.transaction((tx) => pauseSubject(tx, subject, { ...PAUSE, ...change }));
 

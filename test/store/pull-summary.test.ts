@@ -1,6 +1,6 @@
 // Pulls whose process seems to have ended: which are concluded, and what the others keep.
 import { expect, it } from 'vitest';
-import { HELD_KEYS } from '../../src/store/locks/processes.ts';
+import { HELD_LOCK_KEYS } from '../../src/store/locks/processes.ts';
 import type { Database } from '../../src/store/postgres/database.ts';
 import { concludeAbandonedPulls } from '../../src/store/status/pull-summary.ts';
 import { databaseFor } from '../support/database.ts';
@@ -28,7 +28,7 @@ it('one that is committed and gives back its lock while it is read has not faile
   const pull = await addPull();
   const commit = () => db.query('update pull set committed_at = now(), complete = true where id = $1', [pull]);
   const query: Database['query'] = async (text, values) => {
-    if (text === HELD_KEYS) await commit();
+    if (text === HELD_LOCK_KEYS) await commit();
     return db.query(text, values);
   };
   await concludeAbandonedPulls({ ...db, query });

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import { gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { frameHead, MAGIC } from '../../src/store/backup/backup-frames.ts';
+import { BACKUP_MAGIC, frameHead } from '../../src/store/backup/backup-frames.ts';
 import { checkBackup, readBackup } from '../../src/store/backup/read-backup.ts';
 import { canListOpenFiles, isFileOpen } from '../support/open-files.ts';
 
@@ -18,7 +18,10 @@ afterAll(() => rm(folder, { recursive: true, force: true }));
 async function writeHeader(migrations: readonly string[]): Promise<string> {
   const path = join(folder, `${migrations}.backup`);
   const header = Buffer.from(JSON.stringify({ jobmirror: '1.0.0', migrations }));
-  await writeFile(path, Buffer.concat([MAGIC, gzipSync(Buffer.concat([frameHead('H', header.length), header]))]));
+  await writeFile(
+    path,
+    Buffer.concat([BACKUP_MAGIC, gzipSync(Buffer.concat([frameHead('H', header.length), header]))]),
+  );
   return path;
 }
 

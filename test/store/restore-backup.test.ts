@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from 'vitest';
-import { type FrameKind, frameHead, MAGIC } from '../../src/store/backup/backup-frames.ts';
+import { BACKUP_MAGIC, type FrameKind, frameHead } from '../../src/store/backup/backup-frames.ts';
 import { restoreBackup } from '../../src/store/backup/restore-backup.ts';
 import { type Database, openDatabase } from '../../src/store/postgres/database.ts';
 import { readMigrations } from '../../src/store/postgres/migrate.ts';
@@ -44,7 +44,7 @@ async function writeCut(rows: number): Promise<string> {
     frame('T', JSON.stringify({ name: 'site_state', columns: ['site'] })),
     ...Array.from({ length: rows }, (_, n) => frame('D', `site ${n}\n`)),
   ];
-  await writeFile(path, Buffer.concat([MAGIC, gzipSync(Buffer.concat(frames))]));
+  await writeFile(path, Buffer.concat([BACKUP_MAGIC, gzipSync(Buffer.concat(frames))]));
   return path;
 }
 

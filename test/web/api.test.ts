@@ -3,7 +3,7 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { lockFeed } from '../../src/store/locks/feed-locks.ts';
 import { OPERATIONS } from '../../src/web/http-routes.ts';
-import { once } from '../../src/web/read-request.ts';
+import { doOnce } from '../../src/web/read-request.ts';
 import { acme, openStage, type Stage } from '../review/stage.ts';
 import { ageDoubts } from '../support/age-doubts.ts';
 import { feedXml, posting, postings } from '../support/indeed-feed.ts';
@@ -341,21 +341,21 @@ describe('Idempotency-Key', () => {
       db.query('update web_request set claimed_at = clock_timestamp() - make_interval(secs => $1)', [seconds]);
     let answer: (response: Response) => void = () => undefined;
     const slow = { who: 'reviewer', key: 'k5', target: 'POST slow', body: Buffer.from('') };
-    const first = once(db, slow, () => new Promise((resolve) => (answer = resolve)));
+    const first = doOnce(db, slow, () => new Promise((resolve) => (answer = resolve)));
     await expect.poll(() => db.query('select 1 from web_request')).toHaveLength(1);
     // However long it takes: the process that answers it says so.
     await aged(3_600);
     await expect
       .poll(() => db.query(`select 1 from web_request where claimed_at > clock_timestamp() - interval '1 minute'`))
       .toHaveLength(1);
-    await expect(once(db, slow, async () => new Response())).rejects.toThrow('is being answered');
+    await expect(doOnce(db, slow, async () => new Response())).rejects.toThrow('is being answered');
     answer(new Response('done'));
     expect(await (await first).text()).toBe('done');
     // One that died does not.
     await db.query('update web_request set status = null, headers = null, body = null');
     await aged(db.lockTiming.staleAfterMs / 1000 + 1);
-    await expect(once(db, slow, async () => new Response())).rejects.toThrow('is not known');
-    const again = await once(db, { ...slow, mayRepeat: true }, async () => new Response('again'));
+    await expect(doOnce(db, slow, async () => new Response())).rejects.toThrow('is not known');
+    const again = await doOnce(db, { ...slow, mayRepeat: true }, async () => new Response('again'));
     expect(await again.text()).toBe('again');
   });
 

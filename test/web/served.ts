@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import type { Hono } from 'hono';
 import { loadConfig } from '../../src/config/load-config.ts';
 import { hashPassword } from '../../src/config/password-hash.ts';
-import { lateControl } from '../../src/operations/control.ts';
+import { controlToCome } from '../../src/operations/control.ts';
 import type { App } from '../../src/runtime/app.ts';
 import { type BulkRunner, startBulkRunner } from '../../src/runtime/bulk-runner.ts';
 import { feedSetups } from '../../src/runtime/feed-setups.ts';
@@ -121,7 +121,7 @@ export async function serve(
     ...(await mirror.app()),
     config: { ...config, web: { ...config.web, ...limits, trustedProxies, privateSources } },
   };
-  const control = lateControl();
+  const control = controlToCome();
   const stopping = new AbortController();
   let bulk: BulkRunner | undefined;
   let adoptions: AdoptNow | undefined;

@@ -74,13 +74,14 @@ export const CONFIG = ['--config <file>', 'configuration file (default: jobmirro
 export const ACTOR = ['--as <name>', 'who acts, for the audit (default: the user of the operating system)'] as const;
 
 /** Help of `--seen`. */
-export const SEEN =
+export const SEEN_HELP =
   'only if exactly that is decided about which was printed with this `seen`, and unchanged; does not ask';
 
 /** Help of `--if-version`: nobody decides about an entry that they have not seen. */
-export const IF_VERSION = 'of one entry: only if it is still as review show printed it with this version; does not ask';
+export const IF_VERSION_HELP =
+  'of one entry: only if it is still as review show printed it with this version; does not ask';
 
-export const NOT_ONE = '--if-version is for one entry: name its number, see: review list';
+export const IF_VERSION_NEEDS_ONE_ENTRY = '--if-version is for one entry: name its number, see: review list';
 
 // Checks a feed name given to a command.
 

@@ -1,7 +1,7 @@
 // Makes a command of an operation: arguments and options from its input, JSON from its output, and a text view.
 import { Command, InvalidArgumentError, Option } from 'commander';
 import { z } from 'zod';
-import { idleControl } from '../../operations/control.ts';
+import { refusingControl } from '../../operations/control.ts';
 import type { ListOperation, ListPage, OperationContext, SingleOperation } from '../../operations/operation.ts';
 import {
   choicesOf,
@@ -278,7 +278,7 @@ export const askedHere = (app: App, { as }: GivenOptions, signal?: AbortSignal):
   app,
   ...(signal && { signal }),
   actor: actorName(typeof as === 'string' ? as : undefined),
-  control: idleControl('only a process of start can do this'),
+  control: refusingControl('only a process of start can do this'),
 });
 
 const configOf = ({ config }: GivenOptions): string | undefined => (typeof config === 'string' ? config : undefined);

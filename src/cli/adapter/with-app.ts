@@ -22,7 +22,7 @@ export async function withApp<T>(options: AppOptions, work: (app: App, signal: A
     });
     try {
       stopping.signal.throwIfAborted();
-      return await refusalExplained(options, () => work(app, stopping.signal));
+      return await explainRefusal(options, () => work(app, stopping.signal));
     } finally {
       await app.close();
     }
@@ -32,7 +32,7 @@ export async function withApp<T>(options: AppOptions, work: (app: App, signal: A
 }
 
 /** @throws {UserError} with the reason why an operation is refused */
-export async function refusalExplained<Result>(
+export async function explainRefusal<Result>(
   { json, config }: Pick<AppOptions, 'json' | 'config'>,
   run: () => Promise<Result>,
 ): Promise<Result> {

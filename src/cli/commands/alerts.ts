@@ -7,7 +7,7 @@ import { ExitStatus } from '../../runtime/stop-signal.ts';
 import { oneLine, printJson, printLine } from '../../telemetry/print.ts';
 import { formatSpan, formatTime } from '../../telemetry/times.ts';
 import { printing, singleCommand, withCommon } from '../adapter/operation-command.ts';
-import { refusalExplained } from '../adapter/with-app.ts';
+import { explainRefusal } from '../adapter/with-app.ts';
 
 export function alertsCommand(): Command {
   const alerts = new Command('alerts');
@@ -61,7 +61,7 @@ const testCommand = (): Command =>
     ),
     testedOutput,
   ).action((name: string | undefined, options: { config?: string; json?: boolean }) =>
-    refusalExplained(options, async () => {
+    explainRefusal(options, async () => {
       for await (const tested of testAlerts(await readConfig(options), name)) {
         if (!tested.delivered) process.exitCode = ExitStatus.failed;
         if (options.json === true) await printJson(tested);

@@ -5,7 +5,7 @@ import {
   allChanges,
   changeOutput,
   changesAsCsv,
-  keptSince,
+  changesKeptSince,
   type ListedChange,
   listChanges,
 } from '../../operations/changes.ts';
@@ -57,7 +57,7 @@ async function shownChanges(
   const { limit = SHOWN, before } = options;
   const after = before === undefined ? undefined : { before };
   const { shown, next } = await listChanges.run(input, { limit, after }, asked);
-  const kept = `What was done before ${formatTime(keptSince(asked))} is not kept (retention: requests_days).`;
+  const kept = `What was done before ${formatTime(changesKeptSince(asked))} is not kept (retention: requests_days).`;
   if (shown.items.length === 0) return ['Nothing like that was done on the sites.', kept];
   const write = commandWriter(options.config);
   const given = Object.entries(input).flatMap(([name, value]) => [`--${name}`, String(value)]);

@@ -4,7 +4,7 @@ import { existsSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { Command } from 'commander';
 import { describeMove } from '../../apply/confirm-address.ts';
-import { CANNOT_SEARCH } from '../../apply/search-site.ts';
+import { SITE_WITHOUT_LIST } from '../../apply/search-site.ts';
 import { evidenceOf } from '../../apply/site-health.ts';
 import { type Config, type FeedConfig, namedFeeds, type SiteConfig } from '../../config/config.ts';
 import { sourceDigest } from '../../config/config-digests.ts';
@@ -23,7 +23,7 @@ import { openServer } from '../../runtime/app.ts';
 import { chooseFeeds, describeLeft } from '../../runtime/feed-setups.ts';
 import { openProvenClient, openSiteClient } from '../../runtime/open-site-client.ts';
 import { ExitStatus, stopSignal } from '../../runtime/stop-signal.ts';
-import type { Probe, TokenCheck } from '../../site/exchange.ts';
+import type { ProbeResult, TokenCheck } from '../../site/exchange.ts';
 import { addressOf } from '../../site/http/job-address.ts';
 import { possibleFormerNames, unconfiguredFeeds } from '../../store/feed/unconfigured-feeds.ts';
 import { jobsWithReference } from '../../store/mapping/visible-jobs.ts';
@@ -38,7 +38,7 @@ import { CONFIG, commandWriter, type WriteCommand } from '../adapter/command-lin
 import { say } from '../adapter/write-action.ts';
 
 /** What came back from a site, and whether that proves that it accepts the token. */
-interface SiteAnswer extends Probe {
+interface SiteAnswer extends ProbeResult {
   /** Without a write; `undefined`: the site gave no answer that could prove it. */
   readonly token: TokenCheck | undefined;
 }
@@ -190,7 +190,7 @@ const unsearchedSites = ({ feeds, sites }: Config): Message[] => {
   const used = new Set([...feeds.values()].map(({ siteName }) => siteName));
   return [...sites.values()]
     .filter(({ name, options }) => used.has(name) && options.listPath === undefined)
-    .map(({ name }) => reword(CANNOT_SEARCH, (text) => `site ${name}: ${text}`));
+    .map(({ name }) => reword(SITE_WITHOUT_LIST, (text) => `site ${name}: ${text}`));
 };
 
 function describe(config: Config, answers: Answers, databaseCheck: WrittenCheck): string[] {
@@ -240,7 +240,7 @@ function meaningOf(answer: SiteAnswer): string {
   return `it is readable; that the token may write is not proven: ${answer.message}; ${answer.token?.message}`;
 }
 
-const ANSWERS: Readonly<Record<Probe['kind'], string>> = {
+const ANSWERS: Readonly<Record<ProbeResult['kind'], string>> = {
   accepted: 'it answers, and accepts the token',
   forbidden: 'it accepts the token, but not for this request',
   unauthorized: 'it refuses the token',

@@ -2,7 +2,7 @@
 import { Argument, Command, type Option } from 'commander';
 import { CONFIG_FILE, readNames } from '../../config/config-file.ts';
 import { printData } from '../../telemetry/print.ts';
-import { COMPLETE, completionScript, FILES, SHELLS, type Shell } from '../completion-scripts.ts';
+import { COMPLETION_COMMAND, completionScript, FILES, SHELLS, type Shell } from '../completion-scripts.ts';
 
 export function completionCommand(): Command {
   return new Command('completion')
@@ -26,7 +26,7 @@ const DESCRIPTION_CHARS = 100;
 
 /** @param build the program with the command that the words name */
 export function completeCommand(build: (words: readonly string[]) => Promise<Command>): Command {
-  return new Command(COMPLETE).argument('[words...]').action(async (given: readonly string[]) => {
+  return new Command(COMPLETION_COMMAND).argument('[words...]').action(async (given: readonly string[]) => {
     const words = withoutEqualSigns(given);
     const last = words.at(-1) ?? '';
     const called = words.slice(0, -1);

@@ -2,13 +2,7 @@
 // resumes one after an undo, or renews postings that expire. The files of feeds are in `feed-files.ts`.
 
 import { Command } from 'commander';
-import {
-  declareFeedNew,
-  renameFeedTo,
-  renewOfFeed,
-  resumeStoppedFeed,
-  retireNamedFeed,
-} from '../../operations/feeds.ts';
+import { declareFeedNew, renameFeedTo, renewFeed, resumeStoppedFeed, retireNamedFeed } from '../../operations/feeds.ts';
 import { decideAboutRekey } from '../../operations/rekey.ts';
 import { plural } from '../../plan/message.ts';
 import { updatesJobs } from '../../plan/policy.ts';
@@ -32,7 +26,7 @@ import { ACTOR, actorName, commandWriter, knownFeed } from '../adapter/command-l
 import { runWithin, singleCommand, withCommon } from '../adapter/operation-command.ts';
 import { withApp } from '../adapter/with-app.ts';
 import { adviceLine, say } from '../adapter/write-action.ts';
-import { titled, verdictPrinter } from '../output/describe-finding.ts';
+import { itsTitle, verdictPrinter } from '../output/describe-finding.ts';
 import { feedFileCommands, uploadCommands } from './feed-files.ts';
 import { stillLines } from './resume.ts';
 
@@ -95,7 +89,7 @@ export function feedsCommand(): Command {
   );
   feeds.addCommand(withCommon(rekeyCommand().option(...ACTOR), 'print JSON'));
   feeds.addCommand(
-    singleCommand(renewOfFeed, {
+    singleCommand(renewFeed, {
       name: 'renew',
       arguments: ['feed', 'keys'],
       help: FEED,
@@ -222,7 +216,7 @@ function describeLine({ key, oldKey, siteJobId, title, verdict, reasons, bound, 
   const job = siteJobId === undefined ? '' : ` (job ${siteJobId})`;
   const who =
     key === undefined ? `${oldKey}${job}, missing` : oldKey === undefined ? `${key}, new` : `${oldKey}${job} -> ${key}`;
-  return `${word} ${who}${titled(title)}: ${message ?? reasons.join(', ')}`;
+  return `${word} ${who}${itsTitle(title)}: ${message ?? reasons.join(', ')}`;
 }
 
 /** Asks only at a terminal. */

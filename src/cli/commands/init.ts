@@ -14,7 +14,7 @@ import { type Trial, tryFeed } from '../../pull/preview/try-feed.ts';
 import { chooseFeeds } from '../../runtime/feed-setups.ts';
 import { ExitStatus, stopSignal, UserError } from '../../runtime/stop-signal.ts';
 import { AccessRefused, type FeedAccess, readFeedAccess } from '../../setup/feed-access.ts';
-import type { Proposal, RunnerUp } from '../../setup/propose.ts';
+import type { Proposal, SecondProposal } from '../../setup/propose.ts';
 import { type Recognition, recogniseFeed } from '../../setup/recognise.ts';
 import {
   addToConfig,
@@ -281,7 +281,7 @@ function describeProposal(
   ];
 }
 
-function describeSecond({ format, postings, records, gains, losses }: RunnerUp): string {
+function describeSecond({ format, postings, records, gains, losses }: SecondProposal): string {
   const differences = [
     ...(gains.length === 0 ? [] : [`it would also fill ${gains.join(', ')}`]),
     ...(losses.length === 0 ? [] : [`it would lose ${losses.join(', ')}`]),

@@ -27,7 +27,7 @@ import { formatTime } from '../../telemetry/times.ts';
 import { ACTOR, actorName, CONFIG, commandWriter } from '../adapter/command-line.ts';
 import { withApp } from '../adapter/with-app.ts';
 import { type AdoptingCommand, runAdopting } from '../adopt-mappings.ts';
-import { findingPrinter, printMatches, titled } from '../output/describe-finding.ts';
+import { findingPrinter, itsTitle, printMatches } from '../output/describe-finding.ts';
 
 export function recoverCommand(): Command {
   return new Command('recover')
@@ -187,7 +187,7 @@ const strayJson = (feed: FeedName, { siteJobId, url, createdAt, reference, title
 function describeStray({ siteJobId, createdAt, reference, title }: Stray): string {
   const its = reference === undefined ? '' : `, reference ${oneLine(reference, MOST_OF_TITLE)}`;
   const made = createdAt === undefined ? '' : `, made at ${formatTime(createdAt)}`;
-  return `stray - job ${siteJobId}${titled(title)}${its}${made}: no posting has it`;
+  return `stray - job ${siteJobId}${itsTitle(title)}${its}${made}: no posting has it`;
 }
 
 /** Asks only at a terminal. */

@@ -2,8 +2,8 @@
 import { Command, InvalidArgumentError, Option } from 'commander';
 import { decideNamed } from '../../operations/decisions.ts';
 import { BULK_ACTIONS, type BulkAction } from '../../plan/action.ts';
-import { asksToConfirm, effectOn, mayBeRule, needsSeen, sendsAnything, summaryOf } from '../../plan/allowed.ts';
-import { type Named, readNamed, whyNotAtAll } from '../../review/act-on-entries.ts';
+import { asksToConfirm, effectOnState, mayBeRule, needsSeen, sendsAnything, summaryOf } from '../../plan/allowed.ts';
+import { type Named, readNamed, whySelectionRefused } from '../../review/act-on-entries.ts';
 import { type Seen, seenOf } from '../../review/seen.ts';
 import type { App } from '../../runtime/app.ts';
 import { type ExitStatus, UserError } from '../../runtime/stop-signal.ts';
@@ -14,9 +14,9 @@ import {
   ACTOR,
   actorName,
   commandWriter,
-  IF_VERSION,
-  NOT_ONE,
-  SEEN,
+  IF_VERSION_HELP,
+  IF_VERSION_NEEDS_ONE_ENTRY,
+  SEEN_HELP,
   type WriteCommand,
   wholeNumber,
 } from '../adapter/command-line.ts';
@@ -25,14 +25,14 @@ import { withApp } from '../adapter/with-app.ts';
 import { say } from '../adapter/write-action.ts';
 import { askAboutSelected, askToApprove, askToDiscard } from '../ask-first.ts';
 import {
-  ALSO_NEW,
+  ALSO_NEW_HELP,
   type EntryFilter,
+  filterOf,
   namedQueries,
-  narrowed,
-  narrowing,
   ofFeed,
   PRINTED_DECISIONS,
   startBulkCommand,
+  withFilterOptions,
 } from '../bulk-command.ts';
 import { sendAndTell } from '../send-and-tell.ts';
 
@@ -56,27 +56,27 @@ interface BulkOptions extends GivenOptions {
 export const reviewDecisionCommands = (): Command[] => BULK_ACTIONS.map(decisionCommand);
 
 /** Nothing is sent for records, so a decision about them is one that sends nothing. */
-const DISCARDABLE = ENTRY_KINDS.filter((kind) => effectOn('discard', kind) !== undefined);
+const DISCARDABLE = ENTRY_KINDS.filter((kind) => effectOnState('discard', kind) !== undefined);
 
 function decisionCommand(action: BulkAction): Command {
-  const command = printing(narrowing(new Command(action)), ...PRINTED_DECISIONS)
+  const command = printing(withFilterOptions(new Command(action)), ...PRINTED_DECISIONS)
     .description(summaryOf(action).many)
     .argument('[id or feed...]', 'entry numbers, or feed names for all matching entries of a feed')
     .option('--count <n>', COUNT_HELP[needsSeen(action) ? 'needsSeen' : 'others'], wholeNumber)
-    .option('--seen <seen>', SEEN)
-    .option('--if-version <version>', IF_VERSION)
+    .option('--seen <seen>', SEEN_HELP)
+    .option('--if-version <version>', IF_VERSION_HELP)
     .option(...ACTOR);
   if (needsSeen(action)) command.option('--mark <mark>', 'a former name of --seen, for a selection');
   if (sendsAnything(action)) command.option('--no-send', 'leave the sending to a running worker or to the next sync');
   else command.addOption(kindOption());
-  if (mayBeRule(action)) command.option('--also-new', ALSO_NEW);
+  if (mayBeRule(action)) command.option('--also-new', ALSO_NEW_HELP);
   if (asksToConfirm(action) && !sendsAnything(action)) {
     command.option('--reason <text>', 'why, for the audit').option('--yes', 'do not ask');
   }
   return withCommon(command, 'print one JSON object per entry and feed').action(
     (names: string[], options: BulkOptions) =>
       withApp(options, async (app, signal) => {
-        const filter = narrowed(options);
+        const filter = filterOf(options);
         process.exitCode =
           filter === undefined
             ? await actOnNamed(app, action, names, options)
@@ -118,12 +118,12 @@ async function actOnNamed(
   const write = commandWriter(options.config);
   const named = await readNamed(app.db, action, queries);
   // Nobody is asked about what can't be done.
-  const refusal = await whyNotAtAll(app.db, app.config, named);
+  const refusal = await whySelectionRefused(app.db, app.config, named);
   if (refusal !== undefined) throw new UserError(say(refusal, write));
   const { reason, count, json = false, send = false } = options;
   const bound = seenOf({ ...options, version: options.ifVersion });
   if (options.ifVersion !== undefined && (named.numbers.length !== 1 || named.feeds.length > 0))
-    throw new UserError(NOT_ONE);
+    throw new UserError(IF_VERSION_NEEDS_ONE_ENTRY);
   // A number binds the deletes of feeds only.
   const isBound = bound.tokens !== undefined || (count !== undefined && named.numbers.length === 0);
   const agreed = isBound || options.yes === true ? undefined : await askAbout(app, named, write);
@@ -144,7 +144,7 @@ function afterDiscard(acted: readonly ActedEntry[], write: WriteCommand): string
   const [first] = acted;
   if (first === undefined) return [];
   const meaning = acted.some(({ kind }) => kind === 'unreadable')
-    ? [`Unreadable records: ${effectOn('discard', 'unreadable')?.many}.`]
+    ? [`Unreadable records: ${effectOnState('discard', 'unreadable')?.many}.`]
     : [];
   const command =
     acted.length === 1 ? write(['review', 'reopen', String(first.id)]) : write(['review', 'list', '--discarded']);
@@ -159,7 +159,7 @@ async function actOnSelected(
   options: BulkOptions,
   signal: AbortSignal,
 ): Promise<ExitStatus> {
-  if (options.ifVersion !== undefined) throw new UserError(NOT_ONE);
+  if (options.ifVersion !== undefined) throw new UserError(IF_VERSION_NEEDS_ONE_ENTRY);
   const { reason, seen, mark, count, json = false, send = false } = options;
   const write = commandWriter(options.config);
   const isBound = [count, seen, mark].some((each) => each !== undefined);

@@ -12,18 +12,26 @@ import { readValueTable } from '../../review/value-table.ts';
 import type { App } from '../../runtime/app.ts';
 import { ExitStatus, UserError, worstStatus } from '../../runtime/stop-signal.ts';
 import type { BulkEdit } from '../../store/review/bulk-actions.ts';
-import { ACTOR, actorName, commandWriter, isEntryNumber, NOT_ONE, SEEN, wholeNumber } from '../adapter/command-line.ts';
+import {
+  ACTOR,
+  actorName,
+  commandWriter,
+  IF_VERSION_NEEDS_ONE_ENTRY,
+  isEntryNumber,
+  SEEN_HELP,
+  wholeNumber,
+} from '../adapter/command-line.ts';
 import { type GivenOptions, printing, runSingle, withCommon } from '../adapter/operation-command.ts';
 import { withApp } from '../adapter/with-app.ts';
 import {
-  ALSO_NEW,
+  ALSO_NEW_HELP,
   type EntryFilter,
+  filterOf,
   namedQueries,
-  narrowed,
-  narrowing,
   ofFeed,
   PRINTED_DECISIONS,
   startBulkCommand,
+  withFilterOptions,
 } from '../bulk-command.ts';
 import { sendAndTell } from '../send-and-tell.ts';
 
@@ -41,7 +49,7 @@ interface EditOptions extends GivenOptions, EditValues {
 }
 
 export function reviewEditCommand(): Command {
-  const command = printing(narrowing(new Command('edit')), ...PRINTED_DECISIONS)
+  const command = printing(withFilterOptions(new Command('edit')), ...PRINTED_DECISIONS)
     .description(
       'set fields of one posting, by the number of its entry or by its feed and key, or of all rejected or failed ones that are selected; an edit applies until the feed changes that field',
     )
@@ -56,10 +64,10 @@ export function reviewEditCommand(): Command {
       tableOption,
     )
     .option('--count <n>', 'only if exactly this many entries are selected', wholeNumber)
-    .option('--also-new', ALSO_NEW)
-    .option(...ANYWAY)
+    .option('--also-new', ALSO_NEW_HELP)
+    .option(...ANYWAY_OPTIONS)
     .option(...ALL_FEEDS)
-    .option('--seen <seen>', SEEN)
+    .option('--seen <seen>', SEEN_HELP)
     .option(
       '--if-version <version>',
       'only if the entry is still as review show printed it with this version, or the posting as why --json did',
@@ -68,7 +76,7 @@ export function reviewEditCommand(): Command {
     .option(...ACTOR);
   const json = 'print one JSON object; with a selection one per feed, and one for the action';
   return withCommon(command, json).action(async (names: string[], options: EditOptions) => {
-    const filter = narrowed(options);
+    const filter = filterOf(options);
     const isMany = filter !== undefined || (names.length > 1 && names.every(isEntryNumber));
     if (!isMany) return editOne(names, options);
     return withApp(options, async (app, signal) => {
@@ -121,8 +129,8 @@ function editOne([name, key, more]: readonly string[], options: EditOptions): Pr
     },
   };
   return isEntry
-    ? runSingle(hinting(editReviewEntry), { id: Number(name), ...edit }, told, options)
-    : runSingle(hinting(setPostingFields), { feed: String(name), key: String(key), ...edit }, told, options);
+    ? runSingle(withOptionHint(editReviewEntry), { id: Number(name), ...edit }, told, options)
+    : runSingle(withOptionHint(setPostingFields), { feed: String(name), key: String(key), ...edit }, told, options);
 }
 
 type Told = Parameters<typeof runSingle<typeof editReviewEntry.input, typeof editReviewEntry.output>>[2];
@@ -135,7 +143,7 @@ async function editSelected(
   signal: AbortSignal,
 ): Promise<ExitStatus> {
   const { count, seen, alsoNew, anyway, allFeeds, as, json = false, send, config } = options;
-  if (options.ifVersion !== undefined) throw new UserError(NOT_ONE);
+  if (options.ifVersion !== undefined) throw new UserError(IF_VERSION_NEEDS_ONE_ENTRY);
   const edit = await editOf(options);
   if (edit === undefined) throw new UserError('say what to set: --set FIELD=VALUE, or --set-map FIELD=FILE');
   const bound = { expected: count ?? filter.ids?.length, seen };
@@ -147,7 +155,7 @@ async function editSelected(
 // Options of commands that edit entries: a field and its text, or a field and a table of texts; and what to add after a refusal.
 
 /** Options of what edits. */
-export const ANYWAY = [
+export const ANYWAY_OPTIONS = [
   '--anyway',
   'edit even if postings would still be rejected; otherwise nothing is done then',
 ] as const;
@@ -200,7 +208,7 @@ export function addField(text: string, before: ReadonlyMap<string, string> | und
 }
 
 /** An operation that says in its refusal which option would allow it. */
-export const hinting = <Input extends z.ZodType, Output extends z.ZodType>(
+export const withOptionHint = <Input extends z.ZodType, Output extends z.ZodType>(
   operation: SingleOperation<Input, Output>,
 ): SingleOperation<Input, Output> => ({
   ...operation,

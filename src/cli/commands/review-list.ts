@@ -11,12 +11,12 @@ import {
 import { notesOnRestore } from '../../operations/status.ts';
 import { type Message, plural } from '../../plan/message.ts';
 import type { FeedName } from '../../posting/identifiers.ts';
-import { escalates } from '../../review/health/alert-conditions.ts';
+import { needsAnotherAlert } from '../../review/health/alert-conditions.ts';
 import { adviceOnHeld, type HeldOffer, readHeldOffers } from '../../review/held-offer.ts';
 import { groupTitle, listGroupsWithTotals, TREND_WORDS } from '../../review/list-groups.ts';
 import type { App } from '../../runtime/app.ts';
 import { ENTRY_KINDS, type EntryKind } from '../../store/backlog/open-counts.ts';
-import { countFound, isCut, MOST_FOUND } from '../../store/review/found-entries.ts';
+import { countFound, isCountCut, MOST_FOUND } from '../../store/review/found-entries.ts';
 import { countEntries, type HeldGroup, heldGroups } from '../../store/review/review-entries.ts';
 import { foldReviewCounts } from '../../store/review/review-totals.ts';
 import { oneLine } from '../../telemetry/print.ts';
@@ -24,7 +24,7 @@ import { formatSpan, formatTime } from '../../telemetry/times.ts';
 import type { WriteCommand } from '../adapter/command-line.ts';
 import { listCommand } from '../adapter/operation-command.ts';
 import { adviceLine, say } from '../adapter/write-action.ts';
-import { FILTER_FORM, narrowed } from '../bulk-command.ts';
+import { FILTER_FORM, filterOf } from '../bulk-command.ts';
 import { formatRows, type RowColumn } from '../output/table.ts';
 
 type Input = z.output<typeof listReview.input>;
@@ -48,7 +48,7 @@ export const reviewListCommand = (): Command =>
     // Held deletes are told at the end, as one decision covers them all, unless they are asked for.
     forPeople: (input) => (isWhole(input) && input.kind === undefined ? { ...input, kind: WITHOUT_HELD } : input),
     async view({ items }, { app, write, input, options }) {
-      const isNarrowed = narrowed(options) !== undefined;
+      const isNarrowed = filterOf(options) !== undefined;
       const notes = isWhole(input) && input.kind === undefined ? await restoreNotes(app, input) : [];
       const groups = isWhole(input) && (input.kind ?? ['held']).includes('held') ? await heldOf(app, input) : [];
       const told = notes.length === 0 ? [] : [...notes.map((note) => say(note, write)), ''];
@@ -86,7 +86,7 @@ type Entry = z.output<typeof listedEntryOutput>;
 async function table(app: App, items: readonly Entry[], listed: Input, write: WriteCommand): Promise<string[]> {
   const query = await entryQuery(app, listed);
   const total = [...(await countEntries(app.db, query)).values()].reduce((sum, count) => sum + count, 0);
-  const more = isCut(query, total) ? 'many' : total - items.length;
+  const more = isCountCut(query, total) ? 'many' : total - items.length;
   return [
     ...formatRows(COLUMNS, items),
     ...(total > items.length ? [`… and ${more} more (--limit, --kind, --json)`] : []),
@@ -136,7 +136,7 @@ async function heldLines({ db, config }: App, groups: readonly HeldGroup[], writ
   return groups.flatMap((group) => {
     const { feed, count, since, ageMs, reason } = group;
     const offer = offers.get(feed);
-    const mark = escalates({ kind: 'held', ...group }, config) ? 'ESCALATED: ' : '';
+    const mark = needsAnotherAlert({ kind: 'held', ...group }, config) ? 'ESCALATED: ' : '';
     const deletes = count === 1 ? '1 delete is' : `${count} deletes are`;
     return [
       '',

@@ -9,11 +9,11 @@ import {
   ACTOR,
   actorName,
   commandWriter,
-  IF_VERSION,
+  IF_VERSION_HELP,
+  IF_VERSION_NEEDS_ONE_ENTRY,
   isEntryNumber,
   knownFeed,
-  NOT_ONE,
-  SEEN,
+  SEEN_HELP,
   wholeNumber,
 } from '../adapter/command-line.ts';
 import { type GivenOptions, printing, runWithin, withCommon } from '../adapter/operation-command.ts';
@@ -22,12 +22,12 @@ import { adoptFoundOf } from '../adopt-mappings.ts';
 import { askAboutSelected, askToSendAgain, siteJobIdOf } from '../ask-first.ts';
 import {
   type EntryFilter,
+  filterOf,
   namedQueries,
-  narrowed,
-  narrowing,
   ofFeed,
   PRINTED_DECISIONS,
   startBulkCommand,
+  withFilterOptions,
 } from '../bulk-command.ts';
 import { sendAndTell } from '../send-and-tell.ts';
 
@@ -49,7 +49,7 @@ interface ResolveOptions extends GivenOptions {
 }
 
 export function reviewSettleCommand(): Command {
-  const command = printing(narrowing(new Command('settle')), ...PRINTED_DECISIONS)
+  const command = printing(withFilterOptions(new Command('settle')), ...PRINTED_DECISIONS)
     .description(
       'resolve a create in doubt, after checking the site for its job; or many with --missing or --check; or with --found, adopt the jobs of a feed that a search of the site found',
     )
@@ -61,9 +61,9 @@ export function reviewSettleCommand(): Command {
     )
     .option('--check', 'have the list of the site read again')
     .option('--count <n>', 'of many: only if exactly this many creates in doubt are selected', wholeNumber)
-    .option('--seen <seen>', SEEN)
+    .option('--seen <seen>', SEEN_HELP)
     .option('--mark <mark>', 'a former name of --seen, for a selection')
-    .option('--if-version <version>', IF_VERSION)
+    .option('--if-version <version>', IF_VERSION_HELP)
     .option('--anyway', 'with --exists: adopt the job even if it seems to belong to another posting')
     .option('--found', 'adopt each job that shows exactly the reference of one posting of the feed; asks first')
     .option('--yes', 'with --found: do not ask')
@@ -79,7 +79,8 @@ export function reviewSettleCommand(): Command {
     const [name = ''] = names;
     const isOne = names.length === 1 && !isNarrowed(options);
     const isEntry = isOne && isEntryNumber(name);
-    if (options.ifVersion !== undefined && (!isEntry || options.check === true)) throw new UserError(NOT_ONE);
+    if (options.ifVersion !== undefined && (!isEntry || options.check === true))
+      throw new UserError(IF_VERSION_NEEDS_ONE_ENTRY);
     if (options.found === true && !isOne) throw new UserError('--found is for one feed: name it');
     if (options.found === true && /^\d+$/.test(name))
       throw new UserError('with --found, name a feed: it is for all jobs that were found for it');
@@ -97,7 +98,7 @@ export function reviewSettleCommand(): Command {
 
 /** About many, even if one entry is named. */
 const isNarrowed = (options: ResolveOptions): boolean =>
-  narrowed(options) !== undefined || options.count !== undefined || options.mark !== undefined;
+  filterOf(options) !== undefined || options.count !== undefined || options.mark !== undefined;
 
 async function resolveOne(app: App, id: number, options: ResolveOptions): Promise<ExitStatus> {
   const write = commandWriter(options.config);
@@ -139,7 +140,7 @@ async function resolveMany(
 }
 
 async function selectionOf(app: App, names: readonly string[], options: ResolveOptions): Promise<EntryFilter> {
-  const filter = narrowed(options);
+  const filter = filterOf(options);
   if (filter !== undefined) return ofFeed(filter, names);
   if (names.length === 0) throw new UserError('name entries or a feed, or select a group: --group GROUP');
   if (!names.every(isEntryNumber)) return ofFeed({}, names);

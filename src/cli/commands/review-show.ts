@@ -4,7 +4,7 @@ import { z } from 'zod';
 import { comparedDoubtJson, comparedDoubtOutput, compareWith } from '../../operations/adoption.ts';
 import { entryOutput, showEntry, shownGroupOutput, showReviewGroup } from '../../operations/review.ts';
 import { describeDecision } from '../../operations/rules.ts';
-import { effectOn, needsSeen } from '../../plan/allowed.ts';
+import { effectOnState, needsSeen } from '../../plan/allowed.ts';
 import { plural } from '../../plan/message.ts';
 import type { Fields, Problem } from '../../posting/posting.ts';
 import {
@@ -13,8 +13,8 @@ import {
   fieldsBeside,
   LIKENESS_WORDS,
   MOST_COMPARED,
-  NONE_KNOWN,
-  OWNED_WORDS,
+  NO_CANDIDATE_KNOWN,
+  OWNED_BY_ANOTHER,
   type ShownCandidate,
   type ShownDoubt,
 } from '../../review/compare-doubt.ts';
@@ -327,13 +327,13 @@ function groupCommands(group: Group, write: WriteCommand): (readonly [command: s
     // A value that is right for one feed may be wrong for another.
     if (action === 'edit' && by_feed.length > 1)
       return by_feed.flatMap(({ feed, count: n }) =>
-        wordsFor(action, field ?? 'FIELD', effectOn(action, state)?.many ?? '').map(
+        wordsFor(action, field ?? 'FIELD', effectOnState(action, state)?.many ?? '').map(
           ([words, does]) => [review(words, ['--count', String(n)], [feed]), does] as const,
         ),
       );
     if (count === 0 || (needsSeen(action) && seen === null)) return [];
     const bound = ['--count', String(count), ...(needsSeen(action) && seen !== null ? ['--mark', seen] : [])];
-    const effect = effectOn(action, state)?.many ?? '';
+    const effect = effectOnState(action, state)?.many ?? '';
     return wordsFor(action, field ?? 'FIELD', effect).map(([words, does]) => [review(words, bound), does] as const);
   });
   return [...first, ...list, ...others];
@@ -374,7 +374,7 @@ function describeComparedDoubt(
     write(['review', 'settle', String(change.id), ...words, '--if-version', version]);
   return [
     `entry ${change.id}: posting ${change.key} of feed ${change.feed}, site ${change.site}, sent at ${formatTime(startedAt)}`,
-    candidateIds.length === 0 ? NONE_KNOWN : `Jobs that it may have made: ${known}.`,
+    candidateIds.length === 0 ? NO_CANDIDATE_KNOWN : `Jobs that it may have made: ${known}.`,
     ...candidates.flatMap((candidate) => (candidate.kind === 'shown' ? [] : [describeAbsent(candidate)])),
     ...(shown.length === 0 ? [] : ['', ...sideBySide(sent, shown)]),
     '',
@@ -389,7 +389,7 @@ function sideBySide(sent: ShownDoubt['sent'], shown: readonly ShownCandidate[]):
   const columns = ['FIELD', 'SENT', ...shown.map(({ siteJobId }) => `JOB ${siteJobId}`)];
   const fact = (title: string, of: (candidate: ShownCandidate) => string) => [title, '', ...shown.map(of)];
   const rows = [
-    fact('(compared)', ({ likeness, owned }) => `${LIKENESS_WORDS[likeness]}${owned ? `. ${OWNED_WORDS}` : ''}`),
+    fact('(compared)', ({ likeness, owned }) => `${LIKENESS_WORDS[likeness]}${owned ? `. ${OWNED_BY_ANOTHER}` : ''}`),
     fact('(url)', ({ url }) => url ?? '-'),
     ...fieldsBeside(sent, shown).map(({ name, sent: value, shown: values }) => [
       name,

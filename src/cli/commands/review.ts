@@ -36,13 +36,13 @@ import { reviewActivityCommand } from './activity.ts';
 import { reviewDecisionCommands } from './review-bulk.ts';
 import {
   ALL_FEEDS,
-  ANYWAY,
+  ANYWAY_OPTIONS,
   addField,
   type EditValues,
   editOf,
-  hinting,
   reviewEditCommand,
   tableOption,
+  withOptionHint,
 } from './review-edit.ts';
 import { reviewGroupsCommand, reviewListCommand } from './review-list.ts';
 import { reviewSettleCommand } from './review-settle.ts';
@@ -196,7 +196,7 @@ function reviewRulesCommand(): Command {
     { isDefault: true },
   );
   rules.addCommand(
-    singleCommand(hinting(addReviewRule), {
+    singleCommand(withOptionHint(addReviewRule), {
       name: 'add',
       extend: (command) =>
         command
@@ -216,7 +216,7 @@ function reviewRulesCommand(): Command {
           )
           .option('--reason <text>', 'why entries are discarded, for the audit')
           .option('--feed <feed>', 'only new entries of this feed')
-          .option(...ANYWAY)
+          .option(...ANYWAY_OPTIONS)
           .option(...ALL_FEEDS),
       read: ([group], options) => decisionOf(String(group), options),
       view: (rule) => `Rule ${rule.rule} decides new entries of group ${rule.group}: ${describeDecision(rule)}.`,

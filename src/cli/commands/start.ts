@@ -5,9 +5,9 @@ import type { Config } from '../../config/config.ts';
 import { tell } from '../../plan/message.ts';
 import type { FeedName } from '../../posting/identifiers.ts';
 import type { FeedSetup } from '../../pull/feed-setup.ts';
-import { type App, expectSecrets, leavingOutAbsent, openAppFor, readConfig } from '../../runtime/app.ts';
+import { type App, expectSecrets, openAppFor, readConfig, withoutFeedsLackingSecrets } from '../../runtime/app.ts';
 import { type Engine, startEngine } from '../../runtime/engine.ts';
-import { chooseFeeds, feedSetups, leftBehind } from '../../runtime/feed-setups.ts';
+import { chooseFeeds, feedSetups, unsentChangesOfRemovedFeeds } from '../../runtime/feed-setups.ts';
 import { hasNoFeedYet, startReloading } from '../../runtime/reload.ts';
 import { startRetention } from '../../runtime/retention.ts';
 import { startAlerts } from '../../runtime/run-alerts.ts';
@@ -24,7 +24,7 @@ const SECRETS = ['sites', 'queue', 'web', 'metrics', 'alerts'] as const;
 
 export function startCommand(): Command {
   return new Command('start').option(...CONFIG).action(async (options: { config?: string }) => {
-    const config = leavingOutAbsent(await readConfig(options));
+    const config = withoutFeedsLackingSecrets(await readConfig(options));
     expectSecrets(config, SECRETS);
     const isEmpty = hasNoFeedYet(config);
     const { setups, broken } = isEmpty ? { setups: [], broken: [] } : chooseFeeds(config, []);
@@ -133,7 +133,7 @@ async function runUntilStopped(app: App, setups: readonly FeedSetup[], stopping:
     ends.push(() => reloading.stop());
     if (web.served && isOpen(web))
       app.log.info('pages and API are open to everyone on this machine; web.users and web.tokens protect them');
-    for (const message of await leftBehind(app)) app.log.warn(tell(message, app.writeAction));
+    for (const message of await unsentChangesOfRemovedFeeds(app)) app.log.warn(tell(message, app.writeAction));
     app.log.info({ feeds: setups.length, sites: [...engine.siteContexts.keys()], health: server.url }, 'started');
     await Promise.race([stopping.stopped, failing]);
   } finally {

@@ -4,15 +4,15 @@ import type { Config } from '../../config/config.ts';
 import { pullReportOutput, reportedPull } from '../../operations/pulls.ts';
 import type { FeedSetup } from '../../pull/feed-setup.ts';
 import { type HeldOffer, readHeldOffers } from '../../review/held-offer.ts';
-import { type App, leavingOutAbsent, openAppFor, readConfig } from '../../runtime/app.ts';
+import { type App, openAppFor, readConfig, withoutFeedsLackingSecrets } from '../../runtime/app.ts';
 import { exitStatusOf, failedReport, type PullReport } from '../../runtime/conclude-pull.ts';
 import type { Engine } from '../../runtime/engine.ts';
-import { chooseFeeds, leftBehind } from '../../runtime/feed-setups.ts';
+import { chooseFeeds, unsentChangesOfRemovedFeeds } from '../../runtime/feed-setups.ts';
 import { mirrorFeed } from '../../runtime/mirror-feed.ts';
 import { removeOldRowsBriefly } from '../../runtime/retention.ts';
 import { ExitStatus, STOP_WITHIN_MS, stopSignal, UserError, worstStatus } from '../../runtime/stop-signal.ts';
 import { describePassing } from '../../store/postgres/transient-error.ts';
-import { giveUpPull } from '../../store/pull/pull-history.ts';
+import { endInterruptedPull } from '../../store/pull/pull-history.ts';
 import {
   OutputFailedError,
   type ProgressLine,
@@ -42,7 +42,7 @@ export function syncCommand(): Command {
     .option('--json', 'print one JSON object per feed')
     .option('--verbose', 'log every change to standard error');
   return printing(command, pullReportOutput).action(async (names: string[], options: SyncOptions) => {
-    const config = leavingOutAbsent(await readConfig(options));
+    const config = withoutFeedsLackingSecrets(await readConfig(options));
     const { setups, broken } = chooseFeeds(config, names, 'send');
     const stopping = stopSignal();
     const statuses: ExitStatus[] = [];
@@ -77,7 +77,7 @@ async function mirrorAll(
     try {
       statuses = await syncAll(app, setups, signal, options);
       await removeOldRowsBriefly(app, signal);
-      for (const text of await leftBehind(app)) {
+      for (const text of await unsentChangesOfRemovedFeeds(app)) {
         printNotice(say(text, commandWriter(options.config)));
       }
     } finally {
@@ -168,7 +168,7 @@ async function syncFeed(
     if (!(error instanceof UserError || signal.aborted || passing !== undefined))
       app.log.error({ err: error, feed: setup.feed }, 'sync failed');
     // If the database itself is failing, the next pull of the feed closes this pull's row.
-    if (pull !== null) await giveUpPull(app.db, pull, message).catch(() => undefined);
+    if (pull !== null) await endInterruptedPull(app.db, pull, message).catch(() => undefined);
     return failedReport(setup.feed, pull, message, performance.now() - startedAt);
   }
 }

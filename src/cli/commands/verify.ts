@@ -8,7 +8,7 @@ import { createOnlyOf } from '../../plan/desired-change.ts';
 import { updatesJobs } from '../../plan/policy.ts';
 import { type FeedName, postingKey, type SiteName } from '../../posting/identifiers.ts';
 import type { FeedSetup } from '../../pull/feed-setup.ts';
-import { type SetAgain, setAgain } from '../../review/jobs/verify-feed.ts';
+import { markToSendAgain, type PostingsSetAgain } from '../../review/jobs/verify-feed.ts';
 import {
   type FeedCounts,
   noCounts,
@@ -249,7 +249,7 @@ async function markAll(
   { app, options, signal, progress }: Verified,
   verification: Verification,
   feed: FeedName,
-): Promise<SetAgain> {
+): Promise<PostingsSetAgain> {
   let isTold = false;
   const onWait = () => {
     if (isTold) return;
@@ -257,10 +257,15 @@ async function markAll(
     progress.clear();
     printNotice(`${feed} is being pulled: waiting until that has ended`);
   };
-  return setAgain(verification, feed, { db: app.db, actor: actorName(options.as), signal, onWait });
+  return markToSendAgain(verification, feed, { db: app.db, actor: actorName(options.as), signal, onWait });
 }
 
-function resultOf(feed: FeedName, end: VerifyEnd, again: SetAgain | undefined, write: WriteCommand): FeedResult {
+function resultOf(
+  feed: FeedName,
+  end: VerifyEnd,
+  again: PostingsSetAgain | undefined,
+  write: WriteCommand,
+): FeedResult {
   const counts = end.counts.get(feed) as FeedCounts;
   const failure = end.failure === undefined ? undefined : say(end.failure, write);
   return { feed, counts, failure, setAgain: again };

@@ -1,10 +1,10 @@
 // `jobmirror why`: explains why one posting is, or is not, on the site as it is.
 import { Command } from 'commander';
 import { z } from 'zod';
-import { MOST_ALIKE, postingOf, postingOutput } from '../../operations/postings.ts';
+import { MOST_SIMILAR_POSTINGS, postingOf, postingOutput } from '../../operations/postings.ts';
 import { type FeedName, postingKey } from '../../posting/identifiers.ts';
 import { describeHistory, type FoundPosting, lookUpPosting } from '../../review/describe-history.ts';
-import { readHere } from '../../review/health/configured-policy.ts';
+import { readConfiguredHere } from '../../review/health/configured-policy.ts';
 import type { App } from '../../runtime/app.ts';
 import { UserError } from '../../runtime/stop-signal.ts';
 import { postingsLike } from '../../store/mapping/find-jobs.ts';
@@ -27,7 +27,7 @@ export function whyCommand(): Command {
         const feed = await knownFeed(db, config, name);
         const write = commandWriter(options.config);
         const read = await lookUp(app, feed, key.trim(), write);
-        const here = await readHere(db, config);
+        const here = await readConfiguredHere(db, config);
         if (options.json === true) return printJson(z.encode(postingOutput, postingOf(read, app, here)));
         const words = { at: formatTime, span: formatSpan };
         await printLines(
@@ -47,14 +47,14 @@ export function whyCommand(): Command {
 async function lookUp({ db }: App, feed: FeedName, written: string, write: WriteCommand): Promise<FoundPosting> {
   const exact = await lookUpPosting(db, feed, postingKey(written));
   if (isKnown(exact) || written === '') return exact;
-  const alike = await postingsLike(db, written, feed, MOST_ALIKE + 1);
+  const alike = await postingsLike(db, written, feed, MOST_SIMILAR_POSTINGS + 1);
   const [only, ...others] = alike;
   if (only === undefined) return exact;
   if (others.length > 0) {
     const lines = alike
-      .slice(0, MOST_ALIKE)
+      .slice(0, MOST_SIMILAR_POSTINGS)
       .map(({ key, title }) => `  ${oneLine(key, 100)}${title === null ? '' : `  ${oneLine(title, 80)}`}`);
-    const more = alike.length > MOST_ALIKE ? ['  and more'] : [];
+    const more = alike.length > MOST_SIMILAR_POSTINGS ? ['  and more'] : [];
     const which = `several postings of feed ${feed} have ${oneLine(written, 60)} as a part of their key or title`;
     throw new UserError(
       [`${which}:`, ...lines, ...more, `Name one of them: ${write(['why', feed, only.key])}`].join('\n'),

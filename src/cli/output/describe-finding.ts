@@ -2,7 +2,7 @@
 import type { Certainty } from '../../plan/match/whose-job.ts';
 import { plural } from '../../plan/message.ts';
 import type { FeedName } from '../../posting/identifiers.ts';
-import type { SetAgain } from '../../review/jobs/verify-feed.ts';
+import type { PostingsSetAgain } from '../../review/jobs/verify-feed.ts';
 import type { FeedCounts, Finding } from '../../review/jobs/verify-site.ts';
 import type { JobMatching, MatchLine } from '../../store/mapping/job-matching.ts';
 import { oneLine, printJson, printLine } from '../../telemetry/print.ts';
@@ -47,7 +47,7 @@ export interface FeedResult {
   readonly counts: FeedCounts;
   readonly failure: string | undefined;
   /** `undefined`: nothing was to be marked. */
-  readonly setAgain: SetAgain | undefined;
+  readonly setAgain: PostingsSetAgain | undefined;
 }
 
 export function describeResult({ feed, counts, failure, setAgain }: FeedResult): string {
@@ -67,7 +67,7 @@ export function describeResult({ feed, counts, failure, setAgain }: FeedResult):
   return lines.join('\n');
 }
 
-function describeSetAgain({ marked, unmarked, toCompare, examples }: SetAgain): string[] {
+function describeSetAgain({ marked, unmarked, toCompare, examples }: PostingsSetAgain): string[] {
   const lines = marked === 0 ? [] : [`  ${plural(marked, 'job')} marked: the next sync sets what differs.`];
   if (toCompare > 0)
     lines.push(`  ${plural(toCompare, 'job')} marked: the next sync sends once more what could not be compared.`);
@@ -122,7 +122,7 @@ export function verdictPrinter<Line extends { readonly verdict: Certainty }>(
 }
 
 /** Its title, as far as there is one. */
-export const titled = (title: string | undefined): string =>
+export const itsTitle = (title: string | undefined): string =>
   title === undefined ? '' : ` "${oneLine(title, MOST_OF_TITLE)}"`;
 
 /**
@@ -153,7 +153,7 @@ function describeMatch(line: MatchLine & Outcome): string {
   const because = why.length === 0 ? '' : `: ${why.join(', ')}`;
   if (siteJobId === undefined) return `${word} ${key}${because}`;
   const further = others.length === 0 ? '' : ` (also like it: ${others.join(', ')})`;
-  return `${word} ${key} - job ${siteJobId}${titled(title)} ${score.toFixed(2)}${because}${further}`;
+  return `${word} ${key} - job ${siteJobId}${itsTitle(title)} ${score.toFixed(2)}${because}${further}`;
 }
 
 const matchJson = ({ adopted, message, ...line }: MatchLine & Outcome): Record<string, unknown> => ({

@@ -1,6 +1,6 @@
 // Formats the status of sites and feeds for people: first what needs attention, then the numbers.
 import type { ShownPull } from '../../operations/pulls.ts';
-import { absenceOf, type FeedStatus, type SiteStatus } from '../../operations/status.ts';
+import { type FeedStatus, type SiteStatus, whyNotPulledHere } from '../../operations/status.ts';
 import { actionsOf, type Notice, plural, textOf } from '../../plan/message.ts';
 import { oneLine } from '../../telemetry/print.ts';
 import { formatSpan, formatTime, msUntil } from '../../telemetry/times.ts';
@@ -170,7 +170,7 @@ function describeTrouble(pull: LastPull, write: WriteCommand, reported: Readonly
 }
 
 const COLUMNS: readonly RowColumn<FeedStatus>[] = [
-  { title: 'FEED', cell: (feed) => (feed.configured ? feed.feed : `${feed.feed} (${absenceOf(feed)})`) },
+  { title: 'FEED', cell: (feed) => (feed.configured ? feed.feed : `${feed.feed} (${whyNotPulledHere(feed)})`) },
   { title: 'SITE', cell: ({ site }) => site },
   { title: 'LIVE', align: 'right', cell: ({ live }) => String(live) },
   { title: 'TO SEND', align: 'right', cell: ({ ready, sending }) => String(ready + sending) },

@@ -9,7 +9,7 @@ import {
   countText,
   GONE_PARTS,
   headline,
-  leftOut,
+  omittedLines,
   openingSentences,
   reasonText,
   SEEN_PARTS,
@@ -123,7 +123,7 @@ function fields({ fields: found, postingsWithFields }: PostingReport): string {
 function sectionHtml(section: Section): string {
   const { state, total, lines } = section;
   if (total === 0) return '';
-  const rest = leftOut(section);
+  const rest = omittedLines(section);
   const isRecord = lines.some(({ record }) => record !== undefined);
   const listed = isRecord
     ? table(['record', 'key', 'problem', 'begins with'], lines.map(recordCells))

@@ -11,7 +11,7 @@ import {
   countText,
   fieldsOf,
   GONE_PARTS,
-  leftOut,
+  omittedLines,
   openingSentences,
   reasonText,
   SEEN_PARTS,
@@ -139,7 +139,7 @@ function sectionLines(section: Section): string[] {
   if (section.total === 0) return [];
   const { state, lines, total } = section;
   const isRecord = lines.some(({ record }) => record !== undefined);
-  const rest = leftOut(section);
+  const rest = omittedLines(section);
   return [
     ...heading(`${STATES[state].name.toUpperCase()}: ${total}`),
     STATES[state].meaning,

@@ -136,7 +136,7 @@ export const fieldsOf = ({ problems }: ReportLine): string =>
   [...new Set(problems.flatMap(({ field }) => field ?? []))].join('; ');
 
 /** How many lines a list leaves out, as a sentence; empty if none. */
-export function leftOut({ total, lines }: Section): string {
+export function omittedLines({ total, lines }: Section): string {
   const rest = total - lines.length;
   return rest === 0
     ? ''

@@ -14,7 +14,7 @@ import { feedSchema, type WrittenFeed, writtenSources } from '../schema/feed-sch
 import type { WrittenFormat } from '../schema/format-schema.ts';
 import { siteSchema, type WrittenSite } from '../schema/site-schema.ts';
 import { isWebAddress } from '../scheme-sources.ts';
-import { ONCE } from '../validate.ts';
+import { CHECKED_ONCE } from '../validate.ts';
 import type { YamlSource } from '../yaml-source.ts';
 import { type FeedCredentials, makeCredentials } from './credentials.ts';
 import { faultOfDetailedPlaces, faultOfDetails } from './details-config.ts';
@@ -225,7 +225,7 @@ function validEntries<Schema extends z.ZodType>(
 ): ReadonlyMap<string, z.output<Schema>> {
   const valid = new Map<string, z.output<Schema>>();
   for (const [name, raw] of Object.entries(settings)) {
-    const result = schema.safeParse(raw, ONCE);
+    const result = schema.safeParse(raw, CHECKED_ONCE);
     if (result.success) valid.set(name, result.data);
   }
   return valid;

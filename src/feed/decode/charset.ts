@@ -1,7 +1,7 @@
 // Converts a feed in any encoding to UTF-8. Undecodable bytes become a byte that never occurs in UTF-8, so they are
 // detected wherever they are.
 import iconv from 'iconv-lite';
-import { BrokenOff } from '../source/source.ts';
+import { FeedReadingError } from '../source/source.ts';
 import { readHead } from './read-head.ts';
 
 // Streaming decoders by encoding name. In the decoded text, a lone surrogate stands for undecodable bytes.
@@ -121,7 +121,7 @@ export function isKnownEncoding(configured: string): boolean {
   try {
     return chooseDecoder(Buffer.alloc(0), { configured }) !== undefined;
   } catch (error) {
-    if (error instanceof BrokenOff) return false;
+    if (error instanceof FeedReadingError) return false;
     throw error;
   }
 }
@@ -154,7 +154,7 @@ function chooseDecoder(head: Buffer, hints: EncodingHints): DecodeText | 'utf-8'
   const ordered = width === undefined ? encoding : orderedUtf(width === '4' || width === '32' ? 32 : 16, head, mark);
   const decoder = decoderOf(ordered);
   if (decoder === undefined) {
-    throw new BrokenOff(
+    throw new FeedReadingError(
       `unknown encoding "${name.slice(0, 40)}"; set encoding for this feed, for example utf-8 or windows-1252`,
     );
   }

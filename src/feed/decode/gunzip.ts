@@ -1,7 +1,7 @@
 // Decompresses gzip, including several members and two layers; anything else passes through unchanged.
 import { MessageChannel } from 'node:worker_threads';
 import { createGunzip } from 'node:zlib';
-import { BrokenOff, reasonOf, type SourceDocument } from '../source/source.ts';
+import { FeedReadingError, reasonOf, type SourceDocument } from '../source/source.ts';
 import { readHead } from './read-head.ts';
 
 const OUTPUT_BYTES = 524_288;
@@ -22,7 +22,7 @@ const MAX_LAYERS = 2;
 
 /**
  * Detects gzip by its first bytes (RFC 1952), whatever names and headers say. A chunk is valid until the next one is
- * requested. Throws {@link BrokenOff}. @param length set to proven for gzip, which ends with its length and checksum.
+ * requested. Throws {@link FeedReadingError}. @param length set to proven for gzip, which ends with its length and checksum.
  */
 export async function* decompress(
   chunks: AsyncIterable<Buffer>,
@@ -34,7 +34,7 @@ export async function* decompress(
     yield* all;
   } else if (layers === MAX_LAYERS) {
     await all.return(undefined);
-    throw new BrokenOff(`the feed is compressed more than ${MAX_LAYERS} times`);
+    throw new FeedReadingError(`the feed is compressed more than ${MAX_LAYERS} times`);
   } else {
     length.isProven = true;
     // Compression that the transport has not added is that of the source. Before a pipe, a program that failed may feed the one that compresses.
@@ -72,7 +72,7 @@ async function* gunzip(chunks: AsyncGenerator<Buffer>): AsyncGenerator<Buffer> {
     await chunks.return(undefined);
   }
   // The engine takes zero bytes after the last member for padding and stops reading there.
-  if (engine.bytesWritten < fed) throw new BrokenOff('the gzip data is followed by other data');
+  if (engine.bytesWritten < fed) throw new FeedReadingError('the gzip data is followed by other data');
 }
 
 const { port1: discard, port2: closed } = new MessageChannel();
@@ -87,10 +87,10 @@ function release(memory: ArrayBufferLike | undefined): void {
   if (memory instanceof ArrayBuffer) discard.postMessage(undefined, [memory]);
 }
 
-const explain = (error: Error & { code?: unknown }): BrokenOff =>
+const explain = (error: Error & { code?: unknown }): FeedReadingError =>
   error.code === 'Z_BUF_ERROR'
-    ? new BrokenOff('the gzip data ends in the middle')
-    : new BrokenOff(`the gzip data is damaged or followed by other data: ${reasonOf(error)}`);
+    ? new FeedReadingError('the gzip data ends in the middle')
+    : new FeedReadingError(`the gzip data is damaged or followed by other data: ${reasonOf(error)}`);
 
 // Counts the bytes of a feed before and after decompression, over all of its documents, and enforces their limits.
 
@@ -108,7 +108,7 @@ export interface SizeLimits {
 }
 
 /** Thrown at a size limit: nothing more of the feed may be read. */
-export class SizeExceeded extends BrokenOff {}
+export class SizeExceeded extends FeedReadingError {}
 
 /** The compression ratio of smaller feeds is not checked. */
 export const RATIO_FROM_BYTES = 10 * 1024 * 1024;

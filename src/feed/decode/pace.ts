@@ -1,6 +1,6 @@
 // Enforces time limits on a source: passes its documents and their chunks through, and breaks off if it is too slow.
 import { MAX_TIMER_MS } from '../../flow/pause.ts';
-import { BrokenOff } from '../source/source.ts';
+import { FeedReadingError } from '../source/source.ts';
 
 /** The time over which the rate of a single document is averaged. */
 export const SOURCE_RATE_WINDOW_MS = 30_000;
@@ -16,8 +16,8 @@ export interface PaceLimits {
   readonly rateWindowMs: number;
 }
 
-export interface Pace {
-  /** Aborted with a {@link BrokenOff} when a limit is exceeded and when the pace is stopped. */
+export interface FeedPace {
+  /** Aborted with a {@link FeedReadingError} when a limit is exceeded and when the pace is stopped. */
   readonly signal: AbortSignal;
   /**
    * Passes items through, one stream at a time. Throws the signal's reason once aborted, even if the source hangs.
@@ -31,10 +31,10 @@ export interface Pace {
 }
 
 /** Starts the clock. `outer` aborts it as well, with its own reason. */
-export function startPace(limits: PaceLimits, outer: AbortSignal): Pace {
+export function startPace(limits: PaceLimits, outer: AbortSignal): FeedPace {
   const controller = new AbortController();
   const signal = AbortSignal.any([controller.signal, outer]);
-  const breakOff = (why: string) => controller.abort(new BrokenOff(why));
+  const breakOff = (why: string) => controller.abort(new FeedReadingError(why));
   const startTimer = (ms: number, why: string) => setTimeout(breakOff, Math.min(ms, MAX_TIMER_MS), why);
   const total = startTimer(limits.totalTimeoutMs, `reading took longer than ${limits.totalTimeoutMs / 1000} s`);
   const { firstByteTimeoutMs } = limits;
@@ -91,7 +91,7 @@ export function startPace(limits: PaceLimits, outer: AbortSignal): Pace {
       clearTimeout(total);
       clearTimeout(firstByte);
       rate?.stop();
-      controller.abort(new BrokenOff('reading was stopped'));
+      controller.abort(new FeedReadingError('reading was stopped'));
     },
   };
 }

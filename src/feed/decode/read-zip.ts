@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { crc32 } from 'node:zlib';
 import { type Entry, fromFdPromise, type ZipFile } from 'yauzl';
-import { BrokenOff, reasonOf, type SourceDocument } from '../source/source.ts';
+import { FeedReadingError, reasonOf, type SourceDocument } from '../source/source.ts';
 import { RATIO_FROM_BYTES, SizeExceeded, type SizeLimits } from './gunzip.ts';
 
 /** A feed with more files is none. */
@@ -53,7 +53,7 @@ export async function* readZip(
 
 function refuseOffice(entries: readonly Entry[]): void {
   if (!entries.some((entry) => /^(?:\[Content_Types\]|META-INF\/manifest)\.xml$/.test(nameOf(entry)))) return;
-  throw new BrokenOff('it is a workbook, as of Excel, or another document of an office program; save it as CSV');
+  throw new FeedReadingError('it is a workbook, as of Excel, or another document of an office program; save it as CSV');
 }
 
 /** Returns how many bytes the archive has. */
@@ -67,7 +67,7 @@ async function spool(chunks: AsyncIterable<Buffer>, file: FileHandle, { maxBytes
         written += (await file.write(chunk, written)).bytesWritten;
       }
     } catch (error) {
-      throw new BrokenOff(`the zip archive can't be kept in ${tmpdir()}: ${reasonOf(error)}`);
+      throw new FeedReadingError(`the zip archive can't be kept in ${tmpdir()}: ${reasonOf(error)}`);
     }
   }
   return bytes;
@@ -78,19 +78,19 @@ async function openZip(file: FileHandle): Promise<ZipFile> {
     // Names are only shown: they need not be safe as paths.
     return await fromFdPromise(file.fd, { autoClose: false, decodeStrings: false, validateEntrySizes: true });
   } catch (error) {
-    throw new BrokenOff(`the zip archive is cut or damaged: ${reasonOf(error)}`);
+    throw new FeedReadingError(`the zip archive is cut or damaged: ${reasonOf(error)}`);
   }
 }
 
 async function listFiles(archive: ZipFile): Promise<readonly Entry[]> {
-  if (archive.entryCount > MAX_FILES) throw new BrokenOff(`the zip archive has more than ${MAX_FILES} files`);
+  if (archive.entryCount > MAX_FILES) throw new FeedReadingError(`the zip archive has more than ${MAX_FILES} files`);
   const entries: Entry[] = [];
   try {
     for await (const entry of archive.eachEntry()) if (isFeedFile(wholeNameOf(entry))) entries.push(entry);
   } catch (error) {
-    throw new BrokenOff(`the zip archive is cut or damaged: ${reasonOf(error)}`);
+    throw new FeedReadingError(`the zip archive is cut or damaged: ${reasonOf(error)}`);
   }
-  if (entries.length === 0) throw new BrokenOff('the zip archive has no files');
+  if (entries.length === 0) throw new FeedReadingError('the zip archive has no files');
   return entries;
 }
 
@@ -114,10 +114,10 @@ function refuseBomb(entries: readonly Entry[], archiveBytes: number, { maxBytes,
 
 /** Ends only if the file has the declared size and checksum. */
 async function* readFile(archive: ZipFile, entry: Entry, signal: AbortSignal): AsyncGenerator<Buffer> {
-  if (entry.isEncrypted()) throw new BrokenOff('it is encrypted, which jobmirror cannot read');
+  if (entry.isEncrypted()) throw new FeedReadingError('it is encrypted, which jobmirror cannot read');
   const method = entry.compressionMethod;
   if (method !== STORED && method !== DEFLATED) {
-    throw new BrokenOff(
+    throw new FeedReadingError(
       `it is compressed by method ${method}; jobmirror reads only deflate (${DEFLATED}) and stored files`,
     );
   }
@@ -130,9 +130,9 @@ async function* readFile(archive: ZipFile, entry: Entry, signal: AbortSignal): A
     }
   } catch (error) {
     signal.throwIfAborted();
-    throw new BrokenOff(`it is damaged in the zip archive: ${reasonOf(error)}`);
+    throw new FeedReadingError(`it is damaged in the zip archive: ${reasonOf(error)}`);
   }
-  if (checksum !== entry.crc32) throw new BrokenOff('it is damaged in the zip archive: its checksum is wrong');
+  if (checksum !== entry.crc32) throw new FeedReadingError('it is damaged in the zip archive: its checksum is wrong');
 }
 
 const failing = (error: unknown): AsyncIterable<Buffer> => ({

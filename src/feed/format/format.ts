@@ -141,13 +141,13 @@ export interface SplitEnd {
 // Recovers the key of an unreadable record from a tree of it in which the unreadable texts are marked.
 
 /** Stands for a text, or a part of one, that can't be read. It is not a character and never part of a key. */
-export const UNREADABLE = '\uffff';
+export const UNREADABLE_TEXT = '\uffff';
 
-/** The record's text; what is not valid UTF-8 is marked as {@link UNREADABLE}. */
+/** The record's text; what is not valid UTF-8 is marked as {@link UNREADABLE_TEXT}. */
 export function textWithFaults(record: Buffer): string {
   const text = record.toString();
   // If the bytes are not valid UTF-8, U+FFFD usually stands for an undecodable one.
-  return isUtf8(record) ? text : text.replaceAll('\ufffd', UNREADABLE);
+  return isUtf8(record) ? text : text.replaceAll('\ufffd', UNREADABLE_TEXT);
 }
 
 /** Compiles a function that reads the key, if all texts on its paths are readable and agree. Throws `MalformedPathError`. */
@@ -157,7 +157,7 @@ export function compileKeyOfTree(rule: KeyRule): (tree: RecordTree) => PostingKe
   return (tree) => {
     for (const path of paths) {
       const values = new Set(textsAt(path, tree).map((value) => value.trim()));
-      if (values.size !== 1 || [...values].some((value) => value.includes(UNREADABLE))) return undefined;
+      if (values.size !== 1 || [...values].some((value) => value.includes(UNREADABLE_TEXT))) return undefined;
     }
     const reading = readKey(tree);
     return reading.kind === 'key' ? reading.key : undefined;

@@ -10,7 +10,7 @@ import {
   type ParsedRecord,
   type RecoverKey,
   textWithFaults,
-  UNREADABLE,
+  UNREADABLE_TEXT,
   unreadableRecord,
 } from './format.ts';
 import { JsonSplitter } from './json-splitter.ts';
@@ -70,7 +70,7 @@ function parseRepaired(text: string): ParsedRecord | MalformedJson | undefined {
 }
 
 /**
- * Parses a record of which single strings or literals are broken, as {@link UNREADABLE}; `undefined` if others than these may
+ * Parses a record of which single strings or literals are broken, as {@link UNREADABLE_TEXT}; `undefined` if others than these may
  * be damaged. Both values of a repeated name are kept.
  */
 function parseTolerantly(text: string): RecordTree | undefined {
@@ -202,7 +202,7 @@ class RecordParser {
     const fault = this.#fault(message);
     this.#at = start;
     if (!this.#tolerant || this.#match(extent) === undefined) throw fault;
-    return UNREADABLE;
+    return UNREADABLE_TEXT;
   }
 
   #match(pattern: RegExp): string | undefined {

@@ -1,7 +1,13 @@
 // Several sources as one feed, which is complete only if each of them is.
 import { type RateLimiter, rateLimiterFor } from '../../flow/rate-limiter.ts';
-import { type Pace, SOURCE_RATE_WINDOW_MS, startPace } from '../decode/pace.ts';
-import { BrokenOff, type OpenedSource, type SourceContext, type SourceDocument, type SourceKind } from './source.ts';
+import { type FeedPace, SOURCE_RATE_WINDOW_MS, startPace } from '../decode/pace.ts';
+import {
+  FeedReadingError,
+  type OpenedSource,
+  type SourceContext,
+  type SourceDocument,
+  type SourceKind,
+} from './source.ts';
 
 export interface SeveralConfig<Member> {
   readonly kind: 'several';
@@ -82,20 +88,20 @@ async function* readMembers<Member>(
         };
       }
       // Of a single source, the reading fails.
-      if (documents === 0) throw new BrokenOff('the source has no documents');
+      if (documents === 0) throw new FeedReadingError('the source has no documents');
     } catch (error) {
       context.signal.throwIfAborted();
-      if (!(error instanceof BrokenOff)) throw error;
+      if (!(error instanceof FeedReadingError)) throw error;
       if (!isStopped) failures.push(`${place}: ${error.message}`);
     } finally {
       pace.stop();
     }
   }
-  if (failures.length > 0) throw new BrokenOff(failures.join('; '));
+  if (failures.length > 0) throw new FeedReadingError(failures.join('; '));
 }
 
 /** The limit on the first byte starts once the rate allows the request. */
-const beforePace = (limiter: RateLimiter, pace: Pace): RateLimiter => ({
+const beforePace = (limiter: RateLimiter, pace: FeedPace): RateLimiter => ({
   ...limiter,
   async take(signal) {
     pace.restart(Number.POSITIVE_INFINITY);
@@ -109,9 +115,9 @@ function documentsOf(opened: OpenedSource): AsyncIterable<SourceDocument> {
     case 'documents':
       return opened.documents;
     case 'failed':
-      throw new BrokenOff(opened.message);
+      throw new FeedReadingError(opened.message);
     case 'not_modified':
-      throw new BrokenOff('it answered "not modified" to an unconditional request');
+      throw new FeedReadingError('it answered "not modified" to an unconditional request');
     default:
       return opened satisfies never;
   }
@@ -139,7 +145,7 @@ export function gatherDocuments(source: AsyncIterable<SourceDocument>): Gathered
   const iterator = source[Symbol.asyncIterator]();
   const begun: { readonly document: SourceDocument; readonly body: GatheredBody }[] = [];
   let ended = false;
-  let broken: BrokenOff | undefined;
+  let broken: FeedReadingError | undefined;
 
   function begin(document: SourceDocument): GatheredBody {
     const body = gatheredBody(document.chunks);
@@ -153,7 +159,7 @@ export function gatherDocuments(source: AsyncIterable<SourceDocument>): Gathered
       const next = await iterator.next();
       if (!next.done) return begin(next.value);
     } catch (error) {
-      if (!(error instanceof BrokenOff)) throw error;
+      if (!(error instanceof FeedReadingError)) throw error;
       broken = error;
     }
     ended = true;
@@ -234,7 +240,7 @@ function gatheredBody(source: AsyncIterable<Buffer>): GatheredBody {
   let gathered: Buffer[] = [];
   let bytes = 0;
   let ended = false;
-  let broken: BrokenOff | undefined;
+  let broken: FeedReadingError | undefined;
 
   function free(): void {
     gatheredBytes -= bytes;
@@ -266,7 +272,7 @@ function gatheredBody(source: AsyncIterable<Buffer>): GatheredBody {
             gatheredBytes += next.value.length;
           }
         } catch (error) {
-          if (!(error instanceof BrokenOff)) throw error;
+          if (!(error instanceof FeedReadingError)) throw error;
           ended = true;
           broken = error;
         }

@@ -6,7 +6,7 @@ import type { AnswerMark } from '../../plan/accounting.ts';
 
 /** A kind of source. Everything outside finds it by the kind that a configuration names (`kindOf`). */
 export interface SourceKind<Config> {
-  /** Opens the source. Throws only {@link BrokenOff}, and the reason of `context.signal`. */
+  /** Opens the source. Throws only {@link FeedReadingError}, and the reason of `context.signal`. */
   open(config: Config, context: SourceContext): Promise<OpenedSource>;
   /**
    * Whether the source is reached over a network: then the limits on the first byte and on the rate apply. A source that
@@ -95,7 +95,7 @@ export interface OpenedDocuments {
   readonly kind: 'documents';
   /**
    * The documents that make up the feed. Each is requested after the one before it ended, failed or was abandoned. Ends
-   * only if it is proven that none follows; throws {@link BrokenOff} otherwise.
+   * only if it is proven that none follows; throws {@link FeedReadingError} otherwise.
    */
   readonly documents: AsyncIterable<SourceDocument>;
   /** Size of all documents together as stored or sent, if the source declares it. */
@@ -112,7 +112,7 @@ export interface SourceDocument {
   readonly name: string;
   /**
    * The bytes as stored or sent, perhaps compressed. A chunk is valid until the next one is requested. Ends only if the
-   * document is proven to have ended properly; throws {@link BrokenOff} otherwise, and the next document may be whole.
+   * document is proven to have ended properly; throws {@link FeedReadingError} otherwise, and the next document may be whole.
    */
   readonly chunks: AsyncIterable<Buffer>;
   /**
@@ -158,7 +158,7 @@ async function* only(document: SourceDocument): AsyncGenerator<SourceDocument> {
 }
 
 /** Thrown when a feed can't be read any further. The message says why, for people. */
-export class BrokenOff extends Error {}
+export class FeedReadingError extends Error {}
 
 /** The message of any thrown value, for people. */
 export const reasonOf = (error: unknown): string => {

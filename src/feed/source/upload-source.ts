@@ -1,6 +1,6 @@
 // A file that somebody has uploaded, as a source: it is kept in the database, which whoever opens the source reads.
 import {
-  BrokenOff,
+  FeedReadingError,
   type OpenedSource,
   oneDocument,
   reasonOf,
@@ -36,7 +36,7 @@ async function openUpload({ feed }: UploadConfig, { uploads, version }: SourceCo
     return { kind: 'failed', message };
   }
   const found = await uploads(feed).catch((error: unknown) => {
-    throw new BrokenOff(`the uploaded file can't be read: ${reasonOf(error)}`);
+    throw new FeedReadingError(`the uploaded file can't be read: ${reasonOf(error)}`);
   });
   if (found === undefined) {
     return { kind: 'failed', message: 'no file has been uploaded for it yet; upload one on the page of the feed' };
@@ -67,7 +67,7 @@ async function* wholeOf({ bytes, chunks }: UploadedDocument): AsyncGenerator<Buf
       yield chunk;
     }
   } catch (error) {
-    throw new BrokenOff(`reading the uploaded file failed: ${reasonOf(error)}`);
+    throw new FeedReadingError(`reading the uploaded file failed: ${reasonOf(error)}`);
   }
-  if (read !== bytes) throw new BrokenOff(`the uploaded file has ${read} of ${bytes} bytes`);
+  if (read !== bytes) throw new FeedReadingError(`the uploaded file has ${read} of ${bytes} bytes`);
 }

@@ -221,13 +221,13 @@ export function featuresOfJob(
 }
 
 /** Values in which a posting and a job of theirs agree at least once; by them candidates are found without comparing all. */
-export interface Block {
+export interface BlockingKey {
   readonly kind: 'reference' | 'title' | 'text' | 'value' | 'beginning' | 'start' | 'parts' | 'place';
   /** 48 bits. */
   readonly hash: number;
 }
 
-export function blocksOfPosting({ shownAs, ...features }: PostingFeatures): Block[] {
+export function blockingKeysOfPosting({ shownAs, ...features }: PostingFeatures): BlockingKey[] {
   return [
     ...referenceBlocks(shownAs),
     ...contentBlocks(features, placesToFind(features.place), Object.entries(features.values)),
@@ -236,9 +236,10 @@ export function blocksOfPosting({ shownAs, ...features }: PostingFeatures): Bloc
 }
 
 /** Those of a posting that has its job: only its reference counts. */
-export const blocksOfMapped = ({ shownAs }: Pick<PostingFeatures, 'shownAs'>): Block[] => referenceBlocks(shownAs);
+export const blockingKeysOfMapped = ({ shownAs }: Pick<PostingFeatures, 'shownAs'>): BlockingKey[] =>
+  referenceBlocks(shownAs);
 
-export function blocksOfJob({ reference, ...features }: JobFeatures): Block[] {
+export function blockingKeysOfJob({ reference, ...features }: JobFeatures): BlockingKey[] {
   const own = referenceBlocks(reference === undefined ? [] : [reference]);
   const { place } = features;
   const places = place.city === undefined ? [place] : [place, { ...place, city: ANY_CITY }];
@@ -255,7 +256,7 @@ export function blocksOfJob({ reference, ...features }: JobFeatures): Block[] {
 const OWN_ADDRESSES = new Set(['url', 'uri', 'link', 'href', 'self', 'permalink', 'html-url', 'job-url', 'public-url']);
 
 /** Titles may be rewritten altogether. */
-const placeBlock = ({ city, state }: Place): Block[] =>
+const placeBlock = ({ city, state }: Place): BlockingKey[] =>
   city === undefined || state === undefined ? [] : [block('place', [city, state].join('\n'))];
 
 /** Stands for the city of a job, for postings that name none. No name of a city is folded to it. */
@@ -270,7 +271,7 @@ const placesToFind = ({ city, state }: Place): Place[] => [
   ...(city === undefined ? [{ city: ANY_CITY, state }] : []),
 ];
 
-const referenceBlocks = (references: readonly string[]): Block[] =>
+const referenceBlocks = (references: readonly string[]): BlockingKey[] =>
   [...new Set(references.map(referenceForm))].map((form) => block('reference', form));
 
 /** A title alone is shared by too many; its beginning finds titles that were cut or extended. */
@@ -283,7 +284,7 @@ function contentBlocks(
   { title, textStart, sketch, identifying }: Pick<PostingFeatures, 'title' | 'textStart' | 'sketch' | 'identifying'>,
   places: readonly Place[],
   values: readonly (readonly [string, readonly string[]])[],
-): Block[] {
+): BlockingKey[] {
   const found = values.flatMap(([name, digests]) => {
     if (isTextField(name)) return digests.map((text) => block('text', text));
     return identifying.includes(name) ? digests.map((one) => block('value', `${name}\n${one}`)) : [];
@@ -300,7 +301,7 @@ function contentBlocks(
   return [...new Map(found.map((one) => [`${one.kind} ${one.hash}`, one])).values()];
 }
 
-const block = (kind: Block['kind'], text: string): Block => ({
+const block = (kind: BlockingKey['kind'], text: string): BlockingKey => ({
   kind,
   hash: hash('sha1', text, 'buffer').readUIntBE(0, 6),
 });

@@ -15,8 +15,8 @@ import {
 import {
   type AdoptRules,
   bareForms,
-  blocksOfJob,
-  blocksOfPosting,
+  blockingKeysOfJob,
+  blockingKeysOfPosting,
   featuresOfJob,
   featuresOfPosting,
   type JobFeatures,
@@ -307,7 +307,7 @@ const blockName = ({ kind, hash }: { readonly kind: string; readonly hash: numbe
 
 function indexedBy(features: PostingFeatures): string[] {
   return [
-    ...blocksOfPosting(features).map(blockName),
+    ...blockingKeysOfPosting(features).map(blockName),
     ...features.titles.flatMap((title) => beginningsOf(title).map((beginning) => `title ${beginning}`)),
     ...features.shownAs.flatMap((reference) =>
       beginningsOf(referenceForm(reference)).map((part) => `reference ${part}`),
@@ -319,7 +319,7 @@ function indexedBy(features: PostingFeatures): string[] {
 
 const shownBlocks = (job: JobFeatures): string[] => [
   // By its place and its text alone it is found by time as well.
-  ...blocksOfJob(job).flatMap((one) => (one.kind === 'place' || one.kind === 'parts' ? [] : blockName(one))),
+  ...blockingKeysOfJob(job).flatMap((one) => (one.kind === 'place' || one.kind === 'parts' ? [] : blockName(one))),
   ...(job.title === undefined ? [] : [`title ${job.title.slice(0, MOST_BEGINNINGS)}`]),
   ...(job.reference === undefined ? [] : [`reference ${referenceForm(job.reference).slice(0, MOST_BEGINNINGS)}`]),
 ];

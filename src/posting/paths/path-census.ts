@@ -1,7 +1,7 @@
 // Counts in how many records each path of a mapping has a text, which paths the records have at all, and what their texts have lost.
 import { compileDateReader, type ReadSpan } from '../conditions.ts';
 import type { FieldMapping } from '../field-mapping.ts';
-import { EVERY_NAME } from '../id-and-name.ts';
+import { TAKES_EVERY_NAME } from '../id-and-name.ts';
 import { compilePlaces, type ReadPlaces } from '../places.ts';
 import type { RecordTree } from '../posting.ts';
 import { type DateCondition, dateConditionsOf, type MappingPath, pathsOf } from './mapping-paths.ts';
@@ -217,7 +217,7 @@ export const valuesIn = (record: RecordTree, mostCharacters: number): { path: st
     .map((path) => ({ path, value: shortened(firstText(parseValuePath(path), record), mostCharacters) }));
 
 const firstText = (path: ValuePath, record: RecordTree): string =>
-  textsAt(path, record, 'plain', EVERY_NAME)
+  textsAt(path, record, 'plain', TAKES_EVERY_NAME)
     .find((text) => text.trim() !== '')
     ?.trim() ?? '';
 

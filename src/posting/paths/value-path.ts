@@ -1,6 +1,6 @@
 // Parses field paths such as `jobDescriptions/jobDescription[name=Tasks]/value`, finds the texts at them in a record,
 // and leaves out what is at one.
-import { EVERY_NAME, type NameReader, nameOf } from '../id-and-name.ts';
+import { type NameReader, nameOf, TAKES_EVERY_NAME } from '../id-and-name.ts';
 import { type MarkupForm, renderMarkup } from '../markup.ts';
 import type { RecordTree } from '../posting.ts';
 
@@ -123,7 +123,8 @@ export const covers = (outer: ValuePath, inner: ValuePath): boolean =>
     return isName && (conditions.length === 0 || JSON.stringify(conditions) === JSON.stringify(step?.conditions));
   });
 
-const elementsOf = (tree: RecordTree): readonly RecordTree[] => (isTreeList(tree) ? flatten(tree, EVERY_NAME) : [tree]);
+const elementsOf = (tree: RecordTree): readonly RecordTree[] =>
+  isTreeList(tree) ? flatten(tree, TAKES_EVERY_NAME) : [tree];
 
 function childrenOf(tree: RecordTree, name: string): readonly RecordTree[] {
   if (typeof tree === 'string' || isTreeList(tree)) return [];

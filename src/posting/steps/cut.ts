@@ -96,7 +96,7 @@ function cutHtml(html: string, most: number): string {
 }
 
 /** How many elements are inside each other; counts to one more than `most`. An end tag may be missing for every start tag. */
-export function deepestIn(html: string, most: number): number {
+export function nestingDepth(html: string, most: number): number {
   let depth = 0;
   let deepest = 0;
   for (const piece of piecesOf(html)) {

@@ -1,7 +1,7 @@
 // The step `sanitize`: reduces HTML to the elements that a site accepts.
 import { createRequire } from 'node:module';
 import type sanitizeHtml from 'sanitize-html';
-import { deepestIn } from './cut.ts';
+import { nestingDepth } from './cut.ts';
 import { accepted, refused, type Transform } from './transforms.ts';
 
 export interface SanitizeStep {
@@ -48,7 +48,7 @@ export function compileSanitize({ elements }: SanitizeStep): Transform {
     about: 'HTML reduced to some elements',
     kind: 'shape',
     apply(text) {
-      if (deepestIn(text, MAX_DEPTH) > MAX_DEPTH) {
+      if (nestingDepth(text, MAX_DEPTH) > MAX_DEPTH) {
         return refused(`has more than ${MAX_DEPTH} HTML elements inside each other`);
       }
       sanitize ??= createRequire(import.meta.url)('sanitize-html') as typeof sanitizeHtml;

@@ -13,7 +13,7 @@ import type { Database, Transaction } from '../../store/postgres/database.ts';
 import { withRetry } from '../../store/postgres/transient-error.ts';
 import {
   findBulk,
-  isToDo,
+  isYetToDo,
   lockBulk,
   lockUnaltered,
   nextFeedOfBulk,
@@ -27,7 +27,7 @@ import { crossStep } from '../../telemetry/times.ts';
 import { type CheckedVerdict, checkVerdict, type VerdictRefused } from '../health/check-verdict.ts';
 import { readFoundJobs } from '../jobs/proposals.ts';
 import { whyUnresolved } from '../resolve-entry.ts';
-import { ALTERED, type BulkOptions, type BulkRun } from './run-bulk.ts';
+import { type BulkOptions, type BulkRun, CHANGED_SINCE_SELECTED } from './run-bulk.ts';
 
 /** The site of a feed. */
 export interface FoundSite {
@@ -236,10 +236,10 @@ async function record(
   const bulk = await lockBulk(tx, id);
   if (bulk?.state !== 'open') return 'over';
   await lockOutcomesShared(tx, [feed]);
-  if (!(await isToDo(tx, id, feed, entry))) return 'not to do';
+  if (!(await isYetToDo(tx, id, feed, entry))) return 'not to do';
   const isUnaltered = (await lockUnaltered(tx, bulk, [entry])).has(entry);
   const by = { actor: bulk.actor, bulk: id };
-  const why = isUnaltered ? await adoptWithin(tx, entry, checked, by) : ALTERED;
+  const why = isUnaltered ? await adoptWithin(tx, entry, checked, by) : CHANGED_SINCE_SELECTED;
   const [done, skipped] = why === undefined ? [[entry], []] : [[], [{ entry, why }]];
   await recordBatch(tx, id, { done, remaining: 0, skipped });
   return why === undefined ? 'adopted' : 'left';

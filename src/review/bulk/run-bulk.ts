@@ -6,7 +6,7 @@ import { textOf } from '../../plan/message.ts';
 import type { FeedName } from '../../posting/identifiers.ts';
 import { auditAction } from '../../store/access/audit.ts';
 import { type ActedEntry, feedsToReadAgain } from '../../store/change/act-in-review.ts';
-import { tryToKeepPullsOut } from '../../store/change/edit.ts';
+import { blockPullsIfIdle } from '../../store/change/edit.ts';
 import { lockOutcomesShared } from '../../store/locks/advisory-locks.ts';
 import type { Database, Queryable } from '../../store/postgres/database.ts';
 import { withRetry } from '../../store/postgres/transient-error.ts';
@@ -40,7 +40,7 @@ export interface BulkRun {
 }
 
 /** Why an action leaves an entry alone. */
-export const ALTERED = 'it has changed since it was selected';
+export const CHANGED_SINCE_SELECTED = 'it has changed since it was selected';
 
 const BATCH = 1_000;
 /** Each one takes several statements, and the outcomes of the others wait. */
@@ -108,7 +108,7 @@ async function runBatch(
   const unaltered = await lockUnaltered(tx, bulk, ids);
   const chosen = ids.filter((entry) => unaltered.has(entry));
   const result = await actAs(tx, bulk, chosen, act);
-  const altered = ids.filter((entry) => !unaltered.has(entry)).map((entry) => ({ entry, why: ALTERED }));
+  const altered = ids.filter((entry) => !unaltered.has(entry)).map((entry) => ({ entry, why: CHANGED_SINCE_SELECTED }));
   await recordBatch(tx, id, {
     done: result.acted.map((entry) => entry.id),
     remaining: result.remaining,
@@ -120,7 +120,7 @@ async function runBatch(
 /** Takes the locks of the feed before those of entries. Returns false if it is being pulled, and that must not go on. */
 async function keepOthersOut(tx: Queryable, bulk: BulkRow, feed: FeedName, limit: number): Promise<boolean> {
   const next = bulk.action === 'reopen' ? await nextOfBulk(tx, bulk.id, feed, limit) : [];
-  if (bulk.action === 'edit' || (await feedsToReadAgain(tx, next)).length > 0) return tryToKeepPullsOut(tx, feed);
+  if (bulk.action === 'edit' || (await feedsToReadAgain(tx, next)).length > 0) return blockPullsIfIdle(tx, feed);
   await lockOutcomesShared(tx, [feed]);
   return true;
 }

@@ -2,12 +2,12 @@
 import type { FeedName } from '../../posting/identifiers.ts';
 import type { Database } from '../../store/postgres/database.ts';
 import { SELECTED_ACTIONS, type SelectedAction } from '../../store/review/bulk-actions.ts';
-import { type EntryQuery, isCounted, isCut } from '../../store/review/found-entries.ts';
+import { type EntryQuery, isCountCut, isCounted } from '../../store/review/found-entries.ts';
 import { countSelected, questionedSelected, type SelectedCount } from '../../store/review/review-totals.ts';
 import type { LeftAlone } from '../describe-selected.ts';
-import { countActedOn, countBarred } from '../entry-facts.ts';
-import { type FeedsConfig, readHere } from '../health/configured-policy.ts';
-import { concerning } from '../held-offer.ts';
+import { countActedOn, countRefused } from '../entry-facts.ts';
+import { type FeedsConfig, readConfiguredHere } from '../health/configured-policy.ts';
+import { deletesConcernedBy } from '../held-offer.ts';
 import { sumOf, tokenOf } from '../seen.ts';
 import { countNow } from './start-bulk.ts';
 
@@ -44,22 +44,22 @@ export async function offersFor(
   const isMarked = isCounted(query) || sumOf(read) <= MOST_MARKED;
   const counted = isMarked ? await countNow(db, query) : read;
   const questioned = discarded ? [] : await questionedSelected(db, query);
-  const where = { discarded, here: await readHere(db, config) };
+  const where = { discarded, here: await readConfiguredHere(db, config) };
   const offer = (action: SelectedAction): SelectionOffer => {
     // Only discarded entries can be reopened, and nothing else can be done with them.
-    if (discarded !== (action === 'reopen') || concerning(action, questioned).length > 0) return NONE;
+    if (discarded !== (action === 'reopen') || deletesConcernedBy(action, questioned).length > 0) return NONE;
     const selected = countActedOn(action, counted, where);
     const bound = (some: readonly SelectedCount[]) => {
       return { count: sumOf(some), seen: isMarked && some.length > 0 ? tokenOf(some) : undefined };
     };
     const feeds = [...new Set(selected.map(({ feed }) => feed))];
     const byFeed = feeds.map((feed) => ({ feed, ...bound(selected.filter((each) => each.feed === feed)) }));
-    return { ...bound(selected), barred: countBarred(action, counted, where), byFeed };
+    return { ...bound(selected), barred: countRefused(action, counted, where), byFeed };
   };
   return {
     inQuestion: [...new Set(questioned.map(({ feed }) => feed))],
     total: sumOf(counted),
-    more: isCut(query, sumOf(read)),
+    more: isCountCut(query, sumOf(read)),
     of: Object.fromEntries(SELECTED_ACTIONS.map((action) => [action, offer(action)])) as SelectionOffers['of'],
   };
 }

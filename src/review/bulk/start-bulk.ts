@@ -1,6 +1,6 @@
 // Starts an action on many review entries: what was shown is what it acts on.
 import type { Config } from '../../config/config.ts';
-import type { Here } from '../../plan/allowed.ts';
+import type { ConfiguredHere } from '../../plan/allowed.ts';
 import type { Message } from '../../plan/message.ts';
 import { questionedOfBulk } from '../../store/backlog/open-counts.ts';
 import type { Database, Queryable } from '../../store/postgres/database.ts';
@@ -13,7 +13,7 @@ import {
   marksOfBulk,
   operationOf,
 } from '../../store/review/bulk-actions.ts';
-import { type EntryQuery, isCut, MOST_FOUND } from '../../store/review/found-entries.ts';
+import { type EntryQuery, isCountCut, MOST_FOUND } from '../../store/review/found-entries.ts';
 import {
   byFeedAndKind,
   type CountedEntries,
@@ -26,8 +26,8 @@ import { RULE_ACTIONS } from '../../store/review/rules.ts';
 import { decideWithin, type Refused, RefusedError } from '../act-on-entries.ts';
 import { describeLeftAlone, type LeftAlone } from '../describe-selected.ts';
 import { countActedOn, countLeft, isActedOn } from '../entry-facts.ts';
-import { type FeedsConfig, readHere } from '../health/configured-policy.ts';
-import { answerFirst, answerFirstAmong, concerning } from '../held-offer.ts';
+import { type FeedsConfig, readConfiguredHere } from '../health/configured-policy.ts';
+import { answerFirst, answerFirstAmong, deletesConcernedBy } from '../held-offer.ts';
 import { addRuleWithin } from '../rules.ts';
 import { type Seen, sumOf, tokenOfOne, whyNotSeen } from '../seen.ts';
 import { severalFeeds, tryEdit, whyNotEdit, whyOneFeed } from '../try-edit.ts';
@@ -61,7 +61,7 @@ export async function startBulk(db: Database, config: Config, request: BulkReque
   const { seen = {}, alsoNew, onlyIfValid: _, onlyOneFeed: __, ...asked } = request;
   await foldReviewCounts(db);
   return decideWithin(db, async (tx): Promise<BulkStart> => {
-    const here = await readHere(tx, config);
+    const here = await readConfiguredHere(tx, config);
     const detail = { ...asked.detail, query: forAction(asked.action, asked.detail.query) };
     const parts = await partsFor(tx, asked.action, detail.query, here);
     const made = await createBulk(tx, { ...asked, detail, parts });
@@ -78,7 +78,7 @@ export async function startBulk(db: Database, config: Config, request: BulkReque
         : [],
     });
     const refusal =
-      answerFirst(concerning(asked.action, await questionedOfBulk(tx, made.bulk.id))) ??
+      answerFirst(deletesConcernedBy(asked.action, await questionedOfBulk(tx, made.bulk.id))) ??
       (isNamed ? whyOthers : undefined) ??
       whyTooMany(asked.detail.query, selected) ??
       whyNone(selected, others);
@@ -151,11 +151,11 @@ export async function previewBulk(
   query: EntryQuery,
 ): Promise<BulkPreview> {
   const wanted = forAction(action, query);
-  const where = { discarded: wanted.discarded === true, here: await readHere(db, config) };
+  const where = { discarded: wanted.discarded === true, here: await readConfiguredHere(db, config) };
   const counted = await countNow(db, wanted);
   const operation = operationOf(action);
   // As many as are counted may match a text before those that it acts on.
-  const parts = isCut(query, sumOf(counted)) ? await partsFor(db, action, wanted, where.here) : undefined;
+  const parts = isCountCut(query, sumOf(counted)) ? await partsFor(db, action, wanted, where.here) : undefined;
   const own = parts === undefined ? counted : await countSelected(db, { ...wanted, parts });
   const selected = countActedOn(operation, own, where);
   const first = await answerFirstAmong(db, action, wanted);
@@ -177,7 +177,7 @@ async function partsFor(
   tx: Queryable,
   action: BulkKind,
   query: EntryQuery,
-  here: Here,
+  here: ConfiguredHere,
 ): Promise<readonly string[] | undefined> {
   if (query.ids !== undefined || action === 'adopt') return undefined;
   const where = { discarded: query.discarded === true, here };
@@ -188,7 +188,7 @@ async function partsFor(
 async function countOthers(
   tx: Queryable,
   { action, detail: { query } }: BulkRequest,
-  here: Here,
+  here: ConfiguredHere,
 ): Promise<readonly LeftAlone[]> {
   if (query.ids !== undefined || action === 'adopt') return [];
   return countLeft(operationOf(action), await countSelected(tx, { ...query, discarded: false }), {
@@ -199,7 +199,7 @@ async function countOthers(
 
 /** A text may select more entries than an action can be bound to: why nothing can be done about all of them. */
 export function whyTooMany(query: EntryQuery, selected: readonly SelectedCount[]): string | undefined {
-  return isCut(query, sumOf(selected))
+  return isCountCut(query, sumOf(selected))
     ? `more than ${MOST_FOUND} entries match this text: narrow the selection to a group, a feed or an age, or use more words. Nothing was done.`
     : undefined;
 }

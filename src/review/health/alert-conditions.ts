@@ -122,7 +122,7 @@ function waiting(
 ): AlertCondition[] {
   if (state !== 'held' && state !== 'in_doubt') return [];
   const subject = `feed ${feed}`;
-  const isLong = escalates({ kind: state, site, ageMs: age * 1000 }, config);
+  const isLong = needsAnotherAlert({ kind: state, site, ageMs: age * 1000 }, config);
   const list = { kind: 'list_entries', feed, ...(state === 'held' ? { entryKind: 'held' as const } : {}) } as const;
   if (state === 'in_doubt') {
     if (!isLong) return [];
@@ -239,7 +239,7 @@ export interface AlertCount {
 }
 
 /** What was told last. */
-export interface ToldCount {
+export interface LastAlertCount {
   /** The fewest since then: what was decided meanwhile is not counted as told. */
   readonly count: number;
   /** When, in Unix time in seconds by the database's clock: ages that are read one after the other can't be compared. */
@@ -259,7 +259,7 @@ const DAY_SECONDS = 24 * HOUR_SECONDS;
  * | some more, and each needs a person                 | once a day              |
  * | more new groups                                    | once an hour            |
  */
-export function isToldAgain(kind: AlertKind, told: ToldCount, now: AlertCount): boolean {
+export function isToldAgain(kind: AlertKind, told: LastAlertCount, now: AlertCount): boolean {
   if (now.count >= 2 * told.count) return true;
   if (now.oldestAt !== undefined && now.oldestAt > told.at) return true;
   if (now.count <= told.count) return false;
@@ -270,7 +270,7 @@ export function isToldAgain(kind: AlertKind, told: ToldCount, now: AlertCount): 
 // Decides which entries have waited too long for a person.
 
 /** Holds and doubts escalate: while they wait, jobs stay open or may exist twice. */
-export function escalates(
+export function needsAnotherAlert(
   entry: { readonly kind: EntryKind | ChangeState; readonly site: SiteName | undefined; readonly ageMs: number },
   config: Pick<Config, 'sites'>,
 ): boolean {

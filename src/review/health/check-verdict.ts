@@ -7,8 +7,8 @@ import { updatesJobs } from '../../plan/policy.ts';
 import { fieldOf } from '../../plan/same-meaning.ts';
 import type { SiteJobId } from '../../posting/identifiers.ts';
 import type { Fields } from '../../posting/posting.ts';
-import { type SiteClient, type SiteJob, toCompare } from '../../site/exchange.ts';
-import { describeIdInstead, idInstead } from '../../site/facts.ts';
+import { type SiteClient, type SiteJob, withRevealedFields } from '../../site/exchange.ts';
+import { describeIdInstead, idInPlaceOfSlug } from '../../site/facts.ts';
 import { findEntries } from '../../store/change/act-in-review.ts';
 import { otherOwnerOf } from '../../store/change/candidate-owners.ts';
 import type { Doubt } from '../../store/change/doubt.ts';
@@ -18,7 +18,7 @@ import { readFeedState } from '../../store/feed/feed-state.ts';
 import type { Database } from '../../store/postgres/database.ts';
 import { type DoubtJudge, type JudgedSite, judgeOf } from '../compare-doubt.ts';
 import { STATE_WORDS } from '../entry-facts.ts';
-import { isUnseen, type Seen, STALE, tokenOfChange } from '../seen.ts';
+import { CHANGED_SINCE_SHOWN, isUnseen, type Seen, tokenOfChange } from '../seen.ts';
 import type { PolicyOf } from './configured-policy.ts';
 
 /** The person's decision: the site made this job, or none. */
@@ -88,7 +88,8 @@ export async function checkVerdict(
   const doubt = await doubtOf(db, entry);
   // Compared after reading: what is still as it was seen is this doubt.
   const now = await findChange(db, entry);
-  if (now !== undefined && isUnseen(options.seen, tokenOfChange(now))) return { ...refused(STALE), stale: true };
+  if (now !== undefined && isUnseen(options.seen, tokenOfChange(now)))
+    return { ...refused(CHANGED_SINCE_SHOWN), stale: true };
   if (doubt === undefined) return refuseOther(db, entry);
   const tooEarly = verdict.kind === 'missing' ? whyTooEarly(doubt, options.site) : undefined;
   if (tooEarly !== undefined) return refused(tooEarly);
@@ -174,7 +175,7 @@ async function readSiteJob(
   let instead: SiteJobId | undefined;
   try {
     shown = await site.client.show(id);
-    instead = shown && (await idInstead(id, shown, (other) => site.client.show(other)));
+    instead = shown && (await idInPlaceOfSlug(id, shown, (other) => site.client.show(other)));
   } catch (error) {
     return {
       kind: 'unchecked',
@@ -185,7 +186,7 @@ async function readSiteJob(
   if (shown === undefined) return { kind: 'absent', message: `site ${doubt.attempt.site} has no job ${id}` };
   if (instead !== undefined) return { kind: 'absent', message: describeIdInstead(id, instead) };
   const sent = { ...doubt.attempt, fields: doubt.attempt.accepted.fields };
-  const owner = await otherOwnerOf(db, sent, toCompare(shown).fields, site.referenceField);
+  const owner = await otherOwnerOf(db, sent, withRevealedFields(shown).fields, site.referenceField);
   if (owner !== undefined) return { kind: 'owned', message: `job ${id} shows the reference of ${owner}` };
   const { likeness, equalTo, differing } = await judge(shown);
   if (equalTo !== undefined) {
@@ -210,10 +211,10 @@ function within(
   if (verdict.kind === 'missing') return verdict;
   const shown = 'shown' in siteAnswer ? siteAnswer.shown : undefined;
   const sent = doubt.attempt.accepted.fields;
-  const content = contentOf(sent, shown && { ...toCompare(shown), kept: shown.fields }, rules);
+  const content = contentOf(sent, shown && { ...withRevealedFields(shown), kept: shown.fields }, rules);
   const isOthers = (older: Fields | undefined): boolean => {
     if (shown === undefined) return false;
-    const reuse = reuseOf({ sent, shown: toCompare(shown).fields, older }, rules);
+    const reuse = reuseOf({ sent, shown: withRevealedFields(shown).fields, older }, rules);
     // What is unclear, the person decides; adopting many at once needs certainty.
     return reuse === 'sure' || (reuse === 'unsure' && verdict.exactly === undefined);
   };
@@ -232,7 +233,7 @@ function whyNotExactly(doubt: Doubt, siteAnswer: SiteAnswer, referenceField: str
   if (siteAnswer.kind !== 'fits') return 'message' in siteAnswer ? siteAnswer.message : undefined;
   const [own, says] = [
     doubt.attempt.accepted.fields,
-    siteAnswer.shown === undefined ? {} : toCompare(siteAnswer.shown).fields,
+    siteAnswer.shown === undefined ? {} : withRevealedFields(siteAnswer.shown).fields,
   ].map((fields) => (referenceField === undefined ? undefined : fieldOf(fields, referenceField)?.trim()));
   return own && own === says ? undefined : "the site no longer shows exactly the posting's reference";
 }

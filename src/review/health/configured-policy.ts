@@ -1,6 +1,6 @@
 // What a feed may do to its jobs, as far as this process knows.
 import type { Config } from '../../config/config.ts';
-import type { Here } from '../../plan/allowed.ts';
+import type { ConfiguredHere } from '../../plan/allowed.ts';
 import { deletesMissing, type FeedPolicy } from '../../plan/policy.ts';
 import { membershipRule } from '../../posting/fingerprint.ts';
 import type { FeedName } from '../../posting/identifiers.ts';
@@ -38,7 +38,7 @@ interface StoredHere {
 }
 
 /** @param stored by default, the rules are the present ones, and no other process runs */
-export function hereOf(config: FeedsConfig, stored?: StoredHere): Here {
+export function configuredHere(config: FeedsConfig, stored?: StoredHere): ConfiguredHere {
   const feeds = configuredFeeds(config).map(({ feed, site, deletes, membership }) => {
     return [feed, { site, deletes, isDecided: stored === undefined || stored.rules.get(feed) === membership }] as const;
   });
@@ -46,8 +46,8 @@ export function hereOf(config: FeedsConfig, stored?: StoredHere): Here {
 }
 
 /** What decides what can be done about entries, as this process is configured. */
-export const readHere = async (db: Queryable, config: FeedsConfig): Promise<Here> =>
-  hereOf(config, { rules: await membershipRules(db), served: await servedFeeds(db) });
+export const readConfiguredHere = async (db: Queryable, config: FeedsConfig): Promise<ConfiguredHere> =>
+  configuredHere(config, { rules: await membershipRules(db), served: await servedFeeds(db) });
 
 export const configuredPolicy =
   ({ feeds }: Pick<Config, 'feeds'>): PolicyOf =>

@@ -6,7 +6,7 @@ import { checkKey } from '../../posting/posting-key.ts';
 import { readJobId } from '../../site/http/job-address.ts';
 import type { MappingRow } from '../../store/mapping/find-jobs.ts';
 import type { ImportLine } from '../../store/mapping/mapping-import.ts';
-import { csvLine, unguardFormula } from '../csv-line.ts';
+import { csvLine, unescapeFormula } from '../csv-line.ts';
 
 /** The columns, in the order in which they are written. A file to be imported needs only the first three. */
 const COLUMNS = ['feed', 'key', 'site_job_id', 'site_job_url', 'site', 'mapped_at'] as const;
@@ -137,7 +137,7 @@ function readCsvCells(split: SplitLine, columns: readonly string[]): Cells {
   if (cells.length !== columns.length) {
     throw new LineError(`there are ${cells.length} cells, but the first line names ${columns.length} columns`);
   }
-  return Object.fromEntries(columns.map((name, at) => [name, unguardFormula(cells[at] ?? '')]));
+  return Object.fromEntries(columns.map((name, at) => [name, unescapeFormula(cells[at] ?? '')]));
 }
 
 /** The cells of a line; `undefined`: its quoting is invalid. */

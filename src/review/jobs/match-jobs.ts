@@ -3,9 +3,9 @@ import type { RateLimiter } from '../../flow/rate-limiter.ts';
 import { compareJob, LEAST_SCORE } from '../../plan/match/compare-job.ts';
 import {
   type AdoptRules,
-  blocksOfJob,
-  blocksOfMapped,
-  blocksOfPosting,
+  blockingKeysOfJob,
+  blockingKeysOfMapped,
+  blockingKeysOfPosting,
   featuresOfJob,
   featuresOfPosting,
 } from '../../plan/match/job-features.ts';
@@ -14,7 +14,7 @@ import { type Message, textOf } from '../../plan/message.ts';
 import type { FeedPolicy } from '../../plan/policy.ts';
 import type { FeedName, SiteJobId, SiteName } from '../../posting/identifiers.ts';
 import { compileStates, type StateTable } from '../../posting/places.ts';
-import { type Listing, type SiteClient, type SiteJob, unlessDeleted } from '../../site/exchange.ts';
+import { type Listing, type SiteClient, type SiteJob, shownUnlessDeleted } from '../../site/exchange.ts';
 import { rivalPostings, type UnmappedPosting } from '../../store/backlog/unmapped-postings.ts';
 import { databaseTime } from '../../store/change/site-search.ts';
 import type { JobMatching, MatchedPosting } from '../../store/mapping/job-matching.ts';
@@ -96,7 +96,7 @@ export async function matchJobs(matching: JobMatching, subject: AdoptSubject): P
   const { db, site, client, rateLimiter } = subject;
   const ask = async (id: SiteJobId, signal: AbortSignal) => {
     await rateLimiter.take(signal);
-    return unlessDeleted(await client.show(id, signal));
+    return shownUnlessDeleted(await client.show(id, signal));
   };
   const expected = await expectedJobs({ db, site, ask }, (id) => matching.hasJob(id));
   const unread =
@@ -164,7 +164,7 @@ async function readJobs(
           types,
           isSecret: siteJob.revealFields !== undefined,
           features,
-          blocks: blocksOfJob(features),
+          blocks: blockingKeysOfJob(features),
         };
       }),
     );
@@ -232,7 +232,7 @@ function rivalOf(
   rules: AdoptRules,
 ): MatchedPosting {
   const features = featuresOfPosting(key, fields, rules);
-  const blocks = isMapped ? blocksOfMapped(features) : blocksOfPosting(features);
+  const blocks = isMapped ? blockingKeysOfMapped(features) : blockingKeysOfPosting(features);
   return { feed, key, fields: {}, isRival: true, blocker: undefined, features, blocks };
 }
 

@@ -10,8 +10,8 @@ import { contentHash } from '../../posting/hash.ts';
 import type { FeedName, PostingKey, SiteJobId, SiteName } from '../../posting/identifiers.ts';
 import { excerpt } from '../../posting/markup.ts';
 import type { Fields } from '../../posting/posting.ts';
-import { toCompare } from '../../site/exchange.ts';
-import { describeIdInstead, idInstead } from '../../site/facts.ts';
+import { withRevealedFields } from '../../site/exchange.ts';
+import { describeIdInstead, idInPlaceOfSlug } from '../../site/facts.ts';
 import type { UnmappedPosting } from '../../store/backlog/unmapped-postings.ts';
 import { otherOwnerOf, ownedJobIds } from '../../store/change/candidate-owners.ts';
 import { databaseTime } from '../../store/change/site-search.ts';
@@ -29,7 +29,7 @@ import {
 import type { JobMatching, SureMatch } from '../../store/mapping/job-matching.ts';
 import { type Database, inSnapshot, type Queryable } from '../../store/postgres/database.ts';
 import { unfinishedBulk } from '../../store/review/bulk-actions.ts';
-import { type FoundEntry, type FoundOf, foundEntries } from '../../store/review/found-entries.ts';
+import { type FoundEntry, type FoundJobsScope, foundEntries } from '../../store/review/found-entries.ts';
 import { readMarks } from '../../store/review/review-totals.ts';
 import { crossStep } from '../../telemetry/times.ts';
 import { type BulkStart, startBulk } from '../bulk/start-bulk.ts';
@@ -161,7 +161,7 @@ export async function adoptSure(
       siteJobId,
       url,
       // A job that shows the token is not certain.
-      ...takenOf(sent, { fields, types, kept: fields }, rules),
+      ...adoptedContentOf(sent, { fields, types, kept: fields }, rules),
     }));
     const left = await adoptJobs(matching.session, { feed, site, address, actor, since, policy }, adoptions);
     crossStep('jobs-adopted');
@@ -227,7 +227,7 @@ export async function adoptNamed(
   signal.throwIfAborted();
   const shown = await client.show(siteJobId, signal);
   if (shown === undefined) return refuse(`site ${site} has no job ${siteJobId}`);
-  const instead = await idInstead(siteJobId, shown, async (id) => {
+  const instead = await idInPlaceOfSlug(siteJobId, shown, async (id) => {
     await rateLimiter.take(signal);
     return client.show(id, signal);
   });
@@ -236,13 +236,13 @@ export async function adoptNamed(
   // The reasons are printed, so that the job is compared in the form without the token.
   const compared = comparePosting(found, shown, rules);
   const posting = { feed, key, site, fields: found.fields };
-  const owner = await otherOwnerOf(db, posting, toCompare(shown).fields, subject.referenceField);
+  const owner = await otherOwnerOf(db, posting, withRevealedFields(shown).fields, subject.referenceField);
   if (!anyway && owner !== undefined) return refuse(`job ${siteJobId} shows the reference of ${owner}`, true);
   if (!anyway && (compared.showsOther || compared.score < LEAST_SCORE))
     return refuse(`job ${siteJobId} seems to be another job: ${compared.reasons.join(', ')}`, true);
   const session = await db.session();
   try {
-    const taken = takenOf(found.fields, { ...toCompare(shown), kept: shown.fields }, rules);
+    const taken = adoptedContentOf(found.fields, { ...withRevealedFields(shown), kept: shown.fields }, rules);
     const adoption = { key, siteJobId, url: shown.url, ...taken };
     const adoptionSubject = { feed, site, address, actor, since, policy, detail: { anyway } };
     const [refused] = await adoptJobs(session, adoptionSubject, [adoption]);
@@ -255,7 +255,11 @@ export async function adoptNamed(
 }
 
 /** What a posting takes from a job that it adopts: those of its fields that the job shows. */
-export function takenOf(sent: Fields, job: TakenJob, matching: TakingRules): Pick<Adoption, 'shown' | 'forms'> {
+export function adoptedContentOf(
+  sent: Fields,
+  job: TakenJob,
+  matching: TakingRules,
+): Pick<Adoption, 'shown' | 'forms'> {
   const { fields, uncertain } = contentOf(sent, job, matching);
   const hidden = new Set(uncertain.filter((name) => fieldOf(job.fields, name) === undefined));
   const shown = Object.fromEntries(Object.entries(fields).filter(([name]) => !hidden.has(name)));
@@ -280,7 +284,7 @@ export interface FoundJobsOfFeed {
   readonly mark: string;
 }
 
-export async function readFoundJobs(db: Queryable, of: FoundOf): Promise<FoundJobsOfFeed> {
+export async function readFoundJobs(db: Queryable, of: FoundJobsScope): Promise<FoundJobsOfFeed> {
   const found = await foundEntries(db, of);
   const sure = found.filter(({ ambiguous }) => ambiguous === undefined);
   const left = found.flatMap(({ ambiguous: message, ...one }) => (message === undefined ? [] : [{ ...one, message }]));
@@ -292,7 +296,7 @@ export async function readFoundJobs(db: Queryable, of: FoundOf): Promise<FoundJo
 const MARK_LENGTH = 20;
 
 export interface AdoptFoundRequest {
-  readonly of: FoundOf;
+  readonly of: FoundJobsScope;
   /** Of the certain jobs that the person saw: with any others, nothing is done. */
   readonly mark: string;
   readonly actor: string;

@@ -3,7 +3,7 @@
 import type { Message } from '../../plan/message.ts';
 import { fieldOf } from '../../plan/same-meaning.ts';
 import type { PostingKey, SiteJobId } from '../../posting/identifiers.ts';
-import { toCompare } from '../../site/exchange.ts';
+import { withRevealedFields } from '../../site/exchange.ts';
 import { ownerOfReference } from '../../store/change/candidate-owners.ts';
 import { markDrifted } from '../../store/change/mark-drifted.ts';
 import { replaceJob } from '../../store/change/restored-database.ts';
@@ -12,7 +12,7 @@ import type { JobMatching, MatchCounts, StrayJob } from '../../store/mapping/job
 import type { Verification } from '../../store/mapping/verification.ts';
 import { crossStep } from '../../telemetry/times.ts';
 import { type AdoptSubject, adoptRules, matchJobs } from './match-jobs.ts';
-import { adoptSure, takenOf } from './proposals.ts';
+import { adoptedContentOf, adoptSure } from './proposals.ts';
 import { type Finding, type VerifySubject, verifySite } from './verify-site.ts';
 
 /** A posting whose recorded job is gone, or is another posting's now, and the only job that shows its reference. */
@@ -178,12 +178,16 @@ async function replace(
   const shown = await verifying?.ask(to);
   if (shown === undefined) return `job ${to} is gone meanwhile`;
   if (shown.ownId !== undefined && shown.ownId !== to) return `job ${to} is job ${shown.ownId} under another ID`;
-  const reference = fieldOf(toCompare(shown).fields, referenceField ?? '')?.trim();
+  const reference = fieldOf(withRevealedFields(shown).fields, referenceField ?? '')?.trim();
   if (referenceField === undefined || !reference) return `job ${to} shows no reference any more`;
   const accepted = (await verification.acceptedOf([from])).get(from)?.accepted?.fields;
   const owner = await ownerOfReference(db, { feed, key, site }, referenceField, reference);
   if (owner !== undefined) return `job ${to} shows the reference of ${owner}`;
-  const taken = takenOf(accepted ?? {}, { ...toCompare(shown), kept: shown.fields }, await adoptRules(db, adopting));
+  const taken = adoptedContentOf(
+    accepted ?? {},
+    { ...withRevealedFields(shown), kept: shown.fields },
+    await adoptRules(db, adopting),
+  );
   const message = await replaceJob(
     matching.session,
     { feed, site, actor, since },

@@ -76,7 +76,12 @@ async function verifyPortion(
       },
     });
     const again = wholly + (await verification.countGone(feed));
-    const { marked, unmarked } = await setAgain(verification, feed, { db, actor, signal, onWait: () => undefined });
+    const { marked, unmarked } = await markToSendAgain(verification, feed, {
+      db,
+      actor,
+      signal,
+      onWait: () => undefined,
+    });
     const found = counts.get(feed) as FeedCounts;
     const { jobs, same, changed, gone, foreign, waiting, unknown, unasked } = found;
     const all = changed + gone + foreign;
@@ -131,7 +136,7 @@ const MARKED_AT_ONCE = 200;
 const MOST_NAMED = 20;
 const TRY_AGAIN_MS = 500;
 
-export interface SetAgain {
+export interface PostingsSetAgain {
   readonly marked: number;
   readonly unmarked: number;
   /** Further jobs that are marked only to find out how the site shows some of their fields. */
@@ -144,7 +149,7 @@ export interface SetAgain {
  * Marks in portions, each in a transaction of its own: a command that is stopped leaves each posting marked or as it was. Waits
  * while the feed is pulled.
  */
-export async function setAgain(
+export async function markToSendAgain(
   verification: Verification,
   feed: FeedName,
   {
@@ -153,7 +158,7 @@ export async function setAgain(
     signal,
     onWait,
   }: { readonly db: Database; readonly actor: string; readonly signal: AbortSignal; readonly onWait: () => void },
-): Promise<SetAgain> {
+): Promise<PostingsSetAgain> {
   const examples: UnmarkedJob[] = [];
   let [marked, unmarked, toCompare] = [0, 0, 0];
   let lock: FeedLock | undefined;

@@ -7,8 +7,8 @@ import { fieldOf } from '../../plan/same-meaning.ts';
 import type { FeedName, PostingKey, SiteJobId, SiteName } from '../../posting/identifiers.ts';
 import { compileStates, type StateTable } from '../../posting/places.ts';
 import type { Fields } from '../../posting/posting.ts';
-import { tellOtherContent, tellOtherReference } from '../../site/contradiction.ts';
-import { type SiteClient, type SiteJob, toCompare, unlessDeleted } from '../../site/exchange.ts';
+import { explainOtherContent, tellOtherReference } from '../../site/contradiction.ts';
+import { type SiteClient, type SiteJob, shownUnlessDeleted, withRevealedFields } from '../../site/exchange.ts';
 import { provenByValues } from '../../store/change/candidate-owners.ts';
 import { databaseTime } from '../../store/change/site-search.ts';
 import type {
@@ -19,7 +19,7 @@ import type {
   Verification,
   VerifiedJob,
 } from '../../store/mapping/verification.ts';
-import { type AddressProof, checkOthers, noteShownJobs, tellHidden } from '../../store/mapping/visible-jobs.ts';
+import { type AddressProof, checkOthers, explainHidden, noteShownJobs } from '../../store/mapping/visible-jobs.ts';
 import type { Database } from '../../store/postgres/database.ts';
 import { hasShownReferences, learntRewrites } from '../../store/site/kept-values.ts';
 import { crossStep } from '../../telemetry/times.ts';
@@ -256,7 +256,7 @@ async function tellRetitled(verifying: Verifying): Promise<void> {
   const pairs = retitled.map(({ job, shown }) => ({
     key: job.key,
     fields: job.accepted?.fields ?? {},
-    shown: toCompare(shown),
+    shown: withRevealedFields(shown),
   }));
   const { db, site, referenceField } = subject;
   const showsReferences = await hasShownReferences(db, site, referenceField);
@@ -294,7 +294,7 @@ async function record(
       counts.unknown++;
       return;
     case 'gone': {
-      if ((await tellHidden(subject, siteJobId)) !== undefined) {
+      if ((await explainHidden(subject, siteJobId)) !== undefined) {
         counts.unasked++;
         return;
       }
@@ -454,7 +454,7 @@ async function compareListed(
 function openReference(siteJob: SiteJob, referenceField: string | undefined): string | undefined {
   if (referenceField === undefined) return undefined;
   const reference = fieldOf(siteJob.fields, referenceField);
-  return reference === fieldOf(toCompare(siteJob).fields, referenceField) ? reference : undefined;
+  return reference === fieldOf(withRevealedFields(siteJob).fields, referenceField) ? reference : undefined;
 }
 
 /** Asks for each such job of the list, as lists may be outdated. */
@@ -480,7 +480,7 @@ async function findForeign(verifying: Verifying, referenceField: string): Promis
 
 /** Whether the site has the job, not as a deleted one, and it is not one of ours under another ID: many sites also find job 12 as `12-nurse`. */
 async function isForeign({ verification, subject }: Verifying, job: ForeignJob): Promise<boolean> {
-  const shown = unlessDeleted(await subject.ask(job.siteJobId));
+  const shown = shownUnlessDeleted(await subject.ask(job.siteJobId));
   if (shown === undefined) return false;
   for (const id of new Set([shown.siteJobId, idOf(shown)])) if (await verification.isOwned(id)) return false;
   const own = job.ownJobId === undefined ? undefined : await subject.ask(job.ownJobId);
@@ -547,7 +547,7 @@ function judgeJob(
   if (known === undefined) return { kind: 'unknown' };
   const { referenceField, learnt, createOnly } = rules;
   const accepted = updatableFields(known.fields, createOnly);
-  const compared = toCompare(shown);
+  const compared = withRevealedFields(shown);
   const isItsForm = (name: string): boolean => showsOwnForm(known.forms, name, fieldOf(compared.fields, name));
   const expected = { fields: accepted, referenceField, learnt };
   if (tellOtherReference(compared, expected) !== undefined && !isItsForm(referenceField ?? '')) {
@@ -556,7 +556,7 @@ function judgeJob(
     return { kind: 'foreign', fields, message, isByTitle: false };
   }
   const isTold = isProven || hasReference(accepted, compared.fields, referenceField) || isItsForm('title');
-  if (!isTold && tellOtherContent(compared, expected) !== undefined) {
+  if (!isTold && explainOtherContent(compared, expected) !== undefined) {
     const fields = changesOf(accepted, shown, ['title']);
     const message = 'its job shows another title, and neither a reference nor another value that tells whose it is';
     return { kind: 'foreign', fields, message, isByTitle: true };

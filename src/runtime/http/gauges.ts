@@ -16,7 +16,7 @@ import {
 } from '../../store/status/gauges.ts';
 import type { GaugeValues, MetricSample } from '../../telemetry/metrics.ts';
 import type { App } from '../app.ts';
-import { staleBefore } from '../read-health.ts';
+import { latestCompleteDeadline } from '../read-health.ts';
 
 export type ReadQueues = () => Promise<ReadonlyMap<SiteName, QueueCounts>>;
 
@@ -84,7 +84,7 @@ function overdueFeeds(config: App['config'], pulls: readonly PullGauge[], since:
     if (feed.schedule === undefined && feed.staleAfterMs === undefined) continue;
     const at = completeAt.get(feed.name) ?? 0;
     const history = { lastComplete: { pull: 0, at: new Date(at) } };
-    const before = staleBefore(feed, history, since, now);
+    const before = latestCompleteDeadline(feed, history, since, now);
     overdue.set(feed.name, before !== undefined && Math.max(at, since.getTime()) < before.getTime());
   }
   return overdue;

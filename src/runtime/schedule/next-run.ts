@@ -22,11 +22,12 @@ const MOST_TIMES = 4;
 export const nextRun: NextRun = (schedule, after) => named(schedule, () => runAfter(schedule, after));
 
 /** The `n`th latest time before `now` at which the schedule was due. Throws as {@link nextRun} does. */
-export const lastDue = (schedule: Cron, now: Date, n = 1): Date => named(schedule, () => dueBefore(schedule, now, n));
+export const latestDueTime = (schedule: Cron, now: Date, n = 1): Date =>
+  named(schedule, () => dueBefore(schedule, now, n));
 
 /** Whether a run was missed: the last one started before the schedule was last due, or there was none. */
 export const isOverdue = (schedule: Cron, lastRunAt: Date | undefined, now: Date): boolean =>
-  lastRunAt === undefined || lastRunAt.getTime() < lastDue(schedule, now).getTime();
+  lastRunAt === undefined || lastRunAt.getTime() < latestDueTime(schedule, now).getTime();
 
 function named<Value>({ pattern, timeZone }: Cron, read: () => Value): Value {
   try {

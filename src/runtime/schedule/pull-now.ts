@@ -10,8 +10,8 @@ import { feedsToPullYet } from '../../store/access/audit.ts';
 import { listPulls } from '../../store/pull/pull-history.ts';
 import { announcePull } from '../../telemetry/events.ts';
 import type { App } from '../app.ts';
-import { awaitQuiet } from '../await-quiet.ts';
-import { type ConcludedEnd, concludePull, pullReportJson } from '../conclude-pull.ts';
+import { awaitSending } from '../await-quiet.ts';
+import { concludePull, type PullEndToConclude, pullReportJson } from '../conclude-pull.ts';
 import type { Engine } from '../engine.ts';
 import type { CommittedUndo } from '../undo-feed-pull.ts';
 import type { RunEnd } from './scheduled-runs.ts';
@@ -180,11 +180,11 @@ function reportWhenSent(
   engine: Engine,
   setup: FeedSetup,
   { signal, besides }: Omit<PullOptions, 'onPull'>,
-  { end, startedAt }: { readonly end: ConcludedEnd; readonly startedAt: number },
+  { end, startedAt }: { readonly end: PullEndToConclude; readonly startedAt: number },
 ): Promise<void> {
   engine.wake();
   const report = async () => {
-    const rest = await awaitQuiet(app, engine, setup.site, [setup.feed], { signal, besides });
+    const rest = await awaitSending(app, engine, setup.site, [setup.feed], { signal, besides });
     const blocker = rest.kind === 'waiting' ? ({ ...rest, worth: 'if_unsent' } as const) : undefined;
     const durationMs = performance.now() - startedAt;
     const summary = await inReportSlot(() => concludePull(app.db, setup.feed, end, blocker, durationMs));

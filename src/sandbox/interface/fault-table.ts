@@ -1,7 +1,7 @@
 // All faults, in the order in which they apply to a request, and what `--fault` says of them: `timeout-made`,
 // `429=retry-after:date,seconds:5`, `latency=ms:300,rate:0.1,on:create+update`. The first one that strikes is outermost
 // and may pass the request on to the next. Delays come first, so they combine with any other fault.
-import { dashed, spell } from '../settings.ts';
+import { spell, toKebabCase } from '../settings.ts';
 import {
   conditionNames,
   type FaultCondition,
@@ -33,8 +33,8 @@ export const faultTable = [
   response.status401,
   response.status403,
   response.status404,
-  response.slow,
-  response.huge,
+  response.slowAnswer,
+  response.hugeAnswer,
   response.malformed,
   response.empty,
 ] as const;
@@ -60,7 +60,7 @@ interface FaultDescription {
 }
 
 const describe = (name: ParameterName): ParameterDescription => ({
-  name: dashed(name),
+  name: toKebabCase(name),
   description: parameterTable[name].description,
   accepts: parameterTable[name].accepts,
 });
@@ -98,8 +98,9 @@ export function readFault(text: string): Fault {
   const given = (list ?? '').split(',').filter((entry) => entry !== '');
   const parameters = given.map((entry): [string, unknown] => {
     const [, label = entry, written = ''] = /^([^:]*):(.*)$/s.exec(entry) ?? [];
-    const key = known.find((candidate) => dashed(candidate) === label);
-    if (!key) throw new Error(`fault ${name} has no parameter '${label}': it takes ${known.map(dashed).join(', ')}`);
+    const key = known.find((candidate) => toKebabCase(candidate) === label);
+    if (!key)
+      throw new Error(`fault ${name} has no parameter '${label}': it takes ${known.map(toKebabCase).join(', ')}`);
     const value = parameterTable[key].parse(written);
     if (value === undefined)
       throw new Error(`fault ${name}: ${label} '${written}' is not one of ${parameterTable[key].accepts}`);

@@ -100,7 +100,7 @@ async function* hugeJob(bytes: number): AsyncGenerator<Uint8Array> {
   yield Buffer.from('</title>\n</job>\n');
 }
 
-export const huge = fault(
+export const hugeAnswer = fault(
   'huge',
   'processes the request and answers with a job whose title has this many bytes',
   { bytes: 100_000_000 },
@@ -117,7 +117,7 @@ async function* slowly(body: Uint8Array, ms: number, closing: AbortSignal): Asyn
   }
 }
 
-export const slow = fault(
+export const slowAnswer = fault(
   'slow',
   'processes the request and takes this long to send the body, piece by piece',
   { ms: 10_000 },

@@ -11,7 +11,7 @@ export type FaultedRequest = Omit<FaultStep, 'process'> & {
   struck(name: FaultName): void;
 };
 
-export interface Switchboard {
+export interface FaultSwitch {
   /** Replaces all faults; restarts counts and random numbers. */
   set(faults: readonly Fault[]): void;
   /** Passes a request through the faults, in table order, and then to the site. */
@@ -50,7 +50,7 @@ interface ActiveFault {
 }
 
 /** Creates a switchboard without faults. Each fault has its own sequence of random numbers, independent of the others. */
-export function createSwitchboard(): Switchboard {
+export function createFaultSwitch(): FaultSwitch {
   let active: readonly ActiveFault[] = [];
   return {
     set(faults) {

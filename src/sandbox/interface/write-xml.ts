@@ -176,9 +176,9 @@ export const failure = (status: number, message: string, headers: Record<string,
   new Response(failureXml(message), { status, headers: { 'content-type': XML_TYPE, ...headers } });
 
 /** @param deleted a job that was there. */
-export const notThere = (deleted?: Job): Response =>
+export const jobNotFound = (deleted?: Job): Response =>
   deleted === undefined ? failure(404, 'There is no such job.') : failure(410, 'This job was deleted.');
-export const notYours = (): Response => failure(403, 'This job belongs to another account.');
+export const jobOfAnotherAccount = (): Response => failure(403, 'This job belongs to another account.');
 export const unauthorized = (): Response =>
   failure(401, 'Send your token as the user name of HTTP Basic authentication; find it under My Account.', {
     'www-authenticate': 'Basic realm="Jobs", charset="UTF-8"',

@@ -16,10 +16,10 @@ import {
   element,
   emptyJobXml,
   failure,
+  jobNotFound,
+  jobOfAnotherAccount,
   jobXml,
   notAllowed,
-  notThere,
-  notYours,
   operationOf,
   statesXml,
   unauthorized,
@@ -60,7 +60,7 @@ export function createXmlApp(site: JobSite): Hono<SiteEnv> {
     if (job !== undefined) return xmlAnswer(jobXml(job, site.settings()));
     const deleted = await site.jobs.findDeleted(id);
     const isShown = deleted !== undefined && site.settings().deletedJobs === 'flagged';
-    return isShown ? xmlAnswer(jobXml(deleted, site.settings())) : notThere(deleted);
+    return isShown ? xmlAnswer(jobXml(deleted, site.settings())) : jobNotFound(deleted);
   });
   app.on(['PUT', 'PATCH'], '/jobs/:id', (c) => updateJob(c, site, c.req.param('id')));
   app.delete('/jobs/:id', (c) => deleteJob(c, site, c.req.param('id')));
@@ -167,16 +167,16 @@ async function updateJob(c: Context<SiteEnv>, site: JobSite, id: string): Promis
   const account = c.get('account');
   if (!account) return unauthorized();
   const job = await site.jobs.find(id);
-  if (!job) return notThere(await site.jobs.findDeleted(id));
-  if (job.ownerId !== account.id) return notYours();
+  if (!job) return jobNotFound(await site.jobs.findDeleted(id));
+  if (job.ownerId !== account.id) return jobOfAnotherAccount();
   const fields = await fieldsOf(c, site);
   if (fields instanceof Response) return fields;
   const replaces = settings.omittedFields === 'clear';
   const checked = checkJob(fields, replaces, settings);
   if (checked.kind === 'invalid') return refused(checked.errors, settings);
   const changed = await site.jobs.update(account.id, id, storedFields(fields, settings), checked.state, replaces);
-  if (changed.kind === 'missing') return notThere(await site.jobs.findDeleted(id));
-  if (changed.kind === 'foreign') return notYours();
+  if (changed.kind === 'missing') return jobNotFound(await site.jobs.findDeleted(id));
+  if (changed.kind === 'foreign') return jobOfAnotherAccount();
   if (settings.updateBody === 'job') return xmlAnswer(jobXml(changed.job, settings));
   if (settings.updateBody === 'none') return new Response(null, { status: 204 });
   // Rule 5 leaves the body open. Older versions of Rails send a blank one for "no content".
@@ -188,8 +188,8 @@ async function deleteJob(c: Context<SiteEnv>, site: JobSite, id: string): Promis
   const account = c.get('account');
   if (!account) return unauthorized();
   const deleted = await site.jobs.delete(account.id, id, site.settings().deletedJobs !== 'no');
-  if (deleted.kind === 'missing') return notThere(await site.jobs.findDeleted(id));
-  if (deleted.kind === 'foreign') return notYours();
+  if (deleted.kind === 'missing') return jobNotFound(await site.jobs.findDeleted(id));
+  if (deleted.kind === 'foreign') return jobOfAnotherAccount();
   return new Response(null, { status: site.settings().deleteStatus });
 }
 

@@ -24,8 +24,8 @@ import { findJob, type ReadJob, readJobElement, readSiteJob } from '../xml/decod
 import { encodeSiteJob } from '../xml/encode.ts';
 import { readXmlInSlices } from '../xml/xml-tree.ts';
 import { createPath, JOB, jobPath, type Resource } from './job-address.ts';
-import { type Cleaner, createCleaner } from './scrub-exchange.ts';
-import { type Answer, openTransport, type Wire } from './transport.ts';
+import { createTokenRemover, type TokenRemover } from './scrub-exchange.ts';
+import { type Answer, type OutgoingRequest, openTransport } from './transport.ts';
 
 const MAX_ANSWER_BYTES = 1 << 20;
 /** A list page is parsed while it arrives, so its size costs time, not memory. */
@@ -39,7 +39,7 @@ const MAX_RECORDED_HTML_BYTES = 8 << 10;
  */
 export function createSiteClient(options: SiteOptions): SiteClient {
   checkOptions(options);
-  const clean = createCleaner(options.token.reveal());
+  const clean = createTokenRemover(options.token.reveal());
   const transport = openTransport(options);
   const prefix = options.baseUrl.pathname.replace(/\/+$/, '');
   const urlOf = (path: string): URL => new URL(`${prefix}${path}`, options.baseUrl.origin);
@@ -55,7 +55,12 @@ export function createSiteClient(options: SiteOptions): SiteClient {
     async send(request, timing) {
       const startedAt = performance.now();
       const { notAfter, signal, expected } = timing;
-      const wire: Wire = { ...encode(request, urlOf, resource), notAfter, signal, maxBytes: MAX_ANSWER_BYTES };
+      const wire: OutgoingRequest = {
+        ...encode(request, urlOf, resource),
+        notAfter,
+        signal,
+        maxBytes: MAX_ANSWER_BYTES,
+      };
       const answer = await transport.exchange(wire);
       const pause = timeSlices();
       const root = await readXmlInSlices(answer.body, pause);
@@ -189,7 +194,7 @@ function encode(
   request: SiteRequest,
   urlOf: (path: string) => URL,
   resource: Resource,
-): Pick<Wire, 'method' | 'url' | 'body'> {
+): Pick<OutgoingRequest, 'method' | 'url' | 'body'> {
   const { element } = resource;
   switch (request.kind) {
     case 'create':
@@ -209,9 +214,9 @@ function encode(
 
 /** Removes the token only when recording: parsing needs exactly what the site sent. */
 async function record(
-  wire: Wire,
+  wire: OutgoingRequest,
   answer: Answer,
-  clean: Cleaner,
+  clean: TokenRemover,
   pause: Pause,
 ): Promise<Pick<Exchange, 'request' | 'response'>> {
   const body = wire.body === undefined ? undefined : await clean.body(wire.body, MAX_RECORDED_BYTES, pause);
@@ -230,7 +235,7 @@ async function readShown(
   id: SiteJobId,
   answer: Answer,
   baseUrl: URL,
-  { clean, pause, resource }: { readonly clean: Cleaner; readonly pause: Pause; readonly resource: Resource },
+  { clean, pause, resource }: { readonly clean: TokenRemover; readonly pause: Pause; readonly resource: Resource },
 ): Promise<SiteJob | undefined> {
   if (answer.status === 404 || answer.status === 410) return undefined;
   if (answer.status !== 200) {

@@ -78,7 +78,7 @@ function withoutPart(text: string, ends: readonly string[]): string {
 }
 
 /** How the client removes the token from what it hands over. */
-export interface Cleaner {
+export interface TokenRemover {
   readonly text: (text: string) => string;
   /** A body as it is recorded: at most `maxBytes` of UTF-8. */
   readonly body: (text: string, maxBytes: number, pause: Pause) => Promise<string>;
@@ -96,7 +96,7 @@ export interface Cleaner {
   readonly isToken: (id: string | undefined) => boolean;
 }
 
-export function createCleaner(token: string): Cleaner {
+export function createTokenRemover(token: string): TokenRemover {
   const isShort = token.length < SHORT_SECRET;
   const text = createScrubber(token);
   const credential = credentialPattern(token);

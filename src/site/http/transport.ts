@@ -8,7 +8,7 @@ import { BrokenBody, readBodyPieces, readBodyText } from '../xml/body-text.ts';
 import { type Deadline, describeTrouble } from './trouble.ts';
 
 /** One request, ready to send. */
-export interface Wire {
+export interface OutgoingRequest {
   readonly method: 'POST' | 'PUT' | 'DELETE' | 'GET';
   readonly url: URL;
   readonly body?: string;
@@ -63,12 +63,12 @@ type Reader = 'user' | 'stranger';
 
 export interface Transport {
   /** Sends once. Never throws for anything the network or the site does, never resends, never follows a redirect. */
-  exchange(wire: Wire): Promise<Answer>;
+  exchange(wire: OutgoingRequest): Promise<Answer>;
   /**
    * Starts a GET. The answer stays open until it is read to its end, or closed.
    * @param as who reads: by default the user of the token.
    */
-  stream(wire: Pick<Wire, 'url' | 'maxBytes' | 'signal'>, as?: Reader): Promise<StreamedAnswer>;
+  stream(wire: Pick<OutgoingRequest, 'url' | 'maxBytes' | 'signal'>, as?: Reader): Promise<StreamedAnswer>;
   /** Stops reusing the connections that are open now. */
   renew(): void;
   close(): Promise<void>;
@@ -151,7 +151,7 @@ interface RawAnswer {
 
 // A request is started at most once: `started` is set in the same tick in which undici writes the first bytes, and a
 // second start, which undici may try after a connection closed without an error, is refused.
-function dispatchOnce(pool: Pool, wire: Wire, timeoutMs: number, authorization: string): Promise<RawAnswer> {
+function dispatchOnce(pool: Pool, wire: OutgoingRequest, timeoutMs: number, authorization: string): Promise<RawAnswer> {
   return new Promise((resolve) => {
     let done = false;
     let started: Dispatcher.DispatchController | undefined;
@@ -210,7 +210,7 @@ function dispatchOnce(pool: Pool, wire: Wire, timeoutMs: number, authorization: 
 }
 
 // No content type without a body: it belongs to POST and PUT only (site-interface.md, section 4).
-function requestHeaders(wire: Wire, authorization: string): Record<string, string> {
+function requestHeaders(wire: OutgoingRequest, authorization: string): Record<string, string> {
   return {
     authorization,
     accept: 'application/xml',

@@ -22,7 +22,7 @@ import { childrenOf, elementText, isNamed, legibleText } from './xml-tree.ts';
 // | <response><status>error</status><message>…</message></response> |         | the message   |
 //
 // Under another status than a success, the last three are errors too. A message that begins with the name of a field that
-// was sent is then attributed to it: see `attributeTo`.
+// was sent is then attributed to it: see `problemAttribution`.
 
 /** A problem as the site says it. */
 interface SaidProblem extends Problem {
@@ -100,11 +100,11 @@ export function firstOf(problems: Iterable<Problem>): readonly Problem[] {
 
 /** The problems in one element such as `error` or `errors`; none if it says that nothing is wrong. */
 export function* readErrorElement(element: XmlElement): Generator<Problem> {
-  for (const one of readElement(element, {})) if (!isNothing(one.message)) yield one;
+  for (const one of readElement(element, {})) if (!saysNothingIsWrong(one.message)) yield one;
 }
 
 /** Whether a text says that nothing is wrong, as in `<errors>0</errors>`. */
-export const isNothing = (text: string): boolean =>
+export const saysNothingIsWrong = (text: string): boolean =>
   /^(0*|false|no|none|null|nil|ok|success|n\/a|-)$/i.test(text.trim());
 
 /** Whether an element holds a message in words. */
@@ -298,7 +298,7 @@ interface KnownName {
 }
 
 /** Returns the function that attributes problems to the given fields. A problem that names none of them stays as it is. */
-export function attributeTo(fields: Iterable<string>): (problem: SaidProblem) => readonly Problem[] {
+export function problemAttribution(fields: Iterable<string>): (problem: SaidProblem) => readonly Problem[] {
   const names = knownNames(fields);
   return ({ ofWhole, ...problem }) => {
     if (names.length === 0 || ofWhole === true) return [problem];

@@ -26,7 +26,7 @@ export interface XmlLimits {
 }
 
 /** Elements to hand over instead of keeping them in the tree. */
-export interface HandOver {
+export interface StreamedElements {
   /** Whether an element of this local name is handed over; the root is at depth 0. */
   readonly isSelected: (name: string, depth: number) => boolean;
   readonly take: (element: XmlElement) => void;
@@ -81,7 +81,7 @@ const TEXT_STATE = ((): unknown => {
 })();
 
 /** Opens a parser. A DOCTYPE is skipped, whatever it declares. */
-export function openXml(limits: XmlLimits, handOver?: HandOver): XmlReading {
+export function openXml(limits: XmlLimits, handOver?: StreamedElements): XmlReading {
   const parser = new SaxesParser({ xmlns: false, fragment: false, position: false });
   const held = parser as unknown as HeldText;
   const open: OpenElement[] = [];

@@ -85,7 +85,7 @@ export async function countOutcomes(db: Queryable, pull: number): Promise<Readon
  * SQL: whether the change `c` is a delete that nobody may decide before the question about the keys of its feed is answered. What lists
  * offer and what actions do both follow from it; a pull opens the question under the exclusive lock of the feed's outcomes.
  */
-export const inQuestion = (
+export const isDeleteInQuestion = (
   c: string,
 ): string => `(${c}.desired = 'absent' and ${c}.state in ('held', 'rejected', 'failed')
   and exists (select from feed_state q where q.feed = ${c}.feed and q.rekey_since is not null
@@ -94,7 +94,7 @@ export const inQuestion = (
 /** SQL: what is so of the change `c`, besides its state, that decides what can be done about it: `ReadCircumstance`s. */
 export const circumstancesSql = (c: string): string =>
   `(change_circumstances(${c}.desired, ${c}.pull, ${c}.gone, ${c}.invalid, ${c}.record_hash, ${c}.key)
-    || case when ${inQuestion(c)} then array['questioned'] else '{}' end)`;
+    || case when ${isDeleteInQuestion(c)} then array['questioned'] else '{}' end)`;
 
 /** SQL: whether the create `c` waits for its own sake, while its feed has an open question about some of its postings. */
 const waitsForAnswer = (c: string): string =>
@@ -130,21 +130,21 @@ const GROUPED = 'group by c.feed, c.state order by c.feed, c.state';
 export const questionedDeletes = (db: Queryable, feed?: FeedName): Promise<QuestionedDeletes[]> =>
   db.query<QuestionedDeletes>(
     `${COUNTED_BY_STATE} from feed_state f join change c on c.feed = f.feed
-     where f.rekey_since is not null and ($1::text is null or f.feed = $1) and ${inQuestion('c')} ${GROUPED}`,
+     where f.rekey_since is not null and ($1::text is null or f.feed = $1) and ${isDeleteInQuestion('c')} ${GROUPED}`,
     [feed ?? null],
   );
 
 /** Those among these entries. */
 export const questionedAmong = (tx: Queryable, ids: readonly number[]): Promise<QuestionedDeletes[]> =>
   tx.query<QuestionedDeletes>(
-    `${COUNTED_BY_STATE} from change c where c.id = any($1::bigint[]) and ${inQuestion('c')} ${GROUPED}`,
+    `${COUNTED_BY_STATE} from change c where c.id = any($1::bigint[]) and ${isDeleteInQuestion('c')} ${GROUPED}`,
     [ids],
   );
 
 /** Those among the entries of an action on many. */
 export const questionedOfBulk = (tx: Queryable, bulk: number): Promise<QuestionedDeletes[]> =>
   tx.query<QuestionedDeletes>(
-    `${COUNTED_BY_STATE} from bulk_entry b join change c on c.id = b.entry where b.bulk = $1 and ${inQuestion('c')} ${GROUPED}`,
+    `${COUNTED_BY_STATE} from bulk_entry b join change c on c.id = b.entry where b.bulk = $1 and ${isDeleteInQuestion('c')} ${GROUPED}`,
     [bulk],
   );
 

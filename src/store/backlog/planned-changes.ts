@@ -3,7 +3,7 @@ import pg from 'pg';
 import type { CreateOnlyFields } from '../../plan/desired-change.ts';
 import { messageOfReason, type Reason } from '../../plan/desired-change.ts';
 import type { Message } from '../../plan/message.ts';
-import { type Actual, nextRequest } from '../../plan/next-request.ts';
+import { type LastAccepted, nextRequest } from '../../plan/next-request.ts';
 import type { CommonReason } from '../../plan/set-up-suspicion.ts';
 import { type FeedName, type PostingKey, postingKey, siteJobId } from '../../posting/identifiers.ts';
 import type { Fields, Problem } from '../../posting/posting.ts';
@@ -42,7 +42,7 @@ export interface UnsentPosting {
 const PAGE = 500;
 
 /** What the site last accepted for a posting, as a row has it. */
-export interface ActualRow {
+export interface LastAcceptedRow {
   /** Null without a job, as what follows from one. */
   readonly site_job_id: string | null;
   readonly actual_hash: Buffer | null;
@@ -50,7 +50,12 @@ export interface ActualRow {
   readonly uncertain: string[] | null;
 }
 
-export const actualOf = ({ site_job_id: id, actual_hash, actual_fields, uncertain }: ActualRow): Actual | undefined =>
+export const lastAcceptedOf = ({
+  site_job_id: id,
+  actual_hash,
+  actual_fields,
+  uncertain,
+}: LastAcceptedRow): LastAccepted | undefined =>
   id === null
     ? undefined
     : {
@@ -60,7 +65,7 @@ export const actualOf = ({ site_job_id: id, actual_hash, actual_fields, uncertai
         uncertain: uncertain ?? undefined,
       };
 
-interface PlannedRow extends ActualRow {
+interface PlannedRow extends LastAcceptedRow {
   readonly key: string;
   readonly state: 'ready' | 'held';
   readonly reason: Reason | null;
@@ -164,7 +169,7 @@ export async function commonReason(db: Queryable, feed: FeedName): Promise<Commo
 
 function describe(feed: FeedName, row: PlannedRow, createOnly: CreateOnlyFields): PlannedChange | undefined {
   const before = row.actual_fields ?? {};
-  const actual = actualOf(row);
+  const actual = lastAcceptedOf(row);
   const request = nextRequest(
     row.desired === 'present'
       ? { kind: 'present', fields: row.fields as Fields, contentHash: row.content_hash as Buffer }

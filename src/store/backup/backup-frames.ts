@@ -5,7 +5,7 @@
 //   sequence  S  the numbers that are given out next
 //   end       Z  how many tables and rows the file has, and the checksum of all frames before it: without it, the file was cut
 
-export const MAGIC = Buffer.from('jobmirror-backup 1\n');
+export const BACKUP_MAGIC = Buffer.from('jobmirror-backup 1\n');
 /** What all versions of the format begin with. */
 export const ANY_MAGIC = Buffer.from('jobmirror-backup ');
 
@@ -92,7 +92,7 @@ export function objectsOf(migrations: ReadonlyMap<string, string>): OwnObjects {
  * Tables that a backup leaves out: what only lives as long as a process or a session, the stamp by which jobmirror notices that data
  * was restored, what never has a row, and what is computed again from other tables (`compareRekey`).
  */
-export const LEFT_OUT: readonly string[] = [
+export const TABLES_LEFT_OUT: readonly string[] = [
   'process',
   'process_feed',
   'web_session',

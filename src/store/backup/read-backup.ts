@@ -5,6 +5,7 @@ import { createGunzip } from 'node:zlib';
 import { explainOlder, readMigrations, replaceFormer } from '../postgres/migrate.ts';
 import {
   ANY_MAGIC,
+  BACKUP_MAGIC,
   type BackupEnd,
   type BackupHeader,
   type BackupSequence,
@@ -14,7 +15,6 @@ import {
   FRAME_HEAD_BYTES,
   FRAME_KINDS,
   type FrameKind,
-  MAGIC,
   MOST_FRAME_BYTES,
 } from './backup-frames.ts';
 
@@ -69,13 +69,13 @@ export async function readBackup(
 /** Reads the whole file and checks it. @throws BackupFileError also if a newer version wrote it */
 export function checkBackup(path: string, signal: AbortSignal): Promise<BackupSummary> {
   const take = async (part: BackupPart) => {
-    if (part.kind === 'header') await expectKnown(part.header);
+    if (part.kind === 'header') await refuseUnknownMigrations(part.header);
   };
   return readBackup(path, take, signal);
 }
 
 /** @throws BackupFileError if the migrations of the backup are not all known: a newer version wrote it, or one too old to be taken over. */
-export async function expectKnown({ jobmirror, migrations }: BackupHeader): Promise<void> {
+export async function refuseUnknownMigrations({ jobmirror, migrations }: BackupHeader): Promise<void> {
   const known = await readMigrations();
   const unknown = replaceFormer(migrations).filter((name) => !known.has(name));
   if (unknown.length === 0) return;
@@ -88,15 +88,15 @@ export async function expectKnown({ jobmirror, migrations }: BackupHeader): Prom
 }
 
 async function expectMagic(file: FileHandle): Promise<void> {
-  const { buffer, bytesRead } = await file.read(Buffer.alloc(MAGIC.length), 0, MAGIC.length, 0);
+  const { buffer, bytesRead } = await file.read(Buffer.alloc(BACKUP_MAGIC.length), 0, BACKUP_MAGIC.length, 0);
   const start = buffer.subarray(0, bytesRead);
-  if (start.equals(MAGIC)) return;
-  if (start.subarray(0, ANY_MAGIC.length).equals(ANY_MAGIC) && bytesRead === MAGIC.length)
+  if (start.equals(BACKUP_MAGIC)) return;
+  if (start.subarray(0, ANY_MAGIC.length).equals(ANY_MAGIC) && bytesRead === BACKUP_MAGIC.length)
     throw new BackupFileError(
       'it was written by a newer version of jobmirror, in a format that this one does not know',
     );
   throw new BackupFileError(
-    bytesRead < MAGIC.length && MAGIC.subarray(0, bytesRead).equals(start)
+    bytesRead < BACKUP_MAGIC.length && BACKUP_MAGIC.subarray(0, bytesRead).equals(start)
       ? 'it is cut: it has no content'
       : 'it is no backup of jobmirror',
   );
@@ -110,7 +110,7 @@ interface Frame {
 
 async function* readFrames(file: FileHandle, size: number): AsyncGenerator<Frame> {
   const gunzip = createGunzip();
-  const stream = file.createReadStream({ start: MAGIC.length, autoClose: false });
+  const stream = file.createReadStream({ start: BACKUP_MAGIC.length, autoClose: false });
   stream.on('error', (error) => gunzip.destroy(error));
   stream.pipe(gunzip);
   let waiting: Buffer = Buffer.alloc(0);
@@ -135,7 +135,7 @@ async function* readFrames(file: FileHandle, size: number): AsyncGenerator<Frame
     gunzip.destroy();
   }
   if (waiting.length > 0) throw new BackupFileError('it is cut: its last frame is not whole');
-  if (gunzip.bytesWritten !== size - MAGIC.length) throw damaged('something follows its end');
+  if (gunzip.bytesWritten !== size - BACKUP_MAGIC.length) throw damaged('something follows its end');
 }
 
 const damaged = (how: string): BackupFileError => new BackupFileError(`it is damaged: ${how}`);

@@ -7,7 +7,7 @@ import { type Message, messageOf, plural } from '../../plan/message.ts';
 import type { FeedName } from '../../posting/identifiers.ts';
 import { auditAction } from '../access/audit.ts';
 import { holdRestoredDeletes } from '../change/restored-database.ts';
-import { distrustUploads } from '../feed/feed-uploads.ts';
+import { stopReadingUploads } from '../feed/feed-uploads.ts';
 import type { Database, Queryable, Session } from '../postgres/database.ts';
 import {
   applyMigrations,
@@ -21,7 +21,13 @@ import {
 } from '../postgres/migrate.ts';
 import { addFormerPart, PARTED_TABLES, type PartedTable } from '../status/parts.ts';
 import { type BackupSequence, type BackupTable, COPY_SETTINGS, type OwnObjects, objectsOf } from './backup-frames.ts';
-import { BackupFileError, type BackupPart, type BackupSummary, expectKnown, readBackup } from './read-backup.ts';
+import {
+  BackupFileError,
+  type BackupPart,
+  type BackupSummary,
+  readBackup,
+  refuseUnknownMigrations,
+} from './read-backup.ts';
 
 /** Why a database can't be restored into; nothing was changed. */
 export type RestoreRefusal =
@@ -36,7 +42,7 @@ export type RestoreRefusal =
 export interface Restored {
   readonly kind: 'restored';
   readonly backup: BackupSummary;
-  readonly setAside: SetAside;
+  readonly setAside: SetAsideData;
 }
 
 export interface RestoreOptions {
@@ -153,7 +159,7 @@ async function load(
   const take = async (part: BackupPart): Promise<void> => {
     switch (part.kind) {
       case 'header':
-        await expectKnown(part.header);
+        await refuseUnknownMigrations(part.header);
         had = new Set(replaceFormer(part.header.migrations));
         await applyMigrations(session, new Map([...texts].filter(([name]) => had.has(name))));
         former = isFormer(part.header.migrations);
@@ -250,7 +256,7 @@ async function setSequence(session: Session, { name, last, called }: BackupSeque
 // Makes a restored database safe: it is older than the sites, and what was sent since the backup is not known.
 
 /** What was set aside. */
-export interface SetAside {
+export interface SetAsideData {
   readonly feeds: number;
   /** Deletes that wait for the next complete pull of their feed. */
   readonly heldDeletes: number;
@@ -276,7 +282,7 @@ export interface SetAside {
 export async function makeSafe(
   tx: Queryable,
   by: { readonly actor: string; readonly madeAt: string },
-): Promise<SetAside> {
+): Promise<SetAsideData> {
   await tx.query('delete from data_stamp');
   // Commands that were printed before the restore must not fit entries that have the same numbers since: see 0101_revisions_by_time.sql.
   await tx.query(
@@ -299,7 +305,7 @@ export async function makeSafe(
        last_error = 'not sent: the database was restored from a backup, and it may have been sent since' where state = 'pending' returning 1`,
   );
   const bulkActions = await count(tx, `update bulk_action set state = 'stopped' where state = 'open' returning 1`);
-  const uploads = await distrustUploads(tx);
+  const uploads = await stopReadingUploads(tx);
   const setAside = { feeds, heldDeletes, waitingCreates, orphans, messages, bulkActions, uploads };
   const action = `restore the database from a backup of ${by.madeAt}`;
   await auditAction(tx, { actor: by.actor, action, detail: setAside });

@@ -12,6 +12,7 @@ import { type Database, inSnapshot, type Session } from '../postgres/database.ts
 import { readInstallation, readMigrations } from '../postgres/migrate.ts';
 import { PARTED_TABLES } from '../status/parts.ts';
 import {
+  BACKUP_MAGIC,
   type BackupEnd,
   type BackupHeader,
   type BackupSequence,
@@ -21,10 +22,9 @@ import {
   countRows,
   type FrameKind,
   frameHead,
-  LEFT_OUT,
-  MAGIC,
   MOST_FRAME_BYTES,
   objectsOf,
+  TABLES_LEFT_OUT,
 } from './backup-frames.ts';
 import { type BackupSummary, checkBackup } from './read-backup.ts';
 
@@ -103,7 +103,7 @@ async function readTables(session: Session, own: readonly string[]): Promise<Bac
        array(select f.relname::text from pg_constraint k join pg_class f on f.oid = k.confrelid
          where k.conrelid = to_regclass(t.name) and k.contype = 'f' and k.confrelid <> k.conrelid) as refers
      from unnest($1::text[]) with ordinality t(name, at) where to_regclass(t.name) is not null order by at`,
-    [own.filter((name) => !LEFT_OUT.includes(name))],
+    [own.filter((name) => !TABLES_LEFT_OUT.includes(name))],
   );
   const sorted: BackupTable[] = [];
   const waiting = new Map(rows.map((row) => [row.name, row]));
@@ -230,7 +230,7 @@ async function writeFrames(db: Database, path: string, version: string, signal: 
   const file = createWriteStream(path, { flags: 'wx', mode: 0o600, flush: true });
   const gzip = createGzip({ level: 6 });
   const failed = new AbortController();
-  file.write(MAGIC);
+  file.write(BACKUP_MAGIC);
   const written = pipeline(gzip, file).catch((error: unknown) => {
     failed.abort(error);
     throw error;

@@ -4,7 +4,7 @@ import { type Circumstance, conditionsOf, type ReadCircumstance, type ReviewStat
 import { messageOfReason, type Reason } from '../../plan/desired-change.ts';
 import type { Message } from '../../plan/message.ts';
 import type { FeedName, PostingKey, SiteName } from '../../posting/identifiers.ts';
-import { circumstancesSql, DISCARDED_KIND, type EntryKind, inQuestion } from '../backlog/open-counts.ts';
+import { circumstancesSql, DISCARDED_KIND, type EntryKind, isDeleteInQuestion } from '../backlog/open-counts.ts';
 import { lockOutcomesShared } from '../locks/advisory-locks.ts';
 import { toJsonb } from '../postgres/copy-rows.ts';
 import { columnsOf, type Queryable } from '../postgres/database.ts';
@@ -43,7 +43,7 @@ const IS_SO: Readonly<Record<Circumstance, (from: number) => string>> = {
   missing: () => 'c.gone',
   invalid: () => 'c.invalid',
   unread: () => `(c.desired = 'present' and is_source_unknown(c.record_hash, c.key))`,
-  questioned: () => inQuestion('c'),
+  questioned: () => isDeleteInQuestion('c'),
   elsewhere: (from) => `exists (select from unnest($${from}::text[], $${from + 1}::text[]) here(feed, site)
     where here.feed = c.feed and here.site <> c.site)`,
   unconfigured: (from) => `c.feed <> all($${from}::text[])`,
@@ -155,7 +155,7 @@ export const approveChanges = acting(APPROVE);
 /**
  * Of these entries, one to which the action would apply, were it not for one of these circumstances.
  */
-export async function firstBarred(
+export async function findRefusedEntry(
   db: Queryable,
   action: BulkAction,
   circumstances: readonly Circumstance[],

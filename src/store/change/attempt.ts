@@ -52,7 +52,7 @@ export const attemptColumns = (
  * Where a change goes whose attempt did not succeed. `mayLandMs`: the outcome of the update or delete is uncertain, and it
  * may still take effect until that long after its start.
  */
-export type NotAccepted =
+export type AttemptNotAccepted =
   /** Back to the backlog, not before `delayMs` from now. `counted`: it uses up one attempt. */
   | {
       readonly to: 'ready';
@@ -83,7 +83,7 @@ export type Result =
   | { readonly kind: 'disowned'; readonly reason: Reason }
   /** The job of an update no longer exists on the site: the mapping is removed, and the change becomes a create. */
   | { readonly kind: 'vanished' }
-  | { readonly kind: 'returned'; readonly back: NotAccepted };
+  | { readonly kind: 'returned'; readonly back: AttemptNotAccepted };
 
 /** What the site shows of the job whose ID it returned for a create. */
 export interface Evidence {
@@ -234,7 +234,7 @@ export async function forgetUncertainWrites(
 }
 
 /** Delays changes until an earlier request for another version of their posting can no longer arrive (law 5). */
-export async function putOffUntilLanded(
+export async function delayUntilSettled(
   db: Queryable,
   postings: readonly { readonly feed: string; readonly key: string }[],
 ): Promise<void> {

@@ -9,7 +9,7 @@ import { contentHash } from '../../posting/hash.ts';
 import type { FeedName, PostingRef, SiteName } from '../../posting/identifiers.ts';
 import type { Fields } from '../../posting/posting.ts';
 import { askedCreates, isAsked } from '../backlog/open-counts.ts';
-import { type ActualRow, actualOf } from '../backlog/planned-changes.ts';
+import { type LastAcceptedRow, lastAcceptedOf } from '../backlog/planned-changes.ts';
 import { lockOutcomesShared } from '../locks/advisory-locks.ts';
 import { isPaused, mayBeSent } from '../locks/pauses.ts';
 import { columnsOf, type Queryable, type Statements } from '../postgres/database.ts';
@@ -19,7 +19,7 @@ import { addOutcomeCount } from '../pull/pull-history.ts';
 import { unreadHashSql } from '../pull/record-hashes.ts';
 import { noSearchIsDue } from '../site/ahead-signs.ts';
 import { sharesNumber } from '../site/kept-values.ts';
-import { type Attempt, clearUncertain, idOf, putOffUntilLanded } from './attempt.ts';
+import { type Attempt, clearUncertain, delayUntilSettled, idOf } from './attempt.ts';
 import { operationWithoutJob, targetState } from './life-cycle.ts';
 import { doubtAmong, type SiteRules } from './recognise-jobs.ts';
 
@@ -56,7 +56,7 @@ const NO_RULES: SiteRules = { referenceField: undefined, ...UNKNOWN_PLACES };
  * or of a retired feed, which the queue may still have.
  * @param tokenDigests digest of each site's token: see `tokenDigest`.
  */
-export function claimer(
+export function createClaimer(
   db: Statements,
   worker: number,
   addresses: Addresses,
@@ -70,7 +70,7 @@ export function claimer(
 
 async function claimAll(db: Statements, worker: number, here: Here, postings: readonly PostingRef[]): Promise<Claim[]> {
   const found = await readDue(db, here, postings);
-  await putOffUntilLanded(
+  await delayUntilSettled(
     db,
     found.filter((change) => change.tooEarly),
   );
@@ -147,7 +147,7 @@ interface DueChange extends PostingRef {
   readonly mayBeFound: boolean;
 }
 
-interface DueRow extends PostingRef, SendCircumstances, ActualRow {
+interface DueRow extends PostingRef, SendCircumstances, LastAcceptedRow {
   readonly site: SiteName;
   /** Null if it is to be deleted, as the two hashes. */
   readonly fields: Fields | null;
@@ -207,7 +207,7 @@ async function readDue(
   );
   return rows.filter(isSendable).map((row) => {
     const present = row.desired === 'present';
-    const actual = actualOf(row);
+    const actual = lastAcceptedOf(row);
     const createOnly = createOnlyFor(row.feed, row.create_only_fields ?? undefined, settings);
     const desired = present
       ? ({ kind: 'present', ...desiredOf(row.fields as Fields, row.content_hash as Buffer, createOnly) } as const)

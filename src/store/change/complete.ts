@@ -1,13 +1,13 @@
 // Records accepted attempts: mapping and document become what was sent and what the site shows of it; the change is removed, or released
 // if a newer version waits.
-import { afterDisowning, type EndedAttempt, nextOperation } from '../../plan/after-attempt.ts';
+import { type EndedAttempt, nextOperation, stateAfterForeignJob } from '../../plan/after-attempt.ts';
 import type { ShownForms } from '../../plan/compare-shown.ts';
 import { whoseJob } from '../../plan/match/whose-job.ts';
 import type { PostingRef } from '../../posting/identifiers.ts';
 import type { Fields } from '../../posting/posting.ts';
 import { toJsonb } from '../postgres/copy-rows.ts';
 import type { Queryable } from '../postgres/database.ts';
-import type { Counted } from '../pull/pull-history.ts';
+import type { OutcomeToCount } from '../pull/pull-history.ts';
 import { unreadHashSql } from '../pull/record-hashes.ts';
 import { noteSign } from '../site/ahead-signs.ts';
 import {
@@ -45,7 +45,7 @@ export interface Accepted {
   /** Tokens of updates whose job is another posting's by now. */
   readonly lost: ReadonlySet<string>;
   /** Outcomes to count for the current pulls. */
-  readonly counts: readonly Counted[];
+  readonly counts: readonly OutcomeToCount[];
 }
 
 /** Records accepted attempts. Independent statements are sent together and run in the order in which they are sent. */
@@ -77,7 +77,7 @@ export async function completeAccepted(
     closeChanges(tx, done, open, new Set(uncertain.map(({ attempt }) => attempt.token))),
   ]);
   for (const { attempt, result } of uncertain) await keepUncertain(tx, attempt, result);
-  const counts = done.flatMap(({ attempt, result }): Counted[] => {
+  const counts = done.flatMap(({ attempt, result }): OutcomeToCount[] => {
     // A change that was replaced during the attempt counts once, when its newer version completes.
     const ended = closed.has(idOf(attempt));
     const counts = result.kind === 'created' || result.kind === 'updated' || result.kind === 'deleted';
@@ -341,7 +341,7 @@ async function disown(
   for (const { attempt, result } of outcomes) {
     if (result.kind !== 'disowned') continue;
     if ('siteJobId' in attempt.request) await noteSign(tx, attempt.site, attempt.request.siteJobId);
-    const state = afterDisowning(desiredBy(attempt, open));
+    const state = stateAfterForeignJob(desiredBy(attempt, open));
     await tx.query(
       `update change set state = $5, since = now(), list_checks = 0,
          reason = case when $5 = 'in_doubt' then ${doubtReason('change', '$4::jsonb')} else $4 end,

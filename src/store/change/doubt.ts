@@ -1,5 +1,5 @@
 // Reads creates in doubt and records their resolution: adopted, sent again, or left to a person.
-import { afterRefutation } from '../../plan/after-attempt.ts';
+import { stateAfterRefutedDoubt } from '../../plan/after-attempt.ts';
 import { heldBecause } from '../../plan/delete-guard.ts';
 import type { Reason } from '../../plan/desired-change.ts';
 import { plural } from '../../plan/message.ts';
@@ -305,7 +305,7 @@ export async function refuteDoubtWithin(tx: Queryable, { attempt }: Doubt, mostT
   );
   if (open === undefined) return false;
   await keepRefuted(tx, attempt);
-  const next = afterRefutation(open, mostTries);
+  const next = stateAfterRefutedDoubt(open, mostTries);
   const tried = `tried ${plural(attempt.number, 'time')}, and the site never made the job`;
   await tx.query(
     `update change set state = case when $4 = 'target' then ${targetState('change')} else $4 end, since = now(),
@@ -360,7 +360,7 @@ export async function refuteShown(
 // Creates for which the site seems to have a job already: ready → in_doubt, until a person decides, or other postings own all such jobs.
 
 /** A create and the job that seems to be its own. */
-export interface Recognised {
+export interface RecognisedCreate {
   readonly key: string;
   readonly id: string;
   /** `found_on_site`: it certainly is, as far as the list tells. */
@@ -380,7 +380,7 @@ export interface Recognised {
 export async function putInDoubt(
   tx: Queryable,
   feed: FeedName,
-  found: readonly Recognised[],
+  found: readonly RecognisedCreate[],
 ): Promise<ReadonlySet<string>> {
   if (found.length === 0) return new Set();
   const rows = await tx.query<{ key: string }>(
@@ -394,7 +394,7 @@ export async function putInDoubt(
   return new Set(rows.map(({ key }) => key));
 }
 
-function reasonOf({ id, kind, by, score, reasons, candidates, isCrowded }: Recognised): string {
+function reasonOf({ id, kind, by, score, reasons, candidates, isCrowded }: RecognisedCreate): string {
   const seems = kind === 'found_on_site' ? 'seems to be' : 'may be';
   const say = (why: string) =>
     `not sent: job ${id} on the site ${seems} the job of this posting${why}, and no mapping owns it; decide whether it is`;

@@ -17,7 +17,7 @@ const WAIT_FOR_PULL_MS = 10_000;
  * Keeps pulls of the feed from planning until the transaction ends. Returns false if one takes too long. A pull that requests
  * details is not planning yet.
  */
-export async function keepPullsOut(tx: Queryable, feed: FeedName): Promise<boolean> {
+export async function blockPulls(tx: Queryable, feed: FeedName): Promise<boolean> {
   await markEdit(tx, feed);
   await tx.query(`set local lock_timeout = ${WAIT_FOR_PULL_MS}`);
   try {
@@ -37,20 +37,20 @@ export async function keepPullsOut(tx: Queryable, feed: FeedName): Promise<boole
  * The same also while a pull requests details: it has noted which records are known, and plans only the others. Returns false if
  * one does.
  */
-export async function keepAllPullsOut(tx: Queryable, feed: FeedName): Promise<boolean> {
-  return (await keepPullsOut(tx, feed)) && (await keepDetailsOut(tx, feed));
+export async function blockPullsAndDetails(tx: Queryable, feed: FeedName): Promise<boolean> {
+  return (await blockPulls(tx, feed)) && (await blockDetails(tx, feed));
 }
 
 /** The same for a transaction that keeps pulls out already. Returns false if one requests details. */
-export async function keepDetailsOut(tx: Queryable, feed: FeedName): Promise<boolean> {
+export async function blockDetails(tx: Queryable, feed: FeedName): Promise<boolean> {
   const [row] = await tx.query<{ got: boolean }>('select pg_try_advisory_xact_lock($1) as got', [
     lockKey('details', feed),
   ]);
   return row?.got === true;
 }
 
-/** The same as {@link keepPullsOut} without waiting for a running pull. */
-export async function tryToKeepPullsOut(tx: Queryable, feed: FeedName): Promise<boolean> {
+/** The same as {@link blockPulls} without waiting for a running pull. */
+export async function blockPullsIfIdle(tx: Queryable, feed: FeedName): Promise<boolean> {
   await markEdit(tx, feed);
   const [row] = await tx.query<{ got: boolean }>('select pg_try_advisory_xact_lock($1) as got', [
     lockKey('pull', feed),

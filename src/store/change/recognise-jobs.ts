@@ -3,7 +3,7 @@
 import { compareJob, LEAST_SCORE } from '../../plan/match/compare-job.ts';
 import {
   type AdoptRules,
-  blocksOfPosting,
+  blockingKeysOfPosting,
   featuresOfJob,
   featuresOfPosting,
   type JobFeatures,
@@ -17,7 +17,7 @@ import type { Fields } from '../../posting/posting.ts';
 import { columnsOf, type Queryable } from '../postgres/database.ts';
 import { isTitled, learntRewrites } from '../site/kept-values.ts';
 import { formsOf, partsOf, SECRET_FORM, secretForm, titleBlock } from '../site/unowned-jobs.ts';
-import { putInDoubt, type Recognised, unsettleFound } from './doubt.ts';
+import { putInDoubt, type RecognisedCreate, unsettleFound } from './doubt.ts';
 
 /** How the jobs of a site are compared with postings. What the site makes of values is read from the database. */
 export type SiteRules = Omit<AdoptRules, 'learnt'>;
@@ -215,7 +215,7 @@ class Search {
       if (verdict.kind === 'sure') taken.set(verdict.best.siteJobId, likely.key);
     }
     const unsettled: string[] = [];
-    const recognised = this.#likely.flatMap((likely): Recognised[] => {
+    const recognised = this.#likely.flatMap((likely): RecognisedCreate[] => {
       const left = likely.candidates.filter((one) => {
         const owner = taken.get(one.siteJobId);
         if (owner !== undefined) return owner === likely.key;
@@ -348,7 +348,7 @@ class Search {
   /** The jobs that agree with a posting in a title and place, a text or another block, by the posting's key. */
   async #findByContent(postings: readonly Posting[]): Promise<FoundByContent> {
     const asked = postings.flatMap(({ key, features }) =>
-      blocksOfPosting(features).flatMap(({ kind, hash }) => (kind === 'reference' ? [] : { key, kind, hash })),
+      blockingKeysOfPosting(features).flatMap(({ kind, hash }) => (kind === 'reference' ? [] : { key, kind, hash })),
     );
     const rows = await this.#tx.query<{ key: string; kind: string; ids: string[] }>(
       `select a.key, a.kind, array_agg(r.site_job_id) as ids

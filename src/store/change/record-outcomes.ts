@@ -8,7 +8,7 @@ import { lockOutcomesShared } from '../locks/advisory-locks.ts';
 import { toJsonb } from '../postgres/copy-rows.ts';
 import type { Queryable, Statements, Transaction } from '../postgres/database.ts';
 import { microBatch } from '../postgres/micro-batch.ts';
-import { addOutcomeCount, type Counted } from '../pull/pull-history.ts';
+import { addOutcomeCount, type OutcomeToCount } from '../pull/pull-history.ts';
 import { areOfOneJob } from '../site/kept-values.ts';
 import {
   type Attempt,
@@ -197,8 +197,8 @@ async function recordExchanges(tx: Queryable, outcomes: readonly AttemptOutcome[
 }
 
 /** Outcomes of these exchanges to count for the current pulls. */
-function countExchanges(outcomes: readonly AttemptOutcome[]): Counted[] {
-  return sentOf(outcomes).flatMap(({ attempt: { feed }, record, result }): Counted[] => {
+function countExchanges(outcomes: readonly AttemptOutcome[]): OutcomeToCount[] {
+  return sentOf(outcomes).flatMap(({ attempt: { feed }, record, result }): OutcomeToCount[] => {
     const requests = { feed, outcome: 'requests' } as const;
     if (SAYS_NOTHING.has(record.outcome)) return [requests, { feed, outcome: 'unjudged' }];
     // A job that is gone was expired or deleted, which is not a refusal, however the outcome is handled.

@@ -54,7 +54,7 @@ export async function doubtOf(db: Queryable, entry: number): Promise<Doubt | und
 const JUST_TAKEN = '23505';
 
 /** Who decides, and what to keep for the audit. */
-export interface Decider {
+export interface DoubtDecider {
   readonly actor: string;
   readonly bulk?: number;
   /** Whether the locked entry is still the one that the person saw; absent: any is. */
@@ -66,7 +66,7 @@ export async function resolveDoubt(
   entry: number,
   attempt: string,
   verdict: DoubtVerdict,
-  by: Decider,
+  by: DoubtDecider,
 ): Promise<DoubtResolved> {
   const resolve = () => db.transaction((tx) => resolveDoubtWithin(tx, entry, attempt, verdict, by));
   try {
@@ -83,7 +83,7 @@ export async function resolveDoubtWithin(
   entry: number,
   attempt: string,
   verdict: DoubtVerdict,
-  { actor, isSeen = () => true, ...note }: Decider,
+  { actor, isSeen = () => true, ...note }: DoubtDecider,
 ): Promise<DoubtResolved> {
   const found = await findChange(tx, entry);
   if (found === undefined) return { kind: 'not_in_doubt' };

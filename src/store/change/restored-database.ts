@@ -1,6 +1,6 @@
 // What follows from a restored database: deletes that were decided about another state of the site are held until the next complete pull
 // decides again, and a posting whose job is gone gets the one that shows its reference.
-import { afterDeath, type EndedAttempt } from '../../plan/after-attempt.ts';
+import { type EndedAttempt, stateAfterLostWorker } from '../../plan/after-attempt.ts';
 import type { ShownForms } from '../../plan/compare-shown.ts';
 import { heldBecause } from '../../plan/delete-guard.ts';
 import type { Reason } from '../../plan/desired-change.ts';
@@ -9,7 +9,7 @@ import type { FeedName, PostingKey, PostingRef, SiteJobId, SiteName } from '../.
 import type { Fields } from '../../posting/posting.ts';
 import { auditAction } from '../access/audit.ts';
 import { lockOutcomesShared } from '../locks/advisory-locks.ts';
-import { LEASE } from '../locks/processes.ts';
+import { WORKER_LEASE_LOCK } from '../locks/processes.ts';
 import { toJsonb } from '../postgres/copy-rows.ts';
 import {
   columnsOf,
@@ -196,7 +196,7 @@ export function recoverAbandoned(
   return db.transaction(async (tx) => {
     const abandoned = await lockAbandoned(tx, site, deadlineMs);
     if (abandoned.length === 0) return 0;
-    const states = abandoned.map((change) => afterDeath(change.operation, change, mostTries));
+    const states = abandoned.map((change) => stateAfterLostWorker(change.operation, change, mostTries));
     const poisoned = `tried more than ${mostTries} times, and the worker ended again before it recorded the outcome`;
     await tx.query(
       `with abandoned as (
@@ -234,7 +234,7 @@ async function lockAbandoned(tx: Queryable, site: SiteName, deadlineMs: number):
     `select c.feed, c.key, c.attempt_operation as operation, c.attempts, c.sent_revision is not null as superseded
      from change c
      where c.site = $1 and c.state = 'sending' and (c.attempt_started < clock_timestamp() - make_interval(secs => $2)
-       or not exists (select from pg_locks l where l.locktype = 'advisory' and l.classid = ${LEASE}
+       or not exists (select from pg_locks l where l.locktype = 'advisory' and l.classid = ${WORKER_LEASE_LOCK}
                         and l.objid = c.attempt_worker and l.granted
                         and l.database = (select oid from pg_database where datname = current_database())))
      order by c.feed, c.key for update of c`,

@@ -71,7 +71,7 @@ export async function endSearch(
     const doubted = rules === undefined ? 0 : await doubtCreatesWithJobs(tx, feed, site, rules);
     // What it has put in doubt is only delayed.
     if (!(await confirmSiteAt(tx, site, address))) return undefined;
-    await declareChecked(tx, feed, site, {
+    await declareSiteChecked(tx, feed, site, {
       note: note ?? (doubted === 0 ? undefined : describeUnknown(feed, doubted, await areReferenced(tx, feed))),
     });
     return doubted;
@@ -125,7 +125,7 @@ export async function searchFeedAgain(db: Queryable, feed: FeedName): Promise<vo
 }
 
 /** From now on creates of the feed are sent. @param declared whether a person says that the site has none of its jobs. */
-export async function declareChecked(
+export async function declareSiteChecked(
   tx: Queryable,
   feed: FeedName,
   site: SiteName,

@@ -31,7 +31,7 @@ export async function readVersions(db: Queryable, feed: FeedName): Promise<Store
 }
 
 /** The addresses of the text saved from here last that nobody has written by hand, and of each that may have replaced it. */
-export async function addressesFromHere(db: Queryable, feed: FeedName): Promise<ReadonlySet<string>> {
+export async function addressesOfLastSave(db: Queryable, feed: FeedName): Promise<ReadonlySet<string>> {
   const rows = await db.query<{ address: string }>(
     `select distinct unnest(addresses) as address from feed_file_version v
      where feed = $1 and addresses is not null and (not settled or version =
@@ -42,7 +42,7 @@ export async function addressesFromHere(db: Queryable, feed: FeedName): Promise<
 }
 
 /** Runs `work` while nobody else on this database saves the file of the feed. */
-export async function whileNobodySaves<Result>(
+export async function withFileLock<Result>(
   db: Database,
   feed: FeedName,
   work: (tx: Queryable) => Promise<Result>,
@@ -76,7 +76,7 @@ export async function addFoundVersion(tx: Queryable, feed: FeedName, text: strin
   if (newest?.text === text) return false;
   // What is announced may be in it, and is forgotten once something else is saved.
   const [announced] = await tx.query('select from feed_file_version where feed = $1 and not settled limit 1', [feed]);
-  const addresses = announced === undefined ? null : [...(await addressesFromHere(tx, feed))];
+  const addresses = announced === undefined ? null : [...(await addressesOfLastSave(tx, feed))];
   await addVersion(tx, feed, { actor: null, text, addresses, settled: true });
   return true;
 }
@@ -108,7 +108,7 @@ export async function announceVersion(
   );
   for (const each of ended) await removeStaged(tx, feed, each.text);
   if (upload !== undefined) await stageUpload(tx, feed, upload, text);
-  const all = [...new Set([...addresses, ...(await addressesFromHere(tx, feed))])];
+  const all = [...new Set([...addresses, ...(await addressesOfLastSave(tx, feed))])];
   return addVersion(tx, feed, { actor, text, addresses: all, settled: false });
 }
 

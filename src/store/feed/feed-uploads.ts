@@ -231,7 +231,7 @@ const lockUploads = (tx: Queryable, feed: FeedName): Promise<unknown> =>
   tx.query('select pg_advisory_xact_lock($1)', [lockKey('upload', feed)]);
 
 /** Within the transaction of a restore. Returns how many feeds read no file until somebody says which is the newest. */
-export async function distrustUploads(tx: Queryable): Promise<number> {
+export async function stopReadingUploads(tx: Queryable): Promise<number> {
   await tx.query('update feed_upload set of_backup = true');
   const [row] = await tx.query<{ n: number }>('select count(distinct feed) as n from feed_upload where awaits is null');
   return row?.n ?? 0;

@@ -70,7 +70,7 @@ function sessionOf(db: Database, shared: LeaderSession): Promise<Session> {
 }
 
 /** Creates a candidacy for a lock, on a connection that the process's candidates share and that the first call opens. */
-export function standForLead(db: Database, key: string): Leadership {
+export function createCandidacy(db: Database, key: string): Leadership {
   const shared = leaderSessionOf(db);
   /** The connection on which this candidate holds the lock. */
   let ledOn: Session | undefined;

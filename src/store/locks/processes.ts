@@ -6,7 +6,7 @@ import { keepAlive } from './advisory-locks.ts';
 import { isPaused } from './pauses.ts';
 
 /** First half of the two-part advisory locks of live workers; the second half is the worker number. */
-export const LEASE = 0x6a6d;
+export const WORKER_LEASE_LOCK = 0x6a6d;
 
 /** A live process sends a heartbeat every few seconds (`keepAlive`); one that is silent for this long has stalled. */
 const STALLED_SECONDS = 30;
@@ -16,19 +16,19 @@ const STALLED_SECONDS = 30;
  * continue, but must not keep others from taking over its work.
  */
 export const RUNNING_WORKERS = `select l.objid::bigint as worker from pg_locks l left join pg_stat_activity a on a.pid = l.pid
-  where l.locktype = 'advisory' and l.classid = ${LEASE} and l.granted
+  where l.locktype = 'advisory' and l.classid = ${WORKER_LEASE_LOCK} and l.granted
     and l.database = (select oid from pg_database where datname = current_database())
     and not coalesce(a.state = 'idle'
       and a.state_change < clock_timestamp() - interval '${STALLED_SECONDS} seconds', false)`;
 
 /** Query for the keys of the advisory locks of one 64-bit key that live processes hold, as text in `key`. */
-export const HELD_KEYS = `select ((classid::bigint << 32) | objid::bigint)::text as key from pg_locks
+export const HELD_LOCK_KEYS = `select ((classid::bigint << 32) | objid::bigint)::text as key from pg_locks
   where locktype = 'advisory' and objsubid = 1 and granted
     and database = (select oid from pg_database where datname = current_database())`;
 
 /** Query for the numbers of all live processes, as `worker`, to be joined. */
 export const LIVE_WORKERS = `select objid::bigint as worker from pg_locks
-  where locktype = 'advisory' and classid = ${LEASE} and granted
+  where locktype = 'advisory' and classid = ${WORKER_LEASE_LOCK} and granted
     and database = (select oid from pg_database where datname = current_database())`;
 
 /** How a process describes itself. */
@@ -156,7 +156,7 @@ export async function enterAsWorker(
     session = opened;
     try {
       // A connection that opens after the process has left would keep the process from ending.
-      if (!left) await opened.query('select pg_advisory_lock($1, $2)', [LEASE, worker]);
+      if (!left) await opened.query('select pg_advisory_lock($1, $2)', [WORKER_LEASE_LOCK, worker]);
       if (!left) startedAt = await noteProcess(db, worker, about, startedAt);
     } catch (error) {
       await end(opened);

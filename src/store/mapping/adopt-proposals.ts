@@ -351,7 +351,7 @@ export async function listAdoptRuns(db: Queryable): Promise<ReadonlyMap<FeedName
   return new Map(rows.map((row) => [row.feed, row]));
 }
 
-export interface BegunRun {
+export interface BegunAdoptRun {
   readonly feed: FeedName;
   readonly site: SiteName;
   readonly actor: string;
@@ -363,7 +363,10 @@ export interface BegunRun {
 }
 
 /** Replaces the former run; its proposals stay until there are new ones. The caller holds the feed's pull lock. Returns its number. */
-export function beginAdoptRun(db: Database, { feed, site, actor, asked, worker, detail }: BegunRun): Promise<number> {
+export function beginAdoptRun(
+  db: Database,
+  { feed, site, actor, asked, worker, detail }: BegunAdoptRun,
+): Promise<number> {
   return db.transaction(async (tx) => {
     const [row] = await tx.query<{ run: number }>(
       `insert into adopt_run as r (feed, site, actor, asked, worker) values ($1, $2, $3, $4, $5)

@@ -4,7 +4,7 @@ import type { FeedName, PostingKey, PostingRef, SiteJobId, SiteName } from '../.
 import type { ChangeState } from '../change/life-cycle.ts';
 import { type Database, IS_WRITABLE, type Queryable, type Stored, withoutNulls } from '../postgres/database.ts';
 import { inBatches } from '../postgres/stream-rows.ts';
-import { HAS_ENDED, joinExpiry } from '../pull/posting-expiry.ts';
+import { JOB_HAS_EXPIRED, joinExpiry } from '../pull/posting-expiry.ts';
 
 /** A posting with what is on the site, and what is still to be sent. */
 export interface JobOfPosting {
@@ -33,7 +33,7 @@ const JOINS = `left join document d on d.feed = p.feed and d.key = p.key
   left join change c on c.feed = p.feed and c.key = p.key`;
 /** Postings whose job has ended. */
 const ENDED = `select e.feed, e.key, f.site, null as site_job_id, null as site_job_url
-  from posting_expiry e join feed_state f on f.feed = e.feed where ${HAS_ENDED}`;
+  from posting_expiry e join feed_state f on f.feed = e.feed where ${JOB_HAS_EXPIRED}`;
 /** A site has used few job IDs twice, and a key is in few feeds. */
 const MOST_EXACT = 20;
 

@@ -1,6 +1,6 @@
 // Holds the jobs of a site and the postings of a feed in temporary tables while it is found out which belong together: there may
 // be hundreds of thousands of each, and comparing all with all would take days.
-import type { Block, JobFeatures, PostingFeatures } from '../../plan/match/job-features.ts';
+import type { BlockingKey, JobFeatures, PostingFeatures } from '../../plan/match/job-features.ts';
 import type { Certainty, JobCandidate, JudgedPosting, Verdict } from '../../plan/match/whose-job.ts';
 import type { StatedTypes } from '../../plan/same-meaning.ts';
 import {
@@ -28,7 +28,7 @@ export interface MatchedPosting {
   /** Why its job cannot be told now. */
   readonly blocker: string | undefined;
   readonly features: PostingFeatures;
-  readonly blocks: readonly Block[];
+  readonly blocks: readonly BlockingKey[];
 }
 
 /** A job of the site's list. */
@@ -42,7 +42,7 @@ export interface MatchedJob {
   readonly types: StatedTypes | undefined;
   readonly isSecret: boolean;
   readonly features: JobFeatures;
-  readonly blocks: readonly Block[];
+  readonly blocks: readonly BlockingKey[];
 }
 
 /** A posting and a job that have something in common. */

@@ -226,7 +226,7 @@ async function writeMappings(
 }
 
 /** A line whose job is in no mapping yet. */
-export interface AskedLine {
+export interface LineWithoutMapping {
   readonly line: number;
   readonly feed: FeedName;
   readonly site: SiteName;
@@ -235,7 +235,7 @@ export interface AskedLine {
 }
 
 /** A line with what the site's list shows of its job. */
-export interface ListedLine extends AskedLine {
+export interface ListedLine extends LineWithoutMapping {
   readonly listed: boolean;
   /** `undefined` if the list does not show it. */
   readonly reference: string | undefined;
@@ -287,7 +287,7 @@ export class ImportedLines {
     await this.#session.query('create temporary table if not exists listed (site_job_id text, reference text)');
     await this.#session.query('analyze listed');
     for (let last = 0; ; ) {
-      const rows = await this.#session.query<AskedLine & { listed: boolean; reference: string | null }>(
+      const rows = await this.#session.query<LineWithoutMapping & { listed: boolean; reference: string | null }>(
         `select i.line, i.feed, i.site, i.key, i.site_job_id as "siteJobId", l.site_job_id is not null as listed, l.reference
          from (select * from imported i where site = $1 and line > $2 and line <> all($3::int[]) and ${UNKNOWN}
                order by line limit ${READ_AT_ONCE}) i
@@ -296,12 +296,12 @@ export class ImportedLines {
       );
       for (const row of rows) yield { ...row, reference: row.reference ?? undefined };
       if (rows.length < READ_AT_ONCE) return;
-      last = (rows.at(-1) as AskedLine).line;
+      last = (rows.at(-1) as LineWithoutMapping).line;
     }
   }
 
   /** The reference that was sent, or will be sent, for the posting; `undefined` if unknown. */
-  async referenceOf({ feed, key }: AskedLine, referenceField: string): Promise<string | undefined> {
+  async referenceOf({ feed, key }: LineWithoutMapping, referenceField: string): Promise<string | undefined> {
     const [row] = await this.#session.query<{ reference: string | null }>(
       `select coalesce((select fields->>$3 from change where feed = $1 and key = $2 and desired = 'present'),
          (select fields->>$3 from document where feed = $1 and key = $2)) as reference`,
@@ -311,7 +311,7 @@ export class ImportedLines {
   }
 
   /** Another posting, in the file or on the site, with exactly this reference. */
-  async otherOwner(asked: AskedLine, referenceField: string, reference: string): Promise<string | undefined> {
+  async otherOwner(asked: LineWithoutMapping, referenceField: string, reference: string): Promise<string | undefined> {
     const { feed, key, site } = asked;
     const [row] = await this.#session.query<{ owner: string }>(
       `select 'posting ' || key || ' of feed ' || feed as owner from (

@@ -5,7 +5,7 @@ import { type FeedName, type PostingKey, type SiteJobId, type SiteName, siteJobI
 import type { Fields } from '../../posting/posting.ts';
 import type { Queryable } from '../postgres/database.ts';
 import { numberOfTitled, titledNumber } from '../site/kept-values.ts';
-import { BELIEVES_GONE, trustsGone } from '../site/site-state.ts';
+import { TRUSTS_GONE, trustsGone } from '../site/site-state.ts';
 
 /** The site shows these jobs. Those that no posting has are ignored. */
 export async function noteShownJobs(db: Queryable, site: SiteName, ids: readonly SiteJobId[]): Promise<void> {
@@ -67,7 +67,7 @@ export const noteHidesNew = (db: Queryable, site: SiteName): Promise<unknown> =>
  */
 async function mayBeHidden(db: Queryable, site: SiteName, id: SiteJobId): Promise<boolean> {
   const [row] = await db.query<{ hidden: boolean }>(
-    `select (s.new_shown_at is null or s.new_hidden_job is not null) and not ${BELIEVES_GONE} as hidden
+    `select (s.new_shown_at is null or s.new_hidden_job is not null) and not ${TRUSTS_GONE} as hidden
      from mapping m left join site_state s on s.site = m.site where m.site = $1 and m.site_job_id = $2 and m.never_shown
        and not ${mayBeDeletedByUs('m.site_job_id')}`,
     [site, id],
@@ -210,7 +210,7 @@ export const checkFailed = (error: unknown): AddressProof => ({
  * Explains that a job which the site denies may only be hidden, whatever other jobs it shows; `undefined`: it is visible if it exists.
  * Call it before anything else proves that the job is gone.
  */
-export async function tellHidden(
+export async function explainHidden(
   { db, site }: Pick<JobAsker, 'db' | 'site'>,
   id: SiteJobId,
 ): Promise<string | undefined> {

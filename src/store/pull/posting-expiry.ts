@@ -21,7 +21,7 @@ const notAnyMore = (days: number): string => `from posting_expiry e join mapping
   where e.feed = $1 and e.expired_at is not null and not ${hasExpired(days)}`;
 
 /** SQL: whether the posting of the row `e` has expired, and its job has ended. */
-export const HAS_ENDED = `e.expired_at is not null
+export const JOB_HAS_EXPIRED = `e.expired_at is not null
   and not exists (select from mapping m where m.feed = e.feed and m.key = e.key)
   and not exists (select from change c where c.feed = e.feed and c.key = e.key)`;
 

@@ -263,7 +263,7 @@ export async function finishPull(
 }
 
 /** Ends a pull that was interrupted, unless it has ended: its committed changes remain to be sent. */
-export async function giveUpPull(db: Queryable, pull: number, message: string): Promise<void> {
+export async function endInterruptedPull(db: Queryable, pull: number, message: string): Promise<void> {
   await db.query(
     `update pull set status = case when committed_at is null then 'failed' else 'pending' end, notes = $2,
        finished_at = now(), duration_ms = greatest(0, extract(epoch from now() - started_at) * 1000)
@@ -342,13 +342,13 @@ const SHARDS = 16;
 const shard = Math.floor(Math.random() * SHARDS);
 
 /** One outcome to be counted for a feed. */
-export interface Counted {
+export interface OutcomeToCount {
   readonly feed: string;
   readonly outcome: CountedOutcome;
 }
 
 /** Adds one for each entry; the caller holds the shared lock of the feeds. */
-export async function addOutcomeCount(tx: Queryable, entries: readonly Counted[]): Promise<void> {
+export async function addOutcomeCount(tx: Queryable, entries: readonly OutcomeToCount[]): Promise<void> {
   if (entries.length === 0) return;
   await tx.query(
     `insert into outcome_count (pull, outcome, shard, n)

@@ -10,7 +10,7 @@ import type { Fields } from '../../posting/posting.ts';
 import { lockKey, markWorkConnection } from '../locks/advisory-locks.ts';
 import { type Cell, COPIED_TOGETHER_BYTES, LazyTable, RowCopier, toJsonb } from '../postgres/copy-rows.ts';
 import type { Database, LentSession, Session } from '../postgres/database.ts';
-import { HAS_ENDED, hasExpired } from './posting-expiry.ts';
+import { hasExpired, JOB_HAS_EXPIRED } from './posting-expiry.ts';
 import { type KeptRecord, KeptRecords, type NotedPosting, PostingNotes } from './posting-notes.ts';
 import { loadRecordIndex, loadSkippedIndex, removeAllDated, removeSkipped, SKIPPED_COLUMNS } from './record-hashes.ts';
 
@@ -417,7 +417,7 @@ export class PullTransaction {
     }
     if (!this.expiredGone.exists) return;
     const [row] = await this.session.query<{ n: number }>(
-      `select count(*) as n from expired_gone g join posting_expiry e on e.feed = $1 and e.key = g.key where ${HAS_ENDED}`,
+      `select count(*) as n from expired_gone g join posting_expiry e on e.feed = $1 and e.key = g.key where ${JOB_HAS_EXPIRED}`,
       [this.subject.feed],
     );
     this.#endedGone = row?.n ?? 0;

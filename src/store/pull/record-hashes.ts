@@ -2,7 +2,7 @@
 // parsing, and those that a date makes something else.
 import { hash } from 'node:crypto';
 import pg from 'pg';
-import { type Mark, RecordIndex, RecordMark } from '../../compact/record-index.ts';
+import { type HashMark, RecordIndex, RecordMark } from '../../compact/record-index.ts';
 import type { CreateOnlyFields } from '../../plan/desired-change.ts';
 import type { FeedName, PostingKey } from '../../posting/identifiers.ts';
 import type { Queryable, Session } from '../postgres/database.ts';
@@ -25,7 +25,7 @@ export async function loadRecordIndex(
   );
   const index = new RecordIndex(size?.n ?? 0);
   const name = pg.escapeLiteral(feed);
-  const add = (bytes: Buffer, at: number, mark: number) => index.add(bytes, mark as Mark, at);
+  const add = (bytes: Buffer, at: number, mark: number) => index.add(bytes, mark as HashMark, at);
   const expect = (bytes: Buffer, at: number) => index.expect(bytes, at);
   const expired = hasExpired(expireAfterDays);
   const joinM = expireAfterDays === undefined ? '' : joinExpiry('m');
@@ -64,7 +64,7 @@ export const SkippedMark = {
   expired: 2,
   /** A record that this pull was the first to skip. */
   added: 3,
-} as const satisfies Record<string, Mark>;
+} as const satisfies Record<string, HashMark>;
 
 export const SKIPPED_COLUMNS = { feed: 'text', record_hash: 'bytea' } as const;
 
@@ -81,13 +81,13 @@ export async function loadSkippedIndex(session: Session, feed: FeedName, withExp
   await streamHashes(
     session,
     `select record_hash, ${SkippedMark.skipped}::int2 from skipped_record where feed = ${pg.escapeLiteral(feed)}`,
-    (bytes, at, mark) => index.add(bytes, mark as Mark, at),
+    (bytes, at, mark) => index.add(bytes, mark as HashMark, at),
   );
   if (withExpired) {
     await streamHashes(
       session,
       `select e.record_hash, ${SkippedMark.expired}::int2 ${EXPIRED_ROWS.replace('$1', pg.escapeLiteral(feed))}`,
-      (bytes, at, mark) => index.add(bytes, mark as Mark, at),
+      (bytes, at, mark) => index.add(bytes, mark as HashMark, at),
     );
   }
   return index;
@@ -117,7 +117,7 @@ async function removeRecords(
 }
 
 /** Whether a record is due. */
-export const DatedMark = { later: 1, due: 2 } as const satisfies Record<string, Mark>;
+export const DatedMark = { later: 1, due: 2 } as const satisfies Record<string, HashMark>;
 
 /** What the dates of one record decide. Times are milliseconds since 1970. */
 export interface DatedRecord {
@@ -140,7 +140,7 @@ export async function loadDatedIndex(session: Session, feed: FeedName, now: numb
     session,
     `select record_hash, (case when due_at <= ${time(String(now))} then ${DatedMark.due} else ${DatedMark.later} end)::int2
      from dated_record where feed = ${pg.escapeLiteral(feed)}`,
-    (bytes, at, mark) => index.add(bytes, mark as Mark, at),
+    (bytes, at, mark) => index.add(bytes, mark as HashMark, at),
   );
   return index;
 }
@@ -255,7 +255,7 @@ export const digests = (fields: string, key: string): string => {
 };
 
 /** The content of the document `d` of the posting `x` as the feed had it: a reviewer's edits are undone. */
-export const UNEDITED = `d.fields::jsonb || coalesce((select jsonb_object_agg(o.field, o.source_value) from override o
+export const UNEDITED_FIELDS = `d.fields::jsonb || coalesce((select jsonb_object_agg(o.field, o.source_value) from override o
   where o.feed = $1 and o.key = x.key and d.fields->>o.field = o.value), '{}')`;
 
 // Record hashes that match no record, so that the next pull reads the record of the posting and plans it anew. Each is unique in its

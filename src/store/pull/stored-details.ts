@@ -3,7 +3,7 @@
 import { promisify } from 'node:util';
 import { gunzip, gzip } from 'node:zlib';
 import pg from 'pg';
-import { type Mark, RecordIndex } from '../../compact/record-index.ts';
+import { type HashMark, RecordIndex } from '../../compact/record-index.ts';
 import type { FeedName, PostingKey } from '../../posting/identifiers.ts';
 import { columnsOf, type Database, type Queryable } from '../postgres/database.ts';
 import { streamHashes } from '../postgres/stream-rows.ts';
@@ -97,7 +97,7 @@ export const DetailMark = {
   due: 2,
   /** Its record had left the list. */
   unlisted: 3,
-} as const satisfies Record<string, Mark>;
+} as const satisfies Record<string, HashMark>;
 
 /** The record hashes of all stored details, with their {@link DetailMark}. */
 export async function loadDetailIndex(
@@ -115,7 +115,7 @@ export async function loadDetailIndex(
       `select record_hash, (case when unlisted_at is not null then ${DetailMark.unlisted}
           when unplanned or ${due} then ${DetailMark.due} else ${DetailMark.current} end)::int2
         from detail where feed = ${pg.escapeLiteral(feed)}`,
-      (bytes, at, mark) => index.add(bytes, mark as Mark, at),
+      (bytes, at, mark) => index.add(bytes, mark as HashMark, at),
     );
     session.giveBack();
     return index;

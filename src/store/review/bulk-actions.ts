@@ -7,7 +7,7 @@ import { SERVED_FEEDS } from '../locks/processes.ts';
 import { toJsonb } from '../postgres/copy-rows.ts';
 import type { Queryable } from '../postgres/database.ts';
 import { type EntryQuery, QUERY_VALUES, valuesOf } from './found-entries.ts';
-import { COUNTED, type CountedEntries, selectedBy } from './review-totals.ts';
+import { COUNT_SELECTED, type CountedEntries, selectedBy } from './review-totals.ts';
 
 /** About creates in doubt: the site has made none of these jobs, or its list is to be read again for them. */
 const DOUBT_ACTIONS = ['missing', 'check'] as const;
@@ -86,7 +86,7 @@ export async function createBulk(
      chosen as (
        insert into bulk_entry (bulk, feed, entry, group_id, revision)
        select $${QUERY_VALUES + 1}, feed, id, group_id, revision from selected)
-     ${COUNTED}`,
+     ${COUNT_SELECTED}`,
     [...valuesOf({ ...detail.query, parts }), made?.id],
   );
   const total = selected.reduce((sum, { n }) => sum + n, 0);
@@ -211,7 +211,7 @@ export async function entriesOfBulk(tx: Queryable, id: number, feeds: readonly F
 }
 
 /** Whether it has not reached this entry yet; `false` also if the feed was renamed. */
-export async function isToDo(tx: Queryable, id: number, feed: FeedName, entry: number): Promise<boolean> {
+export async function isYetToDo(tx: Queryable, id: number, feed: FeedName, entry: number): Promise<boolean> {
   const rows = await tx.query(
     'select from bulk_entry where bulk = $1 and feed = $2 and entry = $3 and skipped is null',
     [id, feed, entry],

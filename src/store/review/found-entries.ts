@@ -14,7 +14,7 @@ export interface FoundEntry {
 }
 
 /** Whose found jobs are read. */
-export interface FoundOf {
+export interface FoundJobsScope {
   readonly feed: FeedName;
   /** Into which the configuration mirrors the feed: the jobs of another site are not its own. */
   readonly site: SiteName;
@@ -27,7 +27,10 @@ export interface FoundOf {
  * shows a form of it, and no other posting of the site has it; or if the search judged so by everything that the job shows, and it
  * may be the job of no other create. A job that may be another user's is not certainly ours to change.
  */
-export async function foundEntries(db: Queryable, { feed, site, referenceField }: FoundOf): Promise<FoundEntry[]> {
+export async function foundEntries(
+  db: Queryable,
+  { feed, site, referenceField }: FoundJobsScope,
+): Promise<FoundEntry[]> {
   const rows = await db.query<{
     entry: number;
     key: PostingKey;
@@ -164,19 +167,19 @@ export interface EntryQuery {
 
 /** How many values {@link valuesOf} gives. */
 export const QUERY_VALUES = 10;
-/** How many of them {@link MATCHES_COUNTED} has. */
+/** How many of them {@link ENTRY_MATCHES_COUNTED} has. */
 export const COUNTED_VALUES = 5;
 /** The text, the numbers, the parts. */
 const [AT_TEXT, AT_IDS, AT_PARTS] = ['$6::text', '$9::bigint[]', '$10::bigint[]'];
 
 /** The part of the condition that is about what entries are counted by; see `review-totals.ts`. */
-export const MATCHES_COUNTED = `e.discarded = $1 and ($2::text[] is null or e.kind = any($2))
+export const ENTRY_MATCHES_COUNTED = `e.discarded = $1 and ($2::text[] is null or e.kind = any($2))
   and ($3::text[] is null or e.group_id = any($3)) and ($4::text is null or e.feed = $4)
   and ($5::text is null or e.site = $5
     or (e.site is null and e.feed in (select f.feed from feed_state f where f.site = $5)))`;
 
 /** The part of the condition that is about the age. */
-export const MATCHES_AGE = `($7::float8 is null or e.since <= now() - make_interval(secs => $7 / 1000))
+export const ENTRY_MATCHES_AGE = `($7::float8 is null or e.since <= now() - make_interval(secs => $7 / 1000))
   and ($8::float8 is null or e.since > now() - make_interval(secs => $8 / 1000))`;
 
 /**
@@ -186,14 +189,14 @@ export const MATCHES_AGE = `($7::float8 is null or e.since <= now() - make_inter
 const HAS_AGE = `($7::float8 is null or e.since <= (select now() - make_interval(secs => $7 / 1000)))
   and ($8::float8 is null or e.since > (select now() - make_interval(secs => $8 / 1000)))`;
 
-/** The rows that {@link MATCHES_AGE} leaves out, in two parts, each of which an index finds. */
+/** The rows that {@link ENTRY_MATCHES_AGE} leaves out, in two parts, each of which an index finds. */
 export const [IS_NEWER, IS_OLDER] = [
   `$7::float8 is not null and e.since > now() - make_interval(secs => $7 / 1000)`,
   `$8::float8 is not null and e.since <= now() - make_interval(secs => $8 / 1000)`,
 ];
 
 /** The condition on rows `e` of `review_entry`; its parameters are the first ones of the statement. */
-export const MATCHES = `${MATCHES_COUNTED} and ${MATCHES_AGE} and ${HAS_AGE}
+export const MATCHES = `${ENTRY_MATCHES_COUNTED} and ${ENTRY_MATCHES_AGE} and ${HAS_AGE}
   and (${AT_TEXT} is null or e.words @@ word_query(${AT_TEXT}))
   and (${AT_IDS} is null or e.id = any(${AT_IDS})) and (${AT_PARTS} is null or e.part = any(${AT_PARTS}))`;
 
@@ -213,10 +216,10 @@ export const valuesOf = (query: EntryQuery): readonly unknown[] => [
   query.parts ?? null,
 ];
 
-/** Whether {@link MATCHES_COUNTED} and {@link MATCHES_AGE} are the whole condition. */
+/** Whether {@link ENTRY_MATCHES_COUNTED} and {@link ENTRY_MATCHES_AGE} are the whole condition. */
 export const isByAge = ({ text, ids }: EntryQuery): boolean => text === undefined && ids === undefined;
 
-/** Whether {@link MATCHES_COUNTED} is the whole condition. */
+/** Whether {@link ENTRY_MATCHES_COUNTED} is the whole condition. */
 export const isCounted = (query: EntryQuery): boolean =>
   isByAge(query) && query.olderThanMs === undefined && query.newerThanMs === undefined;
 
@@ -228,4 +231,5 @@ export const isWhole = (query: EntryQuery): boolean =>
 export const MOST_FOUND = 10_000;
 
 /** Whether more entries match the text than are counted. */
-export const isCut = ({ text }: EntryQuery, counted: number): boolean => text !== undefined && counted > MOST_FOUND;
+export const isCountCut = ({ text }: EntryQuery, counted: number): boolean =>
+  text !== undefined && counted > MOST_FOUND;

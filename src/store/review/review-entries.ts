@@ -10,7 +10,7 @@ import { type Queryable, type Stored, withoutNulls } from '../postgres/database.
 import { keptRecordOf } from '../pull/posting-notes.ts';
 import { COUNTED_VALUES, type EntryQuery, isByAge, MATCHES, MOST_FOUND, valuesOf } from './found-entries.ts';
 import { type FailureRow, findLiveJob, type LiveJob, recentFailures } from './posting-history.ts';
-import { countSelected, inParts, PARTS } from './review-totals.ts';
+import { countSelected, inParts, SELECTION_PARTS } from './review-totals.ts';
 
 /** One thing that needs a person, in brief. */
 export interface ReviewEntry {
@@ -115,7 +115,7 @@ export interface HeldGroup {
 
 export async function heldGroups(db: Queryable, feed: FeedName | undefined): Promise<HeldGroup[]> {
   const groups = await db.query<Omit<HeldGroup, 'reason'> & { readonly reason: Reason | null }>(
-    `with ${PARTS}
+    `with ${SELECTION_PARTS}
      select p.feed, p.site, sum(p.n)::bigint as count, min(oldest.since) as since,
        (extract(epoch from clock_timestamp() - min(oldest.since)) * 1000)::float8 as "ageMs",
        (array_agg(c.reason order by newest.since desc, newest.id desc))[1] as reason

@@ -5,22 +5,22 @@ import type { FeedName, PostingKey, SiteName } from '../../posting/identifiers.t
 import type { EntryKind } from '../backlog/open-counts.ts';
 import type { Database, Queryable } from '../postgres/database.ts';
 import {
+  ENTRY_MATCHES_AGE,
+  ENTRY_MATCHES_COUNTED,
   type EntryQuery,
   IS_NEWER,
   IS_OLDER,
   isByAge,
+  isCountCut,
   isCounted,
-  isCut,
   isWhole,
   MATCHES,
-  MATCHES_AGE,
-  MATCHES_COUNTED,
   MOST_FOUND,
   NO_TEXT_OR_IDS,
   QUERY_VALUES,
   valuesOf,
 } from './found-entries.ts';
-import { ENTRY_COUNTS, inParts, PARTS, VALUE_COUNTS } from './review-totals.ts';
+import { ENTRY_COUNTS, inParts, SELECTION_PARTS, VALUE_COUNTS } from './review-totals.ts';
 
 /** How often something occurs in a group. */
 export interface Frequency<Of> {
@@ -91,7 +91,7 @@ const AFTER_GROUP = `$${QUERY_VALUES + 5}::text`;
 
 /** The first or the last entry of a part among the selected ones. */
 const endOf = (order: 'asc' | 'desc'): string =>
-  `(select e.id, e.since from review_entry e where e.part = p.part and ${MATCHES_AGE} and ${NO_TEXT_OR_IDS}
+  `(select e.id, e.since from review_entry e where e.part = p.part and ${ENTRY_MATCHES_AGE} and ${NO_TEXT_OR_IDS}
     order by e.since ${order}, e.id ${order} limit 1)`;
 
 /** Of all entries of a part. */
@@ -104,14 +104,14 @@ const LARGEST = `whole as materialized (select group_id, sum(n)::bigint as n fro
     order by n desc, group_id limit ${AT_GROUPS} offset ${AT_SKIPPED})`;
 
 /** The largest groups, their shares by feed and site, and their values, from what is counted. */
-const FROM_COUNTS = `with ${PARTS}, share as (select * from part), ${LARGEST},
+const FROM_COUNTS = `with ${SELECTION_PARTS}, share as (select * from part), ${LARGEST},
   listed as materialized (select p.* from part p where p.group_id in (select group_id from largest)),
   ends as (
     select p.group_id, f.id, f.since as first, l.since as last
     from listed p cross join lateral ${endOf('asc')} f cross join lateral ${endOf('desc')} l),
   by_value as materialized (
     select e.group_id, e.value, sum(e.n)::bigint as n from ${VALUE_COUNTS}
-    where e.group_id in (select group_id from largest) and ${MATCHES_COUNTED} group by 1, 2 having sum(e.n) > 0)`;
+    where e.group_id in (select group_id from largest) and ${ENTRY_MATCHES_COUNTED} group by 1, 2 having sum(e.n) > 0)`;
 
 const countOf = (condition: string): string =>
   `(select count(*) from review_entry e where e.part = p.part and ${condition})`;
@@ -124,7 +124,7 @@ const valuesIn = (parts: string, condition: string, sign = ''): string =>
  * The same of entries selected by their age. Of those and the others the ones are counted that are fewer, if all came evenly; all
  * together are counted already. Adding up by part reads an index in its order. The first casts decide the types of the parameters.
  */
-const BY_AGE = `with ${PARTS},
+const BY_AGE = `with ${SELECTION_PARTS},
   span as materialized (
     select min(f.since) as first, max(l.since) as last
     from part p cross join lateral ${anyEndOf('asc')} f cross join lateral ${anyEndOf('desc')} l),
@@ -133,7 +133,7 @@ const BY_AGE = `with ${PARTS},
       - greatest(first, coalesce(now() - make_interval(secs => $8::float8 / 1000), first))) > last - first as match from span),
   share as materialized (
     select p.part, p.group_id, p.kind, p.feed, p.site, s.n from part p cross join most cross join lateral (
-      select case when most.match then p.n - ${countOf(IS_NEWER)} - ${countOf(IS_OLDER)} else ${countOf(MATCHES_AGE)} end as n offset 0) s
+      select case when most.match then p.n - ${countOf(IS_NEWER)} - ${countOf(IS_OLDER)} else ${countOf(ENTRY_MATCHES_AGE)} end as n offset 0) s
     where s.n > 0), ${LARGEST},
   listed as materialized (select p.* from share p where p.group_id in (select group_id from largest)),
   ends as (
@@ -142,9 +142,9 @@ const BY_AGE = `with ${PARTS},
   counted as materialized (select p.* from part p where p.group_id in (select group_id from largest)),
   by_value as materialized (
     select group_id, value, sum(n)::bigint as n from (
-      ${valuesIn('listed', `${MATCHES_AGE} and not (select match from most)`)}
+      ${valuesIn('listed', `${ENTRY_MATCHES_AGE} and not (select match from most)`)}
       union all select e.group_id, e.value, sum(e.n) from ${VALUE_COUNTS}
-        where (select match from most) and e.group_id in (select group_id from largest) and ${MATCHES_COUNTED} group by 1, 2
+        where (select match from most) and e.group_id in (select group_id from largest) and ${ENTRY_MATCHES_COUNTED} group by 1, 2
       union all ${valuesIn('counted', `${IS_NEWER} and (select match from most)`, '-')}
       union all ${valuesIn('counted', `${IS_OLDER} and (select match from most)`, '-')}) parts
     group by 1, 2 having sum(n) > 0)`;
@@ -265,7 +265,7 @@ export async function reviewGroups(
   });
   const [first] = rows;
   const entries = first?.all_entries ?? 0;
-  const totals = { groups: first?.all_groups ?? 0, entries, cut: isCut(query, entries) };
+  const totals = { groups: first?.all_groups ?? 0, entries, cut: isCountCut(query, entries) };
   const groups = rows.map((row) => ({
     id: row.group_id,
     kind: row.kind,

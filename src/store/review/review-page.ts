@@ -3,16 +3,16 @@ import type { FeedName, PostingKey } from '../../posting/identifiers.ts';
 import { ENTRY_KINDS, type EntryKind } from '../backlog/open-counts.ts';
 import type { Database, Queryable } from '../postgres/database.ts';
 import {
+  ENTRY_MATCHES_AGE,
   type EntryQuery,
   isByAge,
   MATCHES,
-  MATCHES_AGE,
   NO_TEXT_OR_IDS,
   QUERY_VALUES,
   valuesOf,
 } from './found-entries.ts';
 import { type ReviewEntry, readEntries } from './review-entries.ts';
-import { PARTS, readParts } from './review-totals.ts';
+import { readParts, SELECTION_PARTS } from './review-totals.ts';
 
 /** The place of an entry in the list: by kind, then by age, then by number. */
 export interface EntryPlace {
@@ -102,7 +102,7 @@ async function placesOf(
   if (query.text === undefined && !isOfSite)
     return read(db, selectPlaces(`review_entry e where ${ordered} and ${MATCHES}`));
 
-  const first = `select e.* from review_entry e where ${ordered} and e.discarded = $1 and ${MATCHES_AGE} order by e.since, e.id`;
+  const first = `select e.* from review_entry e where ${ordered} and e.discarded = $1 and ${ENTRY_MATCHES_AGE} order by e.since, e.id`;
   const found = await read(db, selectPlaces(`(${first} limit ${MOST_READ}) e where ${MATCHES}`));
   // The condition is only for the types of its parameters.
   const [more] =
@@ -115,8 +115,8 @@ async function placesOf(
 
 /** Entries of a site, which no index has in the order of the list: the first ones of everything that entries are counted by. */
 const ofParts = (from: string): string =>
-  `with ${PARTS} ${selectPlaces(`part p cross join lateral (
-    select e.id, e.since from review_entry e where e.part = p.part and ${MATCHES_AGE} and ${NO_TEXT_OR_IDS} ${from}
+  `with ${SELECTION_PARTS} ${selectPlaces(`part p cross join lateral (
+    select e.id, e.since from review_entry e where e.part = p.part and ${ENTRY_MATCHES_AGE} and ${NO_TEXT_OR_IDS} ${from}
     order by e.since, e.id limit ${AT_LIMIT}) e`)}`;
 
 /** Sorting so many takes a few milliseconds. */
@@ -146,7 +146,7 @@ async function byWords(
 // Reads the entries of a group that come before and after a posting, in the order of their keys.
 
 /** An entry as a link leads to it. */
-export interface Neighbour {
+export interface NeighbouringEntry {
   readonly id: number;
   readonly feed: FeedName;
   readonly key: PostingKey | null;
@@ -163,8 +163,8 @@ export interface PlaceInGroup {
 }
 
 export interface Neighbours {
-  readonly before: Neighbour | undefined;
-  readonly after: Neighbour | undefined;
+  readonly before: NeighbouringEntry | undefined;
+  readonly after: NeighbouringEntry | undefined;
 }
 
 /** The group of an entry, and whether the entry is discarded. */
@@ -180,8 +180,8 @@ export async function groupOfEntry(
 }
 
 export async function neighboursOf(db: Queryable, place: PlaceInGroup): Promise<Neighbours> {
-  const next = async (than: '<' | '>', order: 'asc' | 'desc'): Promise<Neighbour | undefined> => {
-    const [row] = await db.query<Neighbour>(
+  const next = async (than: '<' | '>', order: 'asc' | 'desc'): Promise<NeighbouringEntry | undefined> => {
+    const [row] = await db.query<NeighbouringEntry>(
       `select id, feed, key, kind from review_entry
        where group_id = $1 and discarded = $2 and (coalesce(key, '') collate "C", id) ${than} ($3 collate "C", $4::bigint)
        order by coalesce(key, '') collate "C" ${order}, id ${order} limit 1`,

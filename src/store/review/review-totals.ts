@@ -6,17 +6,17 @@ import type { HoldKind } from '../../plan/delete-guard.ts';
 import { messageOfReason, type Reason } from '../../plan/desired-change.ts';
 import type { Message } from '../../plan/message.ts';
 import type { FeedName, PostingKey, SiteJobId, SiteName } from '../../posting/identifiers.ts';
-import { type EntryKind, inQuestion, type QuestionedDeletes } from '../backlog/open-counts.ts';
+import { type EntryKind, isDeleteInQuestion, type QuestionedDeletes } from '../backlog/open-counts.ts';
 import { markOfChange } from '../change/open-change.ts';
 import { IS_WRITABLE, type Queryable } from '../postgres/database.ts';
 import {
   COUNTED_VALUES,
+  ENTRY_MATCHES_AGE,
+  ENTRY_MATCHES_COUNTED,
   type EntryQuery,
   isByAge,
   isCounted,
   MATCHES,
-  MATCHES_AGE,
-  MATCHES_COUNTED,
   MOST_FOUND,
   NO_TEXT_OR_IDS,
   valuesOf,
@@ -31,10 +31,10 @@ export const VALUE_COUNTS = `(select discarded, group_id, kind, feed, site, valu
   union all select discarded, group_id, kind, feed, site, value, n from review_tally where value is not null) e`;
 
 /** The parts of the selection as rows: everything that entries are counted by, with their number. Parameters as in `found-entries.ts`. */
-export const PARTS = `part as materialized (
+export const SELECTION_PARTS = `part as materialized (
   select counted_part($1, e.group_id, e.kind, e.feed, e.site, e.circumstances) as part, e.group_id, e.kind, e.feed, e.site, e.circumstances,
     sum(e.n)::bigint as n, sum(e.mark) as mark
-  from ${ENTRY_COUNTS} where ${MATCHES_COUNTED} group by e.group_id, e.kind, e.feed, e.site, e.circumstances having sum(e.n) > 0)`;
+  from ${ENTRY_COUNTS} where ${ENTRY_MATCHES_COUNTED} group by e.group_id, e.kind, e.feed, e.site, e.circumstances having sum(e.n) > 0)`;
 
 /** What all entries of a part have in common, besides their group. */
 interface PartFacts {
@@ -48,7 +48,7 @@ interface PartFacts {
 /** The parts of a selection that have entries, whatever its text, numbers and age. */
 export const readParts = (db: Queryable, query: EntryQuery): Promise<(PartFacts & { readonly part: string })[]> =>
   db.query(
-    `with ${PARTS} select part::text, feed, kind, site, circumstances from part`,
+    `with ${SELECTION_PARTS} select part::text, feed, kind, site, circumstances from part`,
     valuesOf(query).slice(0, COUNTED_VALUES),
   );
 
@@ -123,7 +123,7 @@ const countedWith = (mark: string): string =>
   `select feed, kind, site, circumstances, count(*) as n, (${mark})::text as mark from selected e ${BY_FACTS}`;
 
 /** Counts the rows of {@link selectedBy}. */
-export const COUNTED = countedWith(MARK);
+export const COUNT_SELECTED = countedWith(MARK);
 
 /**
  * By feed and kind, in their order. With a text, it may be cut: see `isCut`.
@@ -133,15 +133,15 @@ export async function countSelected(db: Queryable, query: EntryQuery, isMarked =
   const mark = isMarked ? MARK : '0';
   if (isCounted(query)) {
     return db.query<CountedEntries>(
-      `with ${PARTS} select feed, kind, site, circumstances, sum(n)::bigint as n, sum(mark)::text as mark from part ${BY_FACTS}`,
+      `with ${SELECTION_PARTS} select feed, kind, site, circumstances, sum(n)::bigint as n, sum(mark)::text as mark from part ${BY_FACTS}`,
       valuesOf(query).slice(0, COUNTED_VALUES),
     );
   }
   if (isByAge(query)) {
     return db.query<CountedEntries>(
-      `with ${PARTS} select p.feed, p.kind, p.site, p.circumstances, sum(s.n)::bigint as n, sum(s.mark)::text as mark from part p cross join lateral (
+      `with ${SELECTION_PARTS} select p.feed, p.kind, p.site, p.circumstances, sum(s.n)::bigint as n, sum(s.mark)::text as mark from part p cross join lateral (
          select count(*) as n, ${mark} as mark from review_entry e
-         where e.part = p.part and ${MATCHES_AGE} and ${NO_TEXT_OR_IDS}) s
+         where e.part = p.part and ${ENTRY_MATCHES_AGE} and ${NO_TEXT_OR_IDS}) s
        where s.n > 0 ${BY_FACTS}`,
       valuesOf(query),
     );
@@ -156,7 +156,7 @@ export async function countSelected(db: Queryable, query: EntryQuery, isMarked =
 export const questionedSelected = (db: Queryable, query: EntryQuery): Promise<QuestionedDeletes[]> =>
   db.query<QuestionedDeletes>(
     `select c.feed, c.state as kind, count(*) as n from feed_state f join change c on c.feed = f.feed join review_entry e on e.id = c.id
-     where f.rekey_since is not null and ${inQuestion('c')} and ${MATCHES} group by 1, 2 order by 1, 2`,
+     where f.rekey_since is not null and ${isDeleteInQuestion('c')} and ${MATCHES} group by 1, 2 order by 1, 2`,
     valuesOf(query),
   );
 
@@ -211,7 +211,7 @@ export interface HeldFor {
 /** The most deletes first. Held deletes of one group were held with the same message, and so for one kind of reason. */
 export async function heldReasons(db: Queryable, feed: FeedName): Promise<HeldFor[]> {
   const rows = await db.query<{ hold: HoldKind; count: number; reason: Reason | null }>(
-    `with ${PARTS}
+    `with ${SELECTION_PARTS}
      select ${HOLD} as hold, sum(p.n)::bigint as count, (array_agg(c.reason order by newest.since desc, newest.id desc))[1] as reason
      from part p cross join lateral (
          select e.id, e.since from review_entry e where e.part = p.part order by e.since desc, e.id desc limit 1) newest

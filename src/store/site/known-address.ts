@@ -5,7 +5,7 @@ import { toJsonb } from '../postgres/copy-rows.ts';
 import type { Queryable } from '../postgres/database.ts';
 
 /** A site whose configured address differs from the one at which its jobs were created. */
-export interface Move {
+export interface SiteMove {
   readonly from: string;
   readonly to: string;
   /** Site jobs with known IDs at the old address: live ones, and orphans still to be deleted. */
@@ -15,7 +15,7 @@ export interface Move {
 }
 
 /** The move; `undefined` if the address is the same, none is known yet, or the old one has no jobs. */
-export async function findMove(db: Queryable, site: SiteName, address: string): Promise<Move | undefined> {
+export async function findMove(db: Queryable, site: SiteName, address: string): Promise<SiteMove | undefined> {
   const [row] = await db.query<{ from: string; jobs: number; in_doubt: number }>(
     `select s.address as from,
        (select count(*) from mapping where site = $1) + (select count(*) from orphan_site_job where site = $1) as jobs,

@@ -134,10 +134,10 @@ export async function endPause(db: Queryable, site: SiteName): Promise<boolean> 
 }
 
 /** SQL: whether the site `s` is believed. For longer only if that was said while the clock of the database was ahead. */
-export const BELIEVES_GONE = `coalesce(s.trust_gone_until between now() and now() + interval '25 hours', false)`;
+export const TRUSTS_GONE = `coalesce(s.trust_gone_until between now() and now() + interval '25 hours', false)`;
 
 /** A person said that the site was emptied: for a day, believes the site when it reports all jobs as gone. */
-export async function trustGone(db: Queryable, site: SiteName): Promise<void> {
+export async function trustGoneForADay(db: Queryable, site: SiteName): Promise<void> {
   await db.query(
     `insert into site_state (site, trust_gone_until) values ($1, now() + interval '1 day')
      on conflict (site) do update set trust_gone_until = excluded.trust_gone_until`,
@@ -146,7 +146,7 @@ export async function trustGone(db: Queryable, site: SiteName): Promise<void> {
 }
 
 export async function trustsGone(db: Queryable, site: SiteName): Promise<boolean> {
-  const rows = await db.query(`select from site_state s where site = $1 and ${BELIEVES_GONE}`, [site]);
+  const rows = await db.query(`select from site_state s where site = $1 and ${TRUSTS_GONE}`, [site]);
   return rows.length > 0;
 }
 

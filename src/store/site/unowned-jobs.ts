@@ -1,7 +1,7 @@
 // Stores the site jobs that no mapping owns, as readings of the site's list found them, and the forms in which their references are compared.
 
 import { createHash } from 'node:crypto';
-import { blocksOfJob, type JobFeatures } from '../../plan/match/job-features.ts';
+import { blockingKeysOfJob, type JobFeatures } from '../../plan/match/job-features.ts';
 import { compareReferences, referenceForm } from '../../plan/same-meaning.ts';
 import type { SiteJobId, SiteName } from '../../posting/identifiers.ts';
 import { toJsonb } from '../postgres/copy-rows.ts';
@@ -84,7 +84,7 @@ export async function keepFound(
 
 /** References are compared in a column of their own. */
 const blocksOf = (features: JobFeatures): number[] => [
-  ...blocksOfJob(features).flatMap(({ kind, hash }) => (kind === 'reference' ? [] : hash)),
+  ...blockingKeysOfJob(features).flatMap(({ kind, hash }) => (kind === 'reference' ? [] : hash)),
   ...(features.title === undefined || features.reference === undefined ? [] : [titleBlock(features.title)]),
 ];
 

@@ -1,6 +1,6 @@
 // Stores which alerts are open at each destination, and writes one message for each that opens or ends.
 import { lockKey } from '../locks/advisory-locks.ts';
-import { HELD_KEYS } from '../locks/processes.ts';
+import { HELD_LOCK_KEYS } from '../locks/processes.ts';
 import { toJsonb } from '../postgres/copy-rows.ts';
 import type { Database, Queryable } from '../postgres/database.ts';
 
@@ -161,7 +161,7 @@ async function confirmAlert(
 ): Promise<void> {
   await tx.query(
     `update open_alert set seen_at = now(),
-       evaluators = array(select e from unnest(evaluators) e where e <> $4 and e in (${HELD_KEYS})) || $4::text
+       evaluators = array(select e from unnest(evaluators) e where e <> $4 and e in (${HELD_LOCK_KEYS})) || $4::text
      where destination = $1 and kind = $2 and subject = $3`,
     [destination, kind, subject, evaluator],
   );
@@ -178,7 +178,7 @@ async function endAlert(
   const name = [destination, kind, subject, evaluator];
   const [row] = await tx.query<OpenAlert & { readonly at: Date }>(
     `delete from open_alert where destination = $1 and kind = $2 and subject = $3
-       and not array_remove(evaluators, $4) && array(${HELD_KEYS})
+       and not array_remove(evaluators, $4) && array(${HELD_LOCK_KEYS})
        ${isUnknown ? `and seen_at < now() - ${FORGOTTEN_AFTER}` : ''}
      returning destination, kind, subject, since, now() as at`,
     name,

@@ -1,12 +1,12 @@
 // Stores the messages for alert destinations until they are delivered, each sent by one process at a time, again after a failure or a
 // crash; and which destinations are told what becomes of postings, whose messages triggers of the database write.
 
-import { HELD_KEYS } from '../locks/processes.ts';
+import { HELD_LOCK_KEYS } from '../locks/processes.ts';
 import type { Database, Queryable } from '../postgres/database.ts';
 
 /** What messages are about. Those about postings may be very many, so each topic is sent apart from the other. */
-export const TOPICS = ['alert', 'posting'] as const;
-export type Topic = (typeof TOPICS)[number];
+export const MESSAGE_TOPICS = ['alert', 'posting'] as const;
+export type Topic = (typeof MESSAGE_TOPICS)[number];
 
 /** A message that this process may send now. */
 export interface ClaimedMessage {
@@ -195,7 +195,7 @@ export async function setSubscriptions(
       );
     }
     await tx.query(
-      `delete from posting_subscription where evaluator <> all($2) and evaluator not in (${HELD_KEYS})
+      `delete from posting_subscription where evaluator <> all($2) and evaluator not in (${HELD_LOCK_KEYS})
          and (configured && $1 or confirmed_at < now() - interval '1 day')`,
       [configured, own.map(({ evaluator }) => evaluator)],
     );

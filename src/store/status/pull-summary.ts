@@ -8,7 +8,7 @@ import { countOpen, countOutcomes, type OpenCounts } from '../backlog/open-count
 import { commonReason } from '../backlog/planned-changes.ts';
 import { type RekeyState, readRekey } from '../change/rekey/read-rekey.ts';
 import { lockKey } from '../locks/advisory-locks.ts';
-import { HELD_KEYS } from '../locks/processes.ts';
+import { HELD_LOCK_KEYS } from '../locks/processes.ts';
 import { toJsonb } from '../postgres/copy-rows.ts';
 import { type Database, IS_WRITABLE, type Queryable } from '../postgres/database.ts';
 import { countNoted, countRepaired } from '../pull/posting-notes.ts';
@@ -247,7 +247,7 @@ const LEFT = 'the process ended before everything was sent';
 export async function concludeAbandonedPulls(db: Database, of?: FeedName): Promise<void> {
   const running = await readRunning(db, of);
   if (running.length === 0) return;
-  const held = new Set((await db.query<{ key: string }>(HELD_KEYS)).map(({ key }) => key));
+  const held = new Set((await db.query<{ key: string }>(HELD_LOCK_KEYS)).map(({ key }) => key));
   for (const pull of running) {
     if (held.has(lockKey('pull', pull.feed)) || held.has(lockKey('details', pull.feed))) continue;
     await conclude(db, pull, pull.idle);

@@ -6,7 +6,7 @@ import type { FeedName, PostingKey, SiteJobId } from '../../posting/identifiers.
 import type { Problem } from '../../posting/posting.ts';
 import { type Queryable, type Session, type Stored, withoutNulls } from '../postgres/database.ts';
 import { inBatches } from '../postgres/stream-rows.ts';
-import { HAS_ENDED } from '../pull/posting-expiry.ts';
+import { JOB_HAS_EXPIRED } from '../pull/posting-expiry.ts';
 
 /** What became of a posting, in the order in which postings are listed. */
 export const POSTING_STATES = [
@@ -90,7 +90,7 @@ const ended = (
   feed: string,
 ) => `select 'expired' as state, e.key, null as site_job_id, null as site_job_url, e.expired_at as since,
     null::jsonb as reason, null::integer as number, null::integer as count, null as excerpt, false as discarded
-  from posting_expiry e where e.feed = ${feed} and ${HAS_ENDED}`;
+  from posting_expiry e where e.feed = ${feed} and ${JOB_HAS_EXPIRED}`;
 
 const BATCH = 1_000;
 

@@ -12,7 +12,7 @@ import { Layout, type Visit } from './parts/layout.tsx';
 import { askedBy, type PageContext, readInput, showPage } from './parts/page.tsx';
 import { FeedChoice, StackedTable, When } from './parts/parts.tsx';
 import { expectValue } from './parts/read-form.ts';
-import { Folded } from './review/filter-form.tsx';
+import { FoldedFilter } from './review/filter-form.tsx';
 
 const SHOWN = 50;
 
@@ -75,7 +75,7 @@ const ActivityPage = ({ visit, items, feeds, selection, isFirst, older }: Activi
   const { feed, actor, of } = selection;
   return (
     <Layout title="Activity" visit={visit} section="activity">
-      <Folded chosen={[feed, actor].flatMap((text) => text ?? [])}>
+      <FoldedFilter chosen={[feed, actor].flatMap((text) => text ?? [])}>
         <form class="row" method="get" action={prefix + pageAddress.activity()}>
           <FeedChoice feeds={feeds} chosen={feed} />
           <div>
@@ -84,7 +84,7 @@ const ActivityPage = ({ visit, items, feeds, selection, isFirst, older }: Activi
           </div>
           <button type="submit">Show</button>
         </form>
-      </Folded>
+      </FoldedFilter>
       {items.length === 0 ? (
         <p>
           {feed === undefined && actor === undefined && of === undefined && isFirst

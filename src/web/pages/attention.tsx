@@ -5,7 +5,7 @@ import type { FeedName, SiteName } from '../../posting/identifiers.ts';
 import { excerpt } from '../../posting/markup.ts';
 import { formatTime } from '../../telemetry/times.ts';
 import { pageAddress } from './parts/addresses.ts';
-import { Lasting } from './parts/parts.tsx';
+import { TimeSince } from './parts/parts.tsx';
 
 /** Where a person goes on. */
 type AttentionPlace =
@@ -200,7 +200,7 @@ const AttentionText = ({ item: { level, text, detail, since } }: { item: Attenti
     {since !== null && (
       <span class="quiet">
         {' '}
-        <Lasting since={since} />
+        <TimeSince since={since} />
       </span>
     )}
     {detail !== null && <span class="detail">{excerpt(detail, 300)}</span>}

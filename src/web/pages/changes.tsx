@@ -9,7 +9,7 @@ import { Layout, type Visit } from './parts/layout.tsx';
 import { askedBy, type PageContext, readInput, sendFile, showPage } from './parts/page.tsx';
 import { FeedChoice, SiteLink, StackedTable, When } from './parts/parts.tsx';
 import { expectValue } from './parts/read-form.ts';
-import { Folded } from './review/filter-form.tsx';
+import { FoldedFilter } from './review/filter-form.tsx';
 
 const SHOWN = 50;
 
@@ -61,7 +61,7 @@ const ChangesPage = ({ visit, items, keptSince, feeds, selection, older }: Chang
   const { since, until, operation, feed } = filter;
   return (
     <Layout title="Changes" visit={visit} section="changes">
-      <Folded chosen={[since, until, operation, feed].flatMap((text) => text ?? [])}>
+      <FoldedFilter chosen={[since, until, operation, feed].flatMap((text) => text ?? [])}>
         <form class="row" method="get" action={prefix + pageAddress.changes()}>
           <div>
             <label for="since">Since</label>
@@ -86,7 +86,7 @@ const ChangesPage = ({ visit, items, keptSince, feeds, selection, older }: Chang
         <p id="times" class="hint">
           Times, by the clock of the server: today, yesterday, 12h or 3d ago, 2026-03-20, 2026-03-20T14:00.
         </p>
-      </Folded>
+      </FoldedFilter>
       {items.length === 0 ? <p>Nothing like that was done on the sites.</p> : <Changes prefix={prefix} items={items} />}
       <p class="row">
         {before !== undefined && <a href={prefix + pageAddress.changes(filter)}>Newest</a>}

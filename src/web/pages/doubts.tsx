@@ -14,8 +14,8 @@ import {
   describeAbsent,
   fieldsBeside,
   LIKENESS_WORDS,
-  NONE_KNOWN,
-  OWNED_WORDS,
+  NO_CANDIDATE_KNOWN,
+  OWNED_BY_ANOTHER,
   readDoubt,
   type ShownCandidate,
   type ShownDoubt,
@@ -365,7 +365,7 @@ const DoubtPage = (props: DoubtProps) => {
 const Candidates = ({ visit, change, candidateIds, candidates, sent, version }: DoubtProps) => (
   <>
     <h2 id="candidates">Jobs that it may have made</h2>
-    {candidateIds.length === 0 && candidates === undefined && <p>{NONE_KNOWN}</p>}
+    {candidateIds.length === 0 && candidates === undefined && <p>{NO_CANDIDATE_KNOWN}</p>}
     {candidateIds.length > 0 && candidates === undefined && (
       <p>{`Found on the site: ${candidateIds.map((id) => `job ${id}`).join(', ')}.`}</p>
     )}
@@ -422,7 +422,7 @@ const SideBySide = ({ sent, shown, visit, change, version }: SideProps) => {
             {shown.map((candidate) => (
               <td data-column={`Job ${candidate.siteJobId}`}>
                 {LIKENESS_WORDS[candidate.likeness]}
-                {candidate.owned && <p class="warn">{OWNED_WORDS}</p>}
+                {candidate.owned && <p class="warn">{OWNED_BY_ANOTHER}</p>}
                 {mayReview(visit) && (
                   <PostForm
                     visit={visit}

@@ -7,7 +7,7 @@ import { shareReading } from '../../flow/share-reading.ts';
 import { readsUpload } from '../../operations/feed-uploads.ts';
 import { resumeStoppedFeed } from '../../operations/feeds.ts';
 import { type ShownPull, showPulls, startFeedPull } from '../../operations/pulls.ts';
-import { absenceOf, type FeedStatus, readFeedStatus } from '../../operations/status.ts';
+import { type FeedStatus, readFeedStatus, whyNotPulledHere } from '../../operations/status.ts';
 import { plural } from '../../plan/message.ts';
 import { pausesOf } from '../../plan/pause-words.ts';
 import type { FeedName } from '../../posting/identifiers.ts';
@@ -21,7 +21,7 @@ import { pageAddress } from './parts/addresses.ts';
 import { FeedNumbers, PullButton } from './parts/feed-numbers.tsx';
 import { Layout, mayConfigure, mayReview, PostForm, type Visit } from './parts/layout.tsx';
 import { askedBy, operationForm, type PageContext, showPage } from './parts/page.tsx';
-import { Told, When } from './parts/parts.tsx';
+import { NoticeText, When } from './parts/parts.tsx';
 import { PausedByPerson, PauseLink } from './pause.tsx';
 import { PullTable } from './pulls.tsx';
 
@@ -105,7 +105,7 @@ const FeedPage = (props: FeedPageProps) => {
   return (
     <Layout title={`Feed ${feed.feed}`} visit={visit} section="overview">
       <div id="state" data-live={feed.last_pull?.status === 'running' ? 'true' : undefined}>
-        {!feed.configured && <p class="notice">This feed is {absenceOf(feed)}.</p>}
+        {!feed.configured && <p class="notice">This feed is {whyNotPulledHere(feed)}.</p>}
         <PausedByPerson visit={visit} pauses={paused} />
         {stopped !== null && <Stopped visit={visit} feed={feed.feed} stopped={stopped} />}
         {stopped === null && (paused.length === 0 || attention.length > 0) && (
@@ -118,7 +118,7 @@ const FeedPage = (props: FeedPageProps) => {
           (note) =>
             note !== null && (
               <p class="notice">
-                <Told notice={note} prefix={prefix} />
+                <NoticeText notice={note} prefix={prefix} />
               </p>
             ),
         )}

@@ -24,7 +24,7 @@ import { decodeCursor, encodeCursor } from '../web-env.ts';
 import { pageAddress } from './parts/addresses.ts';
 import { Layout, mayReview, PostForm, type Visit } from './parts/layout.tsx';
 import { actOnForm, type PageContext, showPage } from './parts/page.tsx';
-import { AnswerFirst } from './parts/pairs.tsx';
+import { LinkToRekeyComparison } from './parts/pairs.tsx';
 import { Pager, SiteLink, StackedTable, When } from './parts/parts.tsx';
 import type { Form } from './parts/read-form.ts';
 import { startFromForm } from './review/decide.tsx';
@@ -126,7 +126,7 @@ const Held = (props: HeldProps) => {
         <p class="notice good">No delete of this feed is held.</p>
       ) : (
         <>
-          {inQuestion && <AnswerFirst visit={visit} feed={feed} />}
+          {inQuestion && <LinkToRekeyComparison visit={visit} feed={feed} />}
           <p>
             <strong>{count === 1 ? '1 job would be deleted' : `${count} jobs would be deleted`}</strong>: their postings
             are no longer in the feed. Nothing is deleted until a person approves it.

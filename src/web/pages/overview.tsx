@@ -1,7 +1,7 @@
 // The overview: what needs attention, each feed with its numbers and pulls, and each site.
 import { Hono } from 'hono';
 import { shareReading } from '../../flow/share-reading.ts';
-import { absenceOf, type FeedStatus, readStatus, type Status } from '../../operations/status.ts';
+import { type FeedStatus, readStatus, type Status, whyNotPulledHere } from '../../operations/status.ts';
 import type { FeedName } from '../../posting/identifiers.ts';
 import { type BriefPull, recentPulls } from '../../store/pull/pull-history.ts';
 import type { WebEnv } from '../web-env.ts';
@@ -119,7 +119,7 @@ const FeedCard = ({ visit, feed, pulls }: FeedCardProps) => {
           {'to '}
           <a href={prefix + pageAddress.site(feed.site)}>{feed.site}</a>
         </span>
-        {!feed.configured && <span class="status warn">{absenceOf(feed)}</span>}
+        {!feed.configured && <span class="status warn">{whyNotPulledHere(feed)}</span>}
         {feed.stopped !== null && <span class="status warn">stopped</span>}
         {feed.pauses.length > 0 && <span class="status warn">paused</span>}
       </div>

@@ -8,7 +8,7 @@ import { formatBytes } from '../../telemetry/print.ts';
 import { formatSpan } from '../../telemetry/times.ts';
 import { pageAddress } from './parts/addresses.ts';
 import { Layout, mayReview, type Visit } from './parts/layout.tsx';
-import { PullStatusLabel, ShownDifference, StackedTable, sentence, Told, When } from './parts/parts.tsx';
+import { NoticeText, PullStatusLabel, ShownDifference, StackedTable, sentence, When } from './parts/parts.tsx';
 
 export interface PullPageProps {
   readonly visit: Visit;
@@ -47,7 +47,7 @@ export const PullPage = ({ visit, sums, show, changes, after, whyNotUndo, undone
         )}
         {pull.notes.map((note) => (
           <p class={`notice ${pull.status === 'failed' ? 'bad' : ''}`}>
-            <Told notice={noticeOf(write, note)} prefix={prefix} />
+            <NoticeText notice={noticeOf(write, note)} prefix={prefix} />
           </p>
         ))}
         {fault !== undefined && <p class="notice bad">{fault}</p>}
@@ -154,7 +154,7 @@ export const PullPage = ({ visit, sums, show, changes, after, whyNotUndo, undone
           <Undone prefix={prefix} undone={undone} advice={adviceOf(whyNotUndo)} />
         ) : (
           <p>
-            <Told notice={noticeOf(write, reword(whyNotUndo, sentence))} prefix={prefix} />
+            <NoticeText notice={noticeOf(write, reword(whyNotUndo, sentence))} prefix={prefix} />
           </p>
         )}
       </div>

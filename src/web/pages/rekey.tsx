@@ -12,7 +12,7 @@ import { pageAddress } from './parts/addresses.ts';
 import { Layout, mayReview, PostForm, type Visit } from './parts/layout.tsx';
 import { operationForm, type PageContext, type PageVisit, readInput, showPage } from './parts/page.tsx';
 import { Pairs } from './parts/pairs.tsx';
-import { Alert, Lasting, Pager, sentence } from './parts/parts.tsx';
+import { Alert, Pager, sentence, TimeSince } from './parts/parts.tsx';
 import { malformed } from './review/read-decision.ts';
 
 interface RekeyProps {
@@ -42,7 +42,7 @@ const RekeyedFeeds = ({ visit, feeds }: { visit: Visit; feeds: readonly RekeyedF
             <li>
               <a href={visit.prefix + pageAddress.rekey(feed)}>{feed}</a>
               {', '}
-              <Lasting since={since} />
+              <TimeSince since={since} />
             </li>
           ))}
         </ul>

@@ -14,7 +14,7 @@ import type { WebEnv } from '../web-env.ts';
 import { pageAddress } from './parts/addresses.ts';
 import { Layout, mayReview, PostForm, type Visit } from './parts/layout.tsx';
 import { operationForm, type PageContext, showPage } from './parts/page.tsx';
-import { Lasting, SiteStatusLabel, StackedTable, When } from './parts/parts.tsx';
+import { SiteStatusLabel, StackedTable, TimeSince, When } from './parts/parts.tsx';
 import { PausedByPerson, PauseLink } from './pause.tsx';
 
 const SHOWN_REQUESTS = 50;
@@ -67,7 +67,7 @@ const SitesPage = ({ visit, sites, workers, differences }: SitesPageProps) => (
             {site.paused_since !== null && (
               <span class="quiet">
                 {' '}
-                <Lasting since={site.paused_since} />
+                <TimeSince since={site.paused_since} />
               </span>
             )}
           </p>
@@ -146,7 +146,7 @@ const SitePage = ({ visit, site, config, feeds, requests }: SitePageProps) => {
             <dt>Refused token</dt>
             <dd>
               {`that of ${who}, `}
-              <Lasting since={since} />
+              <TimeSince since={since} />
             </dd>
           </>
         ))}
@@ -172,7 +172,7 @@ const Paused = ({ visit, site }: Pick<SitePageProps, 'visit' | 'site'>) => (
     <h2 id="paused">Paused</h2>
     <p>
       {'Nothing has been sent '}
-      <Lasting since={site.paused_since} />
+      <TimeSince since={site.paused_since} />
       {site.pause_cause !== null && `: ${site.pause_cause.text}`}
     </p>
     <p class="quiet">

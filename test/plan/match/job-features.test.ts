@@ -1,8 +1,8 @@
 // By which values a posting's job is found among many, without comparing all.
 import { describe, expect, it } from 'vitest';
 import {
-  blocksOfJob,
-  blocksOfPosting,
+  blockingKeysOfJob,
+  blockingKeysOfPosting,
   featuresOfJob,
   featuresOfPosting,
 } from '../../../src/plan/match/job-features.ts';
@@ -17,8 +17,10 @@ const SENT = { title: 'Nurse', description: TEXT, 'contact-web-address': 'https:
 
 /** The kinds of blocks that a posting shares with a job. */
 function sharedKinds(sent: Fields, shown: Fields): string[] {
-  const own = blocksOfPosting(featuresOfPosting('key-1', sent, rules)).map(({ kind, hash }) => `${kind} ${hash}`);
-  const found = blocksOfJob(featuresOfJob(shown, rules)).filter(({ kind, hash }) => own.includes(`${kind} ${hash}`));
+  const own = blockingKeysOfPosting(featuresOfPosting('key-1', sent, rules)).map(({ kind, hash }) => `${kind} ${hash}`);
+  const found = blockingKeysOfJob(featuresOfJob(shown, rules)).filter(({ kind, hash }) =>
+    own.includes(`${kind} ${hash}`),
+  );
   return [...new Set(found.map(({ kind }) => kind))];
 }
 

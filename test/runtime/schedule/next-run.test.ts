@@ -1,7 +1,7 @@
 // When schedules run next, when they were last due, and when a complete pull is overdue.
 import { describe, expect, it } from 'vitest';
-import { staleBefore } from '../../../src/runtime/read-health.ts';
-import { isOverdue, lastDue, nextRun } from '../../../src/runtime/schedule/next-run.ts';
+import { latestCompleteDeadline } from '../../../src/runtime/read-health.ts';
+import { isOverdue, latestDueTime, nextRun } from '../../../src/runtime/schedule/next-run.ts';
 
 const NIGHTLY = { pattern: '0 3 * * *', timeZone: 'America/New_York' };
 const time = (text: string): Date => new Date(text);
@@ -12,7 +12,7 @@ it.each([
   // The clock went forward on 8 March.
   ['2026-03-08T12:00:00Z', 2, '2026-03-07T08:00:00Z'],
 ])('before %s, the %i. last run was due at %s', (now, n, due) => {
-  expect(lastDue(NIGHTLY, time(now), n)).toEqual(time(due));
+  expect(latestDueTime(NIGHTLY, time(now), n)).toEqual(time(due));
 });
 
 describe('a run is overdue', () => {
@@ -31,14 +31,14 @@ describe('a run is overdue', () => {
 
 it('an unreadable schedule of another version is named in the error', () => {
   const unknown = { pattern: '@later', timeZone: 'UTC' };
-  expect(() => lastDue(unknown, new Date())).toThrow('the schedule "@later" (UTC) can\'t be read');
+  expect(() => latestDueTime(unknown, new Date())).toThrow('the schedule "@later" (UTC) can\'t be read');
   expect(() => nextRun(unknown, new Date())).toThrow('the schedule "@later" (UTC) can\'t be read');
 });
 
 describe('a complete pull is missed', () => {
   const now = time('2026-03-20T12:00:00Z');
-  const missedBefore = (feed: Partial<Parameters<typeof staleBefore>[0]>) =>
-    staleBefore({ timeZone: 'UTC', ...feed }, undefined, undefined, now);
+  const missedBefore = (feed: Partial<Parameters<typeof latestCompleteDeadline>[0]>) =>
+    latestCompleteDeadline({ timeZone: 'UTC', ...feed }, undefined, undefined, now);
   it.each([
     ['after three runs of the schedule', { schedule: '*/15 * * * *' }, '2026-03-20T11:15:00Z'],
     ['after at least a minute', { schedule: '*/5 * * * * *' }, '2026-03-20T11:59:00Z'],
@@ -90,7 +90,7 @@ describe('clocks that are shifted', () => {
     }
     // What was due is what would have been next: each run counts as missed afterwards, and no other.
     const later = new Date(from.getTime() + 1);
-    for (const [at, run] of runs.reverse().entries()) expect(lastDue(schedule, later, at + 1)).toEqual(run);
+    for (const [at, run] of runs.reverse().entries()) expect(latestDueTime(schedule, later, at + 1)).toEqual(run);
   });
 
   it('skip no day, and repeat none, in a zone of half an hour and one of an hour', () => {

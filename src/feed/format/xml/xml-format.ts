@@ -11,11 +11,11 @@ import {
   type Branch,
   decodeEntities,
   END_TAG,
+  endsInAnotherRecord,
   MAX_DEPTH,
   matchAt,
   newBranch,
   PLAIN_TAG,
-  runsOn,
   START_TAG,
   TAG_END,
   tryDecodeEntities,
@@ -138,11 +138,13 @@ function buildTree(xml: string): RecordTree {
         if (xml.startsWith('<![CDATA[', markup)) {
           at = endOf(']]>', xml, markup, 9);
           if (element === undefined) throw new MalformedXml(markup, 'there is text outside the element');
-          if (runsOn(xml.slice(markup, at), '<![CDATA[', open[0]?.name)) throw new MalformedXml(markup, RUNS_ON);
+          if (endsInAnotherRecord(xml.slice(markup, at), '<![CDATA[', open[0]?.name))
+            throw new MalformedXml(markup, RUNS_ON);
           element.text += xml.slice(markup + 9, at - 3);
         } else if (xml.startsWith('<!--', markup)) {
           at = endOf('-->', xml, markup, 4);
-          if (runsOn(xml.slice(markup, at), '<!--', open[0]?.name)) throw new MalformedXml(markup, RUNS_ON);
+          if (endsInAnotherRecord(xml.slice(markup, at), '<!--', open[0]?.name))
+            throw new MalformedXml(markup, RUNS_ON);
         } else {
           throw new MalformedXml(markup, `${excerpt(xml, markup)} is not allowed here`);
         }
@@ -150,7 +152,8 @@ function buildTree(xml: string): RecordTree {
       case '?':
         at = endOf('?>', xml, markup, 2);
         // Without its end, which may follow a "<".
-        if (runsOn(xml.slice(markup, at - 2), '<?', open[0]?.name)) throw new MalformedXml(markup, RUNS_ON);
+        if (endsInAnotherRecord(xml.slice(markup, at - 2), '<?', open[0]?.name))
+          throw new MalformedXml(markup, RUNS_ON);
         break;
       default: {
         if (element === undefined && root !== undefined) throw new MalformedXml(markup, 'a second element follows');

@@ -26,8 +26,11 @@ export function matchAt(pattern: RegExp, xml: string, at: number): RegExpExecArr
 }
 
 /** Whether a section goes on into another record, because its own end is missing. @param own the record's name. */
-export const runsOn = (section: string, start: '<![CDATA[' | '<!--' | '<?', own: string | undefined): boolean =>
-  section.indexOf(start, start.length) >= 0 && holdsEnd(section, own);
+export const endsInAnotherRecord = (
+  section: string,
+  start: '<![CDATA[' | '<!--' | '<?',
+  own: string | undefined,
+): boolean => section.indexOf(start, start.length) >= 0 && holdsEnd(section, own);
 
 /** Whether it has the end tag of a record; that of an element whose name only begins with the record's is none. */
 export function holdsEnd(section: string, own: string | undefined): boolean {

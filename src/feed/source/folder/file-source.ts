@@ -5,7 +5,7 @@ import { type FileHandle, lstat, open, readdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Readable } from 'node:stream';
 import {
-  BrokenOff,
+  FeedReadingError,
   type OpenedSource,
   oneDocument,
   reasonOf,
@@ -93,10 +93,12 @@ async function* readChunks(file: FileHandle, before: Identity, reading: { begun:
     const after = await file.stat({ bigint: true });
     const changed = after.size !== before.size || after.mtimeNs !== before.mtimeNs || after.ctimeNs !== before.ctimeNs;
     if (before.isFile() && (changed || total !== before.size)) {
-      throw new BrokenOff('the file changed while it was being read');
+      throw new FeedReadingError('the file changed while it was being read');
     }
   } catch (error) {
-    throw error instanceof BrokenOff ? error : new BrokenOff(`reading the file failed: ${reasonOf(error)}`);
+    throw error instanceof FeedReadingError
+      ? error
+      : new FeedReadingError(`reading the file failed: ${reasonOf(error)}`);
   } finally {
     await next.catch(() => undefined);
     await file.close();
@@ -135,7 +137,7 @@ const localFolder = (place: string, context: SourceContext): Folder => ({
     try {
       names = (await readdir(place)).filter(matches);
     } catch (error) {
-      throw new BrokenOff(`the folder ${place} can't be read: ${reasonOf(error)}`);
+      throw new FeedReadingError(`the folder ${place} can't be read: ${reasonOf(error)}`);
     }
     const files: FolderFile[] = [];
     // Not all names are those of files.
@@ -147,10 +149,10 @@ const localFolder = (place: string, context: SourceContext): Folder => ({
   },
   async read(name) {
     const opened = await fileSource.open({ kind: 'file', path: join(place, name) }, context);
-    if (opened.kind === 'failed') throw new BrokenOff(opened.message);
+    if (opened.kind === 'failed') throw new FeedReadingError(opened.message);
     const documents = opened.kind === 'documents' ? opened.documents : [];
     for await (const document of documents) return document;
-    throw new BrokenOff(`${name} can't be read`);
+    throw new FeedReadingError(`${name} can't be read`);
   },
 });
 
@@ -166,7 +168,7 @@ async function statFile(folder: string, name: string): Promise<FolderFile | unde
     const { ino, size, mtimeNs, ctimeNs } = found;
     return { name, modifiedNs: mtimeNs, identity: [ino, size, mtimeNs, ctimeNs].join(' ') };
   } catch (error) {
-    throw new BrokenOff(`${path} can't be read: ${reasonOf(error)}`);
+    throw new FeedReadingError(`${path} can't be read: ${reasonOf(error)}`);
   }
 }
 
@@ -208,7 +210,7 @@ async function* readInput(input: Readable): AsyncGenerator<Buffer> {
   try {
     for await (const chunk of input) yield typeof chunk === 'string' ? Buffer.from(chunk) : chunk;
   } catch (error) {
-    throw new BrokenOff(`reading standard input failed: ${reasonOf(error)}`);
+    throw new FeedReadingError(`reading standard input failed: ${reasonOf(error)}`);
   }
 }
 
@@ -227,7 +229,7 @@ export interface FolderFile {
   readonly identity: string;
 }
 
-/** Its methods throw {@link BrokenOff}. */
+/** Its methods throw {@link FeedReadingError}. */
 export interface Folder {
   /** For people. */
   readonly place: string;
@@ -254,14 +256,14 @@ async function* readFiles(
   for (const { name } of files) yield { ...(await folder.read(name)), name };
   const change = difference(files, await findFiles(folder, pick));
   if (change === undefined) return;
-  throw new BrokenOff(`the folder ${folder.place} changed while it was being read: ${change}`);
+  throw new FeedReadingError(`the folder ${folder.place} changed while it was being read: ${change}`);
 }
 
 /** The files to read, in the order of their names. */
 async function findFiles(folder: Folder, { pattern, pick }: FilePick): Promise<readonly FolderFile[]> {
   const files = await folder.list(matcherOf(pattern));
   if (files.length > MAX_FOLDER_FILES)
-    throw new BrokenOff(`more than ${MAX_FOLDER_FILES} files in ${folder.place} match`);
+    throw new FeedReadingError(`more than ${MAX_FOLDER_FILES} files in ${folder.place} match`);
   if (pick === 'all') return files.toSorted((a, b) => (a.name < b.name ? -1 : 1));
   const [newest] = files.toSorted((a, b) => Number(b.modifiedNs - a.modifiedNs) || (a.name < b.name ? 1 : -1));
   return newest === undefined ? [] : [newest];

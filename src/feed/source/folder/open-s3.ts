@@ -8,7 +8,13 @@ import type { HttpConfig } from '../http/http-config.ts';
 import { systemNetwork } from '../http/redirects.ts';
 import { askedVersion, conditionalHeaders, requestResource, versionOf } from '../http/request-resource.ts';
 import { describeBody, type HttpConditions, type HttpExchange, readBody, responseRefusal } from '../http/response.ts';
-import { BrokenOff, type OpenedSource, oneDocument, type SourceContext, type SourceDocument } from '../source.ts';
+import {
+  FeedReadingError,
+  type OpenedSource,
+  oneDocument,
+  type SourceContext,
+  type SourceDocument,
+} from '../source.ts';
 import { type Folder, MAX_FOLDER_FILES, openFolder } from './file-source.ts';
 import { encodeStrictly, type S3Access, type S3Config, s3Address, s3Place } from './remote-config.ts';
 
@@ -40,7 +46,7 @@ const bucketFolder = (config: S3Config, conditions: HttpConditions): Folder => (
       const name = key.slice(config.key.length);
       if (name === '' || name.includes('/') || !matches(name)) continue;
       const modifiedMs = Date.parse(modified);
-      if (Number.isNaN(modifiedMs)) throw new BrokenOff(`the list of objects has no time for ${name}`);
+      if (Number.isNaN(modifiedMs)) throw new FeedReadingError(`the list of objects has no time for ${name}`);
       files.push({ name, modifiedNs: BigInt(modifiedMs) * 1_000_000n, identity: `${etag} ${size} ${modified}` });
       if (files.length > MAX_FOLDER_FILES) break;
     }
@@ -62,10 +68,10 @@ async function* listed(config: S3Config, conditions: HttpConditions): AsyncGener
     const { objects, next } = await list(config, token, conditions);
     yield* objects;
     if (next === undefined) return;
-    if (next === token) throw new BrokenOff('the list of objects leads back to a page that was already read');
+    if (next === token) throw new FeedReadingError('the list of objects leads back to a page that was already read');
     token = next;
   }
-  throw new BrokenOff(`${s3Place(config)} has more than ${MAX_LISTS} pages of objects`);
+  throw new FeedReadingError(`${s3Place(config)} has more than ${MAX_LISTS} pages of objects`);
 }
 
 async function list(config: S3Config, token: string | undefined, conditions: HttpConditions): Promise<ObjectList> {
@@ -81,13 +87,13 @@ async function list(config: S3Config, token: string | undefined, conditions: Htt
   let bytes = 0;
   for await (const chunk of readBody(exchange, conditions.signal)) {
     bytes += chunk.length;
-    if (bytes > MAX_LIST_BYTES) throw new BrokenOff(`a list of objects is larger than ${MAX_LIST_BYTES} bytes`);
+    if (bytes > MAX_LIST_BYTES) throw new FeedReadingError(`a list of objects is larger than ${MAX_LIST_BYTES} bytes`);
     chunks.push(chunk);
   }
   return parseObjectList(Buffer.concat(chunks).toString());
 }
 
-/** Throws {@link BrokenOff} for a response that is neither the object nor "not modified". */
+/** Throws {@link FeedReadingError} for a response that is neither the object nor "not modified". */
 async function get(
   config: S3Config,
   url: URL,
@@ -100,13 +106,15 @@ async function get(
     ...conditionalHeaders(askedVersion(version, target)),
   });
   const answer = await requestResource(PLAIN, { url, headersFor }, conditions);
-  if (answer.kind === 'failed') throw new BrokenOff(answer.message);
+  if (answer.kind === 'failed') throw new FeedReadingError(answer.message);
   const { response } = answer.exchange;
   if (response.statusCode === 304 && askedVersion(version, answer.url) !== undefined) return answer;
   const refusal = responseRefusal(answer.url, answer.exchange);
   if (refusal === undefined) return answer;
   response.destroy();
-  throw new BrokenOff(response.statusCode === 403 ? `${refusal}, the region, and the clock of this machine` : refusal);
+  throw new FeedReadingError(
+    response.statusCode === 403 ? `${refusal}, the region, and the clock of this machine` : refusal,
+  );
 }
 
 /** What the redirects and the media types of a request obey; its signature is added for each address. */
@@ -134,7 +142,7 @@ interface ObjectList {
   readonly next: string | undefined;
 }
 
-/** Keys are as they are: services disagree on how `encoding-type=url` writes a space. Throws {@link BrokenOff} for anything that is not a whole list. */
+/** Keys are as they are: services disagree on how `encoding-type=url` writes a space. Throws {@link FeedReadingError} for anything that is not a whole list. */
 export function parseObjectList(xml: string): ObjectList {
   const objects: ListedObject[] = [];
   let object: Record<string, string> = {};
@@ -143,7 +151,7 @@ export function parseObjectList(xml: string): ObjectList {
   let text = '';
   const parser = new SaxesParser();
   parser.on('error', (error) => {
-    throw new BrokenOff(`the list of objects is not well-formed: ${error.message}`);
+    throw new FeedReadingError(`the list of objects is not well-formed: ${error.message}`);
   });
   parser.on('opentag', ({ name }) => {
     path.push(name);
@@ -158,19 +166,21 @@ export function parseObjectList(xml: string): ObjectList {
     if (path.length === 1 && name !== 'Contents') list[name] = text;
     else if (path.length === 2 && path[1] === 'Contents') object[name] = text;
     else if (path.length === 1) objects.push(objectOf(object));
-    if (path.length === 0 && name !== 'ListBucketResult') throw new BrokenOff('the response is no list of objects');
+    if (path.length === 0 && name !== 'ListBucketResult')
+      throw new FeedReadingError('the response is no list of objects');
   });
   parser.write(xml).close();
   if (list.IsTruncated !== 'true' && list.IsTruncated !== 'false') {
-    throw new BrokenOff('the list of objects does not say whether it is whole');
+    throw new FeedReadingError('the list of objects does not say whether it is whole');
   }
   const next = list.IsTruncated === 'true' ? list.NextContinuationToken : undefined;
-  if (list.IsTruncated === 'true' && !next) throw new BrokenOff('the list of objects is cut, without a token to go on');
+  if (list.IsTruncated === 'true' && !next)
+    throw new FeedReadingError('the list of objects is cut, without a token to go on');
   return { objects, next };
 }
 
 function objectOf({ Key, LastModified = '', ETag = '', Size = '' }: Record<string, string>): ListedObject {
-  if (Key === undefined) throw new BrokenOff('the list of objects has one without a key');
+  if (Key === undefined) throw new FeedReadingError('the list of objects has one without a key');
   return { key: Key, modified: LastModified, etag: ETag, size: Size };
 }
 

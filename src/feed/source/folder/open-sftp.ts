@@ -5,7 +5,7 @@ import { posix } from 'node:path';
 import { Client, type FileEntryWithStats, type SFTPWrapper, type Stats } from 'ssh2';
 import { guardLookup, refusedPlace } from '../http/redirects.ts';
 import {
-  BrokenOff,
+  FeedReadingError,
   type Network,
   type OpenedSource,
   oneDocument,
@@ -90,7 +90,7 @@ async function listFolder(
     if (part === undefined) break;
     listed += Math.max(1, part.length);
     if (listed > MOST_ENTRIES)
-      throw new BrokenOff(`the SFTP server lists more than ${MOST_ENTRIES} entries in ${path}`);
+      throw new FeedReadingError(`the SFTP server lists more than ${MOST_ENTRIES} entries in ${path}`);
     matching.push(...part.filter(({ filename }) => matches(filename)));
   }
   await call<void>(path, (done) => sftp.close(handle, done));
@@ -103,7 +103,7 @@ const hasMode = ({ mode }: Partial<Stats>): boolean => mode !== undefined && mod
 /** The protocol has no more than size and whole seconds. */
 const identityOf = ({ size, mtime }: Stats): string => `${size} ${mtime}`;
 
-class MissingFile extends BrokenOff {}
+class MissingFile extends FeedReadingError {}
 
 async function statIfThere(sftp: SFTPWrapper, path: string): Promise<Stats | undefined> {
   try {
@@ -117,10 +117,12 @@ async function statIfThere(sftp: SFTPWrapper, path: string): Promise<Stats | und
 async function openRemote(sftp: SFTPWrapper, path: string, name: string, signal: AbortSignal): Promise<SourceDocument> {
   const before = await statOf(sftp, path);
   if (!Number.isSafeInteger(before.size)) {
-    throw new BrokenOff(`the SFTP server does not say how large ${path} is, so its end could not be proven`);
+    throw new FeedReadingError(`the SFTP server does not say how large ${path} is, so its end could not be proven`);
   }
   if (before.isDirectory()) {
-    throw new BrokenOff(`${path} is a folder, not a feed: name the file in it, or set files: newest or files: all`);
+    throw new FeedReadingError(
+      `${path} is a folder, not a feed: name the file in it, or set files: newest or files: all`,
+    );
   }
   return { name, chunks: readRemote(sftp, path, before, signal), isEndProven: true, totalBytes: before.size };
 }
@@ -135,11 +137,14 @@ async function* readRemote(
     const handle = await call<Buffer>(path, (done) => sftp.open(path, 'r', done));
     yield* readRanges(sftp, handle, before.size);
     const after = await statOf(sftp, path);
-    if (identityOf(after) !== identityOf(before)) throw new BrokenOff('the file changed while it was being read');
+    if (identityOf(after) !== identityOf(before))
+      throw new FeedReadingError('the file changed while it was being read');
     await call<void>(path, (done) => sftp.close(handle, done));
   } catch (error) {
     signal.throwIfAborted();
-    throw error instanceof BrokenOff ? error : new BrokenOff(`reading ${path} broke off: ${reasonOf(error)}`);
+    throw error instanceof FeedReadingError
+      ? error
+      : new FeedReadingError(`reading ${path} broke off: ${reasonOf(error)}`);
   }
 }
 
@@ -157,8 +162,8 @@ function call<Result>(path: string, start: (done: Done<Result>) => void): Promis
       const code = 'code' in error ? error.code : undefined;
       if (code === NO_SUCH_FILE) return reject(new MissingFile(`there is no ${path} on the SFTP server`));
       if (code === PERMISSION_DENIED)
-        return reject(new BrokenOff(`the SFTP server does not let the user read ${path}`));
-      reject(new BrokenOff(`the SFTP server failed on ${path}: ${reasonOf(error)}`));
+        return reject(new FeedReadingError(`the SFTP server does not let the user read ${path}`));
+      reject(new FeedReadingError(`the SFTP server failed on ${path}: ${reasonOf(error)}`));
     });
   });
 }
@@ -172,7 +177,7 @@ interface SftpSession {
   end(): void;
 }
 
-/** Throws {@link BrokenOff}, and the reason of the signal. */
+/** Throws {@link FeedReadingError}, and the reason of the signal. */
 async function connectSftp(
   { host, port, login }: SftpConfig,
   signal: AbortSignal,
@@ -225,11 +230,11 @@ async function connectSftp(
     client.on('error', () => undefined);
     signal.throwIfAborted();
     if (otherKey !== undefined) {
-      throw new BrokenOff(
+      throw new FeedReadingError(
         `${server} has the host key ${otherKey}, which is not the pinned one; nothing was sent to it. Ask its operator whether the key was changed, and only then set host_key`,
       );
     }
-    throw new BrokenOff(explain(server, error));
+    throw new FeedReadingError(explain(server, error));
   }
 }
 
@@ -256,7 +261,7 @@ const REQUESTS_UNDER_WAY = 32;
 
 /**
  * Reads a file with several requests under way, because each takes as long as a packet to the server and back.
- * Yields exactly `size` bytes. Throws {@link BrokenOff} if the file is shorter or longer, and what a request throws.
+ * Yields exactly `size` bytes. Throws {@link FeedReadingError} if the file is shorter or longer, and what a request throws.
  */
 async function* readRanges(sftp: SFTPWrapper, handle: Buffer, size: number): AsyncGenerator<Buffer> {
   const underWay: Promise<Buffer>[] = [];
@@ -274,7 +279,8 @@ async function* readRanges(sftp: SFTPWrapper, handle: Buffer, size: number): Asy
     if (next < size) request();
     yield bytes;
   }
-  if ((await readOnce(sftp, handle, size, 1)).length > 0) throw new BrokenOff('the file grew while it was being read');
+  if ((await readOnce(sftp, handle, size, 1)).length > 0)
+    throw new FeedReadingError('the file grew while it was being read');
 }
 
 /** A server may send less than was asked for. */
@@ -282,7 +288,7 @@ async function readWhole(sftp: SFTPWrapper, handle: Buffer, from: number, length
   const parts: Buffer[] = [];
   for (let done = 0; done < length; ) {
     const part = await readOnce(sftp, handle, from + done, length - done);
-    if (part.length === 0) throw new BrokenOff('the file was cut while it was being read');
+    if (part.length === 0) throw new FeedReadingError('the file was cut while it was being read');
     parts.push(part);
     done += part.length;
   }

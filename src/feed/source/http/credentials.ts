@@ -5,7 +5,7 @@ import { STATUS_CODES } from 'node:http';
 import { isTrackingParameter } from '../../../posting/posting-key.ts';
 import { SHORT_SECRET } from '../../../posting/secret-pattern.ts';
 import type { SentSecret } from '../secret-mask.ts';
-import { BrokenOff, reasonOf } from '../source.ts';
+import { FeedReadingError, reasonOf } from '../source.ts';
 import {
   type Authorization,
   addressForMessages,
@@ -15,7 +15,7 @@ import {
 } from './http-config.ts';
 import { type Headers, type HttpConditions, type HttpRequest, readBody, send } from './response.ts';
 
-/** The headers that only the configured origin may see. Throws `BrokenOff` if there is no access token. */
+/** The headers that only the configured origin may see. Throws `FeedReadingError` if there is no access token. */
 export async function secretHeaders(
   { url, headers, credentials }: HttpConfig,
   conditions: HttpConditions,
@@ -82,7 +82,7 @@ const MARGIN_MS = 60_000;
 const ASSUMED_LIFE_S = 300;
 const MAX_RESPONSE_BYTES = 64 * 1024;
 
-/** An access token that was not refused so far. Throws {@link BrokenOff} with a message without secrets. */
+/** An access token that was not refused so far. Throws {@link FeedReadingError} with a message without secrets. */
 async function accessTokenFor(oauth2: OAuth2, conditions: HttpConditions): Promise<string> {
   const identity = identityOf(oauth2);
   const kept = tokens.get(identity);
@@ -113,17 +113,17 @@ async function request(oauth2: OAuth2, conditions: HttpConditions): Promise<Acce
   const answer = parsed(text);
   if (status !== 200) {
     const code = KNOWN_ERRORS.find((known) => known === answer?.error);
-    throw new BrokenOff(
+    throw new FeedReadingError(
       `${endpoint} answered ${status} ${STATUS_CODES[status] ?? ''}`.trimEnd() +
         `${code === undefined ? '' : ` (${code})`}${hint(status, code)}`,
     );
   }
   const { access_token: token, token_type: type, expires_in: expiresIn } = answer ?? {};
   if (typeof token !== 'string' || !/^[\x21-\x7e]+$/.test(token)) {
-    throw new BrokenOff(`${endpoint} sent no access_token; check that token_url is the right address`);
+    throw new FeedReadingError(`${endpoint} sent no access_token; check that token_url is the right address`);
   }
   if (typeof type === 'string' && type.toLowerCase() !== 'bearer') {
-    throw new BrokenOff(`${endpoint} sent a token of another type than bearer, which jobmirror can't use`);
+    throw new FeedReadingError(`${endpoint} sent a token of another type than bearer, which jobmirror can't use`);
   }
   const lifeMs = 1000 * (Number(expiresIn ?? ASSUMED_LIFE_S) || ASSUMED_LIFE_S);
   return { text: token, usableUntilMs: performance.now() + lifeMs - Math.min(MARGIN_MS, lifeMs / 10) };
@@ -146,7 +146,7 @@ async function ask(
     return { status: exchange.response.statusCode ?? 0, text: Buffer.concat(chunks).toString() };
   } catch (error) {
     conditions.signal.throwIfAborted();
-    throw new BrokenOff(`${endpoint} can't be reached: ${reasonOf(error)}`);
+    throw new FeedReadingError(`${endpoint} can't be reached: ${reasonOf(error)}`);
   }
 }
 

@@ -1,7 +1,14 @@
 // Reads an http or https URL as a source: conditional requests, repeated until the first byte, and proof that the body is whole.
 import { retry } from '../../../flow/retry.ts';
 import { nextLink } from '../pages/next-address.ts';
-import { BrokenOff, type OpenedSource, oneDocument, reasonOf, type SourceContext, type SourceKind } from '../source.ts';
+import {
+  FeedReadingError,
+  type OpenedSource,
+  oneDocument,
+  reasonOf,
+  type SourceContext,
+  type SourceKind,
+} from '../source.ts';
 import { addressForMessages, baseAddress, type HttpConfig, httpDescriptions } from './http-config.ts';
 import { isSameResource, systemNetwork } from './redirects.ts';
 import { askedVersion, conditionalHeaders, requestResource, versionOf } from './request-resource.ts';
@@ -29,12 +36,12 @@ async function openHttp(config: HttpConfig, context: SourceContext): Promise<Ope
     return await retry(() => openOnce(config, context), policy, { ...others, delayMs: wait });
   } catch (error) {
     signal.throwIfAborted();
-    if (error instanceof BrokenOff) return { kind: 'failed', message: error.message };
+    if (error instanceof FeedReadingError) return { kind: 'failed', message: error.message };
     throw error;
   }
 }
 
-/** Throws {@link BrokenOff} if there is no document. */
+/** Throws {@link FeedReadingError} if there is no document. */
 async function openOnce(config: HttpConfig, context: SourceContext): Promise<OpenedSource> {
   const { version, signal, network = systemNetwork, limiter } = context;
   await limiter?.take(signal);
@@ -45,14 +52,14 @@ async function openOnce(config: HttpConfig, context: SourceContext): Promise<Ope
     { signal, network },
   );
   if (answer.kind === 'failed') {
-    throw answer.isPassing ? new TransientFailure(answer.message) : new BrokenOff(answer.message);
+    throw answer.isPassing ? new TransientFailure(answer.message) : new FeedReadingError(answer.message);
   }
   const { url, exchange } = answer;
   const { response } = exchange;
   if (response.statusCode === 304) {
     response.destroy();
     if (askedVersion(version, url) !== undefined) return { kind: 'not_modified' };
-    throw new BrokenOff(`${addressForMessages(url)} answered 304 Not Modified to an unconditional request`);
+    throw new FeedReadingError(`${addressForMessages(url)} answered 304 Not Modified to an unconditional request`);
   }
   const refusal = answerRefusal(url, exchange);
   if (refusal !== undefined) {
@@ -91,7 +98,7 @@ async function begun(body: AsyncGenerator<Buffer>): Promise<AsyncGenerator<Buffe
     const first = await body.next();
     return first.done ? body : rest(first.value, body);
   } catch (error) {
-    throw error instanceof BrokenOff ? new TransientFailure(error.message) : error;
+    throw error instanceof FeedReadingError ? new TransientFailure(error.message) : error;
   }
 }
 

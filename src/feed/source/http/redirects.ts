@@ -2,7 +2,7 @@
 // and none to another posting.
 import dns from 'node:dns';
 import { BlockList, isIP, isIPv6, type LookupFunction } from 'node:net';
-import { BrokenOff, type Network } from '../source.ts';
+import { FeedReadingError, type Network } from '../source.ts';
 
 /** All ranges that are not globally reachable, from IANA's special-purpose registries (RFC 6890 and its updates). */
 const SUBNETS: readonly (readonly [string, number])[] = [
@@ -96,8 +96,8 @@ export function networkOfSources(
   };
 }
 
-export const refusedPlace = (): BrokenOff =>
-  new BrokenOff(
+export const refusedPlace = (): FeedReadingError =>
+  new FeedReadingError(
     'it is not a public address, and feeds from pages and the API may come only from public ones; to allow others, set web.private_sources',
   );
 

@@ -2,7 +2,7 @@
 // it is no longer the version that is known.
 import { hash } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
-import { BrokenOff, reasonOf } from '../source.ts';
+import { FeedReadingError, reasonOf } from '../source.ts';
 import { mayRenewToken, secretHeaders, withKeyInQuery } from './credentials.ts';
 import { addressForMessages, type HttpConfig } from './http-config.ts';
 import { type Headers, type HttpConditions, type HttpExchange, type HttpRequest, send } from './response.ts';
@@ -47,7 +47,7 @@ async function follow(
     secrets = await secretHeaders(config, conditions);
   } catch (error) {
     conditions.signal.throwIfAborted();
-    if (error instanceof BrokenOff) return failed(error.message);
+    if (error instanceof FeedReadingError) return failed(error.message);
     throw error;
   }
   let tls = config.credentials?.tls;
@@ -113,7 +113,7 @@ async function sendOnce(
   } catch (error) {
     conditions.signal.throwIfAborted();
     const message = `${addressForMessages(request.url)} can't be reached: ${reasonOf(error)}`;
-    return { kind: 'failed', message, isPassing: !(error instanceof BrokenOff) };
+    return { kind: 'failed', message, isPassing: !(error instanceof FeedReadingError) };
   }
 }
 

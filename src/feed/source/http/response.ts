@@ -11,7 +11,7 @@ import {
 import { request as requestHttps } from 'node:https';
 import { backoffMs, type RetryOptions, type RetryPolicy, readRetryAfter } from '../../../flow/retry.ts';
 import type { AnswerMark } from '../../../plan/accounting.ts';
-import { BrokenOff, type Network, reasonOf, type SourceDocument } from '../source.ts';
+import { FeedReadingError, type Network, reasonOf, type SourceDocument } from '../source.ts';
 import { addressForMessages, type TlsFiles } from './http-config.ts';
 import { guardLookup, hostAddress, refusedPlace } from './redirects.ts';
 
@@ -107,7 +107,7 @@ function hint(status: number, ifMissing = 'check its address'): string {
 }
 
 /** A failure that another try may not have. */
-export class TransientFailure extends BrokenOff {
+export class TransientFailure extends FeedReadingError {
   readonly retryAfterMs: number;
   constructor(message: string, retryAfterMs = 0) {
     super(message);
@@ -116,7 +116,7 @@ export class TransientFailure extends BrokenOff {
 }
 
 /** There is nothing at the address. */
-export class ResourceMissing extends BrokenOff {}
+export class ResourceMissing extends FeedReadingError {}
 
 /** How requests are repeated: as the policy says, unless the source asks for a longer wait. */
 export const retryOptionsOf = (
@@ -130,12 +130,12 @@ export const retryOptionsOf = (
 });
 
 /** Why a response is refused; `undefined` if it may be a feed. @param ifMissing what to do if there is nothing, for people. */
-export function answerRefusal(url: URL, exchange: HttpExchange, ifMissing?: string): BrokenOff | undefined {
+export function answerRefusal(url: URL, exchange: HttpExchange, ifMissing?: string): FeedReadingError | undefined {
   const message = responseRefusal(url, exchange, ifMissing);
   if (message === undefined) return undefined;
   const { statusCode = 0, headers } = exchange.response;
   if (statusCode === 404 || statusCode === 410) return new ResourceMissing(message);
-  if (statusCode !== 429 && statusCode < 500) return new BrokenOff(message);
+  if (statusCode !== 429 && statusCode < 500) return new FeedReadingError(message);
   const retryAfterMs = readRetryAfter(headers['retry-after'], headers.date, Date.now());
   const wait = retryAfterMs === undefined ? '' : `; it asks to wait ${Math.ceil(retryAfterMs / 1000)} s`;
   return new TransientFailure(message + wait, retryAfterMs);
@@ -215,8 +215,8 @@ const tlsOptions = ({ cert, key, passphrase, ca }: TlsFiles = {}) => ({
   ca,
 });
 
-const refusedAddress = (): BrokenOff =>
-  new BrokenOff('it redirects to an address that is not public; to allow this, set allow_private_redirects');
+const refusedAddress = (): FeedReadingError =>
+  new FeedReadingError('it redirects to an address that is not public; to allow this, set allow_private_redirects');
 
 /** A body ends properly after Content-Length bytes, with the last chunk, or, without either, by an orderly close. */
 export async function* readBody(exchange: HttpExchange, signal: AbortSignal): AsyncGenerator<Buffer> {
@@ -226,6 +226,6 @@ export async function* readBody(exchange: HttpExchange, signal: AbortSignal): As
     if (!exchange.response.complete) throw new Error('the body is incomplete');
   } catch (error) {
     signal.throwIfAborted();
-    throw new BrokenOff(`the connection broke off before the end: ${reasonOf(error)}`);
+    throw new FeedReadingError(`the connection broke off before the end: ${reasonOf(error)}`);
   }
 }

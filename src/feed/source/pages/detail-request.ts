@@ -6,12 +6,12 @@ import type { RecordTree } from '../../../posting/posting.ts';
 import type { ScriptRule } from '../../format/format.ts';
 import type { FormatName } from '../../format/format-kinds.ts';
 import type { ReadingClock } from '../../reading-clock.ts';
-import { BrokenOff } from '../source.ts';
+import { FeedReadingError } from '../source.ts';
 import type { PageRequest } from './fetch-page.ts';
 import { sameOrigin } from './next-address.ts';
 import type { FetchLimits } from './pages-config.ts';
 
-/** Throws {@link BrokenOff} for a record that lacks a text, or leads to another origin. */
+/** Throws {@link FeedReadingError} for a record that lacks a text, or leads to another origin. */
 type MakeDetailRequest = (record: RecordTree) => PageRequest;
 
 /** What a placeholder stands for in one record. */
@@ -25,7 +25,7 @@ export function compileDetailRequest({ url, body }: DetailRequestTemplate, sourc
   const makeBody = compileBody(body, source);
   return (record) => {
     const target = makeUrl(record);
-    if (!URL.canParse(target, source.href)) throw new BrokenOff('the address of its detail is not an address');
+    if (!URL.canParse(target, source.href)) throw new FeedReadingError('the address of its detail is not an address');
     return { url: sameOrigin(new URL(target, source), source, 'its detail is'), body: makeBody?.(record) };
   };
 }
@@ -62,7 +62,7 @@ export function templateFault(
   try {
     for (const text of texts) compileText(text, source, 'text');
   } catch (error) {
-    if (error instanceof MalformedPathError || error instanceof BrokenOff) return error.message;
+    if (error instanceof MalformedPathError || error instanceof FeedReadingError) return error.message;
     throw error;
   }
   const origin = /^https?:\/\/[^/?#{]+/i.exec(url)?.[0];
@@ -90,7 +90,8 @@ function compilePlaceholder(sign: string | undefined, name: string, source: URL,
   const escaped = use === 'text' ? (text: string) => text : sign === '+' ? escapeReserved : encodeURIComponent;
   if (sign === 'source:') {
     const value = sourceParameter(source, name);
-    if (value === undefined) throw new BrokenOff(`needs the parameter ${name}, which the address of the source lacks`);
+    if (value === undefined)
+      throw new FeedReadingError(`needs the parameter ${name}, which the address of the source lacks`);
     return () => escaped(value);
   }
   const path = parseValuePath(name);
@@ -101,7 +102,8 @@ function textOf(path: ValuePath, name: string, record: RecordTree): string {
   const text = textsAt(path, record)
     .map((each) => each.trim())
     .find((each) => each !== '');
-  if (text === undefined) throw new BrokenOff(`its record has no ${name}, which the request of its detail needs`);
+  if (text === undefined)
+    throw new FeedReadingError(`its record has no ${name}, which the request of its detail needs`);
   return text;
 }
 

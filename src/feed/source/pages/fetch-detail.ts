@@ -8,7 +8,7 @@ import { addressForMessages, type HttpConfig } from '../http/http-config.ts';
 import { isSameResource, systemNetwork } from '../http/redirects.ts';
 import { ResourceMissing, TransientFailure } from '../http/response.ts';
 import type { SecretMask } from '../secret-mask.ts';
-import { BrokenOff, type Network } from '../source.ts';
+import { FeedReadingError, type Network } from '../source.ts';
 import { compileDetailRequest, type DetailsConfig, detailRequestIdentity } from './detail-request.ts';
 import { fetchPage } from './fetch-page.ts';
 import { decodedPage } from './page-content.ts';
@@ -98,7 +98,7 @@ export function detailFetcher(http: HttpConfig, config: DetailsConfig, context: 
         return { ...fetched, redirected: { from: asked.url.href, to: addressForMessages(page.url) } };
       } catch (error) {
         signal.throwIfAborted();
-        if (!(error instanceof BrokenOff)) throw error;
+        if (!(error instanceof FeedReadingError)) throw error;
         const isPassing = error instanceof TransientFailure;
         const mustStop = isPassing && error.retryAfterMs > retry.maxDelayMs;
         const isMissing = error instanceof ResourceMissing;
@@ -112,7 +112,7 @@ export function detailFetcher(http: HttpConfig, config: DetailsConfig, context: 
         return interpretedHash(countingHash(listed.key, listed.tree), 0, identity);
       } catch (error) {
         // No request can be made of this record.
-        if (error instanceof BrokenOff) return interpretedHash(bytesHash, 0, identity);
+        if (error instanceof FeedReadingError) return interpretedHash(bytesHash, 0, identity);
         throw error;
       }
     },

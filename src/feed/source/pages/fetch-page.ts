@@ -12,7 +12,7 @@ import {
   retryOptionsOf,
   TransientFailure,
 } from '../http/response.ts';
-import { BrokenOff, type SourceDocument } from '../source.ts';
+import { FeedReadingError, type SourceDocument } from '../source.ts';
 import { type FetchLimits, type Paging, pageTooLarge } from './pages-config.ts';
 
 /** A page whose body has arrived to its proven end. */
@@ -43,7 +43,7 @@ interface FetchContext extends HttpConditions {
   readonly limiter: RateLimiter;
 }
 
-/** Throws {@link BrokenOff} if all tries failed, and the reason of the signal. */
+/** Throws {@link FeedReadingError} if all tries failed, and the reason of the signal. */
 export async function fetchPage(
   config: FetchConfig,
   request: PageRequest,
@@ -71,7 +71,7 @@ async function fetchOnce(
     const method = body === undefined ? 'GET' : 'POST';
     const answer = await requestResource(http, { url, method, body }, { signal: pace.signal, network });
     if (answer.kind === 'failed') {
-      throw answer.isPassing ? new TransientFailure(answer.message) : new BrokenOff(answer.message);
+      throw answer.isPassing ? new TransientFailure(answer.message) : new FeedReadingError(answer.message);
     }
     const { exchange } = answer;
     const refusal = answerRefusal(answer.url, exchange, ifMissing);
@@ -89,7 +89,9 @@ async function fetchOnce(
   } catch (error) {
     signal.throwIfAborted();
     // The page took too long: the reason of its own signal.
-    throw error === pace.signal.reason && error instanceof BrokenOff ? new TransientFailure(error.message) : error;
+    throw error === pace.signal.reason && error instanceof FeedReadingError
+      ? new TransientFailure(error.message)
+      : error;
   } finally {
     pace.stop();
   }
@@ -106,9 +108,9 @@ async function readWhole(body: AsyncIterable<Buffer>, limits: FetchLimits): Prom
     }
   } catch (error) {
     // No record of the page was handed over yet.
-    throw error instanceof BrokenOff ? new TransientFailure(error.message) : error;
+    throw error instanceof FeedReadingError ? new TransientFailure(error.message) : error;
   }
-  if (bytes > limits.maxPageBytes) throw new BrokenOff(pageTooLarge(limits));
+  if (bytes > limits.maxPageBytes) throw new FeedReadingError(pageTooLarge(limits));
   return Buffer.concat(chunks);
 }
 

@@ -1,11 +1,11 @@
 // Reads where the next page is: from the Link header, or from the page, by a path such as `meta/next` or
 // `links[rel=next]/href`.
 import { addressForMessages } from '../http/http-config.ts';
-import { BrokenOff } from '../source.ts';
+import { FeedReadingError } from '../source.ts';
 
 // Not http-link-header 1.1: it reads an unclosed `rel="next` as if it were whole, which may be cut off, and takes no relation in single quotes.
 
-/** The address with `rel="next"` in a Link header (RFC 8288). Throws {@link BrokenOff} if a part of it that cannot be read may be one. */
+/** The address with `rel="next"` in a Link header (RFC 8288). Throws {@link FeedReadingError} if a part of it that cannot be read may be one. */
 export function nextLink(header: string): string | undefined {
   for (const [, target = '', parameters = ''] of header.matchAll(LINK)) {
     const [rel] = [...parameters.matchAll(PARAMETER)].filter(([, name]) => name?.toLowerCase() === 'rel');
@@ -13,7 +13,7 @@ export function nextLink(header: string): string | undefined {
     if (relations.includes('next')) return target.trim();
   }
   if (/\brel\b[^,]*\bnext\b/i.test(header.replace(LINK, ''))) {
-    throw new BrokenOff('the Link header of the page cannot be read, so it is not proven that no page follows');
+    throw new FeedReadingError('the Link header of the page cannot be read, so it is not proven that no page follows');
   }
   return undefined;
 }
@@ -22,11 +22,11 @@ export function nextLink(header: string): string | undefined {
 const LINK = /<([^>]*)>((?:\s*;\s*[^\s=;,]+(?:\s*=\s*(?:"(?:[^"\\]|\\.)*"|(?<=\brel\s*=\s*)'[^']*'|[^\s;,"]*))?)*)/gi;
 const PARAMETER = /;\s*([^\s=;,]+)(?:\s*=\s*(?:"((?:[^"\\]|\\.)*)"|(?<=\brel\s*=\s*)'([^']*)'|([^\s;,"]*)))?/gi;
 
-/** A text or number at the path; `undefined` if there is none. Throws {@link BrokenOff} if that proves no end. */
+/** A text or number at the path; `undefined` if there is none. Throws {@link FeedReadingError} if that proves no end. */
 export function textAt(json: unknown, path: string, what: string): string | undefined {
   const found = findAtJsonPath(json, parseJsonPath(path) ?? []);
   if (found.kind === 'astray') {
-    throw new BrokenOff(
+    throw new FeedReadingError(
       `the page has no ${found.missing}, where ${what} should be (${path}), so its end is not proven`,
     );
   }
@@ -34,7 +34,7 @@ export function textAt(json: unknown, path: string, what: string): string | unde
   if (value === undefined || value === null || value === '' || value === false) return undefined;
   if (typeof value === 'string') return value;
   if (typeof value === 'number' && Number.isSafeInteger(value)) return `${value}`;
-  throw new BrokenOff(`${what} (${path}) is neither a text nor a whole number that can be read exactly`);
+  throw new FeedReadingError(`${what} (${path}) is neither a text nor a whole number that can be read exactly`);
 }
 
 /** The text of an XML element with attributes; any other value as it is. */
@@ -44,25 +44,25 @@ function ownText(value: unknown): unknown {
   return names.length > 0 && names.every((name) => /^[@#]/.test(name)) ? (Reflect.get(value, '#text') ?? '') : value;
 }
 
-/** Whether the page says that more follow. Throws {@link BrokenOff} if it does not say. */
-export function flagAt(json: unknown, path: string): boolean {
+/** Whether the page says that more follow. Throws {@link FeedReadingError} if it does not say. */
+export function readMoreFlag(json: unknown, path: string): boolean {
   const found = findAtJsonPath(json, parseJsonPath(path) ?? []);
   const value = found.kind === 'found' ? ownText(found.value) : undefined;
   if (value === true || value === 'true' || value === 1 || value === '1') return true;
   if (value === false || value === 'false' || value === 0 || value === '0') return false;
-  throw new BrokenOff(`the page does not say at ${path} whether more pages follow`);
+  throw new FeedReadingError(`the page does not say at ${path} whether more pages follow`);
 }
 
 /**
  * The next page's address, at the origin of the first. A page from https that links to http, as a server behind a proxy
- * does, is read over https. Throws {@link BrokenOff} for any other origin.
+ * does, is read over https. Throws {@link FeedReadingError} for any other origin.
  */
 export function nextUrl(link: string, base: URL, start: URL): URL {
-  if (!URL.canParse(link, base.href)) throw new BrokenOff('the link to the next page is not an address');
+  if (!URL.canParse(link, base.href)) throw new FeedReadingError('the link to the next page is not an address');
   return sameOrigin(new URL(link, base), start, 'the next page is said to be');
 }
 
-/** The address, if it is at the same origin as another. Throws {@link BrokenOff} otherwise. @param what for people. */
+/** The address, if it is at the same origin as another. Throws {@link FeedReadingError} otherwise. @param what for people. */
 export function sameOrigin(url: URL, start: URL, what: string): URL {
   if (start.protocol === 'https:' && url.protocol === 'http:' && url.hostname === start.hostname && url.port === '') {
     url.protocol = 'https:';
@@ -70,7 +70,7 @@ export function sameOrigin(url: URL, start: URL, what: string): URL {
   }
   url.hash = '';
   if (url.origin === start.origin) return url;
-  throw new BrokenOff(
+  throw new FeedReadingError(
     `${what} at another origin, ${addressForMessages(url)}, which gets no credentials and is not read`,
   );
 }

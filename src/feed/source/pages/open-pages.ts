@@ -3,9 +3,9 @@ import { hash } from 'node:crypto';
 import { rateLimiterFor } from '../../../flow/rate-limiter.ts';
 import { baseAddress } from '../http/http-config.ts';
 import { systemNetwork } from '../http/redirects.ts';
-import { BrokenOff, type OpenedSource, type SourceContext, type SourceDocument } from '../source.ts';
+import { FeedReadingError, type OpenedSource, type SourceContext, type SourceDocument } from '../source.ts';
 import { type FetchedPage, fetchPage, type PagePosition, type PageRequest, pageRequest } from './fetch-page.ts';
-import { flagAt, nextLink, nextUrl, textAt } from './next-address.ts';
+import { nextLink, nextUrl, readMoreFlag, textAt } from './next-address.ts';
 import { type PageContent, readPageContent } from './page-content.ts';
 import { type PagesConfig, type Paging, pagesDescriptions } from './pages-config.ts';
 
@@ -25,7 +25,7 @@ export async function openPages(
     return { kind: 'documents', documents: readPages(first, fetch, sequence, config) };
   } catch (error) {
     signal.throwIfAborted();
-    if (error instanceof BrokenOff) return { kind: 'failed', message: error.message };
+    if (error instanceof FeedReadingError) return { kind: 'failed', message: error.message };
     throw error;
   }
 }
@@ -53,7 +53,9 @@ async function* readPages(
     try {
       page = await fetch(request);
     } catch (error) {
-      throw error instanceof BrokenOff ? new BrokenOff(`page ${sequence.pages + 1}: ${error.message}`) : error;
+      throw error instanceof FeedReadingError
+        ? new FeedReadingError(`page ${sequence.pages + 1}: ${error.message}`)
+        : error;
     }
   }
 }
@@ -66,7 +68,7 @@ export async function* splitIntoChunks(bytes: Buffer): AsyncGenerator<Buffer> {
 
 // Follows a list from page to page: where the next page is, whether the list has ended, and whether it moved meanwhile.
 
-/** A list ends only where its pages prove it. Methods throw {@link BrokenOff} where the list cannot be followed. */
+/** A list ends only where its pages prove it. Methods throw {@link FeedReadingError} where the list cannot be followed. */
 class PageSequence {
   readonly #start: URL;
   readonly #paging: Paging;
@@ -105,7 +107,7 @@ class PageSequence {
     this.#pages++;
     const before = this.#pageWith.get(digest);
     if (records > 0 && before !== undefined) {
-      throw new BrokenOff(
+      throw new FeedReadingError(
         `page ${this.#pages} has the same records as page ${before}: the source repeats pages, as some do beyond the most that they list, or ignores what it is asked for; ${this.#howToSplit()}, or check pages`,
       );
     }
@@ -126,7 +128,9 @@ class PageSequence {
       return undefined;
     }
     if (this.#pages >= this.#maxPages) {
-      throw new BrokenOff(`the list did not end within ${this.#maxPages} pages; if it is that long, raise max_pages`);
+      throw new FeedReadingError(
+        `the list did not end within ${this.#maxPages} pages; if it is that long, raise max_pages`,
+      );
     }
     this.#position = position;
     return this.#request();
@@ -136,7 +140,7 @@ class PageSequence {
     const request = pageRequest(this.#start, this.#paging, this.#position);
     const digest = hash('sha256', `${request.url.href} ${request.body ?? ''}`, 'hex');
     if (this.#requested.has(digest) && !this.#isRepeated) {
-      throw new BrokenOff(`page ${this.#pages} leads back to a page that was already read`);
+      throw new FeedReadingError(`page ${this.#pages} leads back to a page that was already read`);
     }
     this.#requested.add(digest);
     return request;
@@ -144,13 +148,13 @@ class PageSequence {
 
   #after(page: FetchedPage, content: PageContent): PagePosition | undefined {
     const { by, path, more } = this.#paging;
-    const follows = more === undefined ? undefined : flagAt(content.around(), more);
+    const follows = more === undefined ? undefined : readMoreFlag(content.around(), more);
     if (follows === false) return undefined;
     const position = by === 'page' || by === 'offset' ? this.#counted(by, content, follows) : undefined;
     if (by === 'page' || by === 'offset') return position;
     const target = by === 'link' ? nextLink(page.link) : this.#textAt(path, content);
     if (target === undefined) {
-      if (follows) throw new BrokenOff(`page ${this.#pages} says that more pages follow, but not where`);
+      if (follows) throw new FeedReadingError(`page ${this.#pages} says that more pages follow, but not where`);
       return undefined;
     }
     if (by === 'cursor') return { kind: 'cursor', cursor: target };
@@ -163,7 +167,7 @@ class PageSequence {
       try {
         return textAt(content.around(), path, 'the link or cursor of the next page');
       } catch (error) {
-        if (error instanceof BrokenOff) return undefined;
+        if (error instanceof FeedReadingError) return undefined;
         throw error;
       }
     }
@@ -191,7 +195,7 @@ class PageSequence {
     const wrong = this.#total.differs(this.#records);
     const capped = this.#capped();
     const reasons = [...this.#drift.slice(0, MAX_REASONS), ...[wrong, capped].filter((reason) => reason !== undefined)];
-    if (reasons.length > 0) throw new BrokenOff(`the list is not proven complete: ${reasons.join('; ')}`);
+    if (reasons.length > 0) throw new FeedReadingError(`the list is not proven complete: ${reasons.join('; ')}`);
   }
 
   /** Why the source may have more records than it lists, for people; `undefined` if nothing suggests that. */

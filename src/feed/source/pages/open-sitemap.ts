@@ -4,7 +4,7 @@ import { parseValuePath, textsAt } from '../../../posting/paths/value-path.ts';
 import { compilePattern } from '../../../posting/pattern.ts';
 import { formatOf } from '../../format/formats.ts';
 import { systemNetwork } from '../http/redirects.ts';
-import { BrokenOff, type OpenedSource, type SourceContext, type SourceDocument } from '../source.ts';
+import { FeedReadingError, type OpenedSource, type SourceContext, type SourceDocument } from '../source.ts';
 import { type FetchedPage, fetchPage } from './fetch-page.ts';
 import { sameOrigin } from './next-address.ts';
 import { splitIntoChunks } from './open-pages.ts';
@@ -28,7 +28,7 @@ export async function openSitemap(
     return { kind: 'documents', documents: new Sitemaps(config, fetch).documents(start, await fetch(start)) };
   } catch (error) {
     signal.throwIfAborted();
-    if (error instanceof BrokenOff) return { kind: 'failed', message: error.message };
+    if (error instanceof FeedReadingError) return { kind: 'failed', message: error.message };
     throw error;
   }
 }
@@ -55,7 +55,7 @@ class Sitemaps {
     let read = 0;
     for (let url: URL | undefined = start, page: FetchedPage | undefined = first; url !== undefined; page = undefined) {
       if (read++ >= this.#config.limits.maxPages) {
-        throw new BrokenOff(
+        throw new FeedReadingError(
           `the sitemap index has more than ${this.#config.limits.maxPages} sitemaps; raise max_pages`,
         );
       }
@@ -64,7 +64,7 @@ class Sitemaps {
       url = this.#waiting.shift();
     }
     if (this.#further > 0) this.#failures.push(`and ${this.#further} more`);
-    if (this.#failures.length > 0) throw new BrokenOff(this.#failures.join('; '));
+    if (this.#failures.length > 0) throw new FeedReadingError(this.#failures.join('; '));
   }
 
   /** `undefined` for an index, whose sitemaps wait from then on, and for one that fails. */
@@ -77,7 +77,7 @@ class Sitemaps {
       for (const fault of index.faults) this.#fail(`${nameOf(url)}: ${fault}`);
       for (const address of index.addresses) if (this.#isMeant(address)) this.#enqueue(address, page.url, url);
     } catch (error) {
-      if (!(error instanceof BrokenOff)) throw error;
+      if (!(error instanceof FeedReadingError)) throw error;
       this.#fail(`${nameOf(url)}: ${error.message}`);
     }
     return undefined;
@@ -85,14 +85,14 @@ class Sitemaps {
 
   #enqueue(address: string, base: URL, index: URL): void {
     try {
-      if (!URL.canParse(address, base.href)) throw new BrokenOff('an entry is not an address');
+      if (!URL.canParse(address, base.href)) throw new FeedReadingError('an entry is not an address');
       const url = sameOrigin(new URL(address, base), new URL(this.#config.http.url), 'one of its sitemaps is');
       // More addresses than the limit are known already, so the reading breaks off.
       if (this.#known.has(url.href) || this.#known.size > this.#config.limits.maxPages) return;
       this.#known.add(url.href);
       this.#waiting.push(url);
     } catch (error) {
-      if (!(error instanceof BrokenOff)) throw error;
+      if (!(error instanceof FeedReadingError)) throw error;
       this.#fail(`${nameOf(index)}: ${error.message}`);
     }
   }
@@ -126,7 +126,7 @@ interface SitemapIndex {
 const ENTRIES = { recordPath: 'sitemapindex/sitemap', totalPaths: [] } as const;
 const LOCATION = parseValuePath('loc');
 
-/** `undefined`: the page is no index. Throws `BrokenOff` if its bytes cannot be decoded. */
+/** `undefined`: the page is no index. Throws `FeedReadingError` if its bytes cannot be decoded. */
 async function readSitemapIndex(
   { bytes, charset }: FetchedPage,
   { encoding, maxRecordBytes }: PageFormat,

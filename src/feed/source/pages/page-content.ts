@@ -8,7 +8,7 @@ import { decompress, limitDecompressedBytes, SizeExceeded } from '../../decode/g
 import { isZip } from '../../decode/unzip-documents.ts';
 import { formatKind } from '../../format/format-kinds.ts';
 import { formatOf } from '../../format/formats.ts';
-import { BrokenOff } from '../source.ts';
+import { FeedReadingError } from '../source.ts';
 import { type FetchLimits, type PageFormat, pageTooLarge } from './pages-config.ts';
 
 export interface PageContent {
@@ -16,11 +16,11 @@ export interface PageContent {
   /** Equal for pages with the same records. */
   readonly digest: string;
   readonly declaredTotal: number | undefined;
-  /** The page without its records. Throws {@link BrokenOff} if it cannot be parsed. */
+  /** The page without its records. Throws {@link FeedReadingError} if it cannot be parsed. */
   around(): unknown;
 }
 
-/** Throws {@link BrokenOff} if the bytes cannot be decoded. */
+/** Throws {@link FeedReadingError} if the bytes cannot be decoded. */
 export async function readPageContent(
   bytes: Buffer,
   charset: string | undefined,
@@ -28,7 +28,7 @@ export async function readPageContent(
   limits: FetchLimits,
 ): Promise<PageContent> {
   // The files of the archive would be read as documents later, and their records not be counted here.
-  if (isZip(bytes)) throw new BrokenOff('the page is a zip archive, which cannot be one of several pages');
+  if (isZip(bytes)) throw new FeedReadingError('the page is a zip archive, which cannot be one of several pages');
   const page = await decodedPage(bytes, { configured: encoding, transport: charset }, limits);
   const spans: { readonly start: number; readonly end: number }[] = [];
   const digest = createHash('sha256');
@@ -52,7 +52,7 @@ export async function readPageContent(
   };
 }
 
-/** Decompresses a page and decodes it to UTF-8. Throws {@link BrokenOff}. @param length see `decompress`. */
+/** Decompresses a page and decodes it to UTF-8. Throws {@link FeedReadingError}. @param length see `decompress`. */
 export async function decodedPage(
   bytes: Buffer,
   hints: { readonly configured?: string; readonly transport?: string },
@@ -69,7 +69,7 @@ export async function decodedPage(
     // A chunk is valid only until the next one is requested.
     for await (const chunk of toUtf8(unpacked, hints)) chunks.push(Buffer.from(chunk));
   } catch (error) {
-    if (error instanceof SizeExceeded) throw new BrokenOff(pageTooLarge(limits));
+    if (error instanceof SizeExceeded) throw new FeedReadingError(pageTooLarge(limits));
     throw error;
   }
   return Buffer.concat(chunks);
@@ -86,7 +86,7 @@ function parseJsonAround(page: Buffer, spans: Spans): unknown {
   try {
     return JSON.parse(withoutRecords(page, spans, 'null'));
   } catch {
-    throw new BrokenOff('the page is not JSON as a whole, so it does not show where the next page is');
+    throw new FeedReadingError('the page is not JSON as a whole, so it does not show where the next page is');
   }
 }
 
@@ -99,7 +99,7 @@ function parseXmlAround(page: Buffer, spans: Spans): unknown {
   const parsed = formatOf('xml').parseRecord(Buffer.from(text));
   const [, root] = ROOT.exec(text) ?? [];
   if (parsed.kind === 'unreadable' || root === undefined) {
-    throw new BrokenOff('the page is not XML as a whole, so it does not show where the next page is');
+    throw new FeedReadingError('the page is not XML as a whole, so it does not show where the next page is');
   }
   return { [root]: withoutPrefixes(parsed.tree) };
 }

@@ -8,7 +8,7 @@ import type { PostingKey } from '../../../posting/identifiers.ts';
 import { LazyTable, RowCopier, toJsonb } from '../../postgres/copy-rows.ts';
 import { inBatches } from '../../postgres/stream-rows.ts';
 import type { PullTransaction } from '../../pull/pull-transaction.ts';
-import { type ComparedFields, digests, digestValues, UNEDITED } from '../../pull/record-hashes.ts';
+import { type ComparedFields, digests, digestValues, UNEDITED_FIELDS } from '../../pull/record-hashes.ts';
 import { keepProtected } from './protect-unreadable.ts';
 
 /** How many postings are missing. */
@@ -333,7 +333,7 @@ export async function noteExpired(
     `insert into posting_expiry as e (feed, key, expired_at, site_job_id, record_hash, content, likeness, bare)
      select $1, x.key, now(), m.site_job_id, x.record_hash, digest.content, digest.likeness, digest.bare
      from expired_seen x left join mapping m on m.feed = $1 and m.key = x.key
-       left join document d on d.feed = $1 and d.key = x.key left join ${digests(UNEDITED, 'x.key')} on true
+       left join document d on d.feed = $1 and d.key = x.key left join ${digests(UNEDITED_FIELDS, 'x.key')} on true
      on conflict (feed, key) do update set
        expired_at = case when e.site_job_id is distinct from coalesce(excluded.site_job_id, e.site_job_id) then now()
          else coalesce(e.expired_at, now()) end,

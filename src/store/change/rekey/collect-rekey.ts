@@ -4,9 +4,9 @@ import { REKEY_WINDOW_DAYS, type RekeyLoad, type TwinDelete } from '../../../pla
 import type { FeedName } from '../../../posting/identifiers.ts';
 import { toJsonb } from '../../postgres/copy-rows.ts';
 import type { Session } from '../../postgres/database.ts';
-import { HAS_ENDED } from '../../pull/posting-expiry.ts';
+import { JOB_HAS_EXPIRED } from '../../pull/posting-expiry.ts';
 import type { PullTransaction } from '../../pull/pull-transaction.ts';
-import { type ComparedFields, digests, digestValues, UNEDITED } from '../../pull/record-hashes.ts';
+import { type ComparedFields, digests, digestValues, UNEDITED_FIELDS } from '../../pull/record-hashes.ts';
 import { releaseHolds } from '../merge/protect-unreadable.ts';
 
 /** The creates that may belong to missing postings; no request was sent for them, and no person said that they are new. */
@@ -80,7 +80,7 @@ export async function readRekeyScope(pullTx: PullTransaction): Promise<RekeyScop
   }>(
     `select (select count(*) from ${missingPostings.rows} x) + $2::int as missing,
        case when $2::int > 0 or exists (select from ${missingPostings.rows} x) then (select count(*) from mapping where feed = $1)
-         + (select count(*) from posting_expiry e where feed = $1 and ${HAS_ENDED}) else 0 end as live,
+         + (select count(*) from posting_expiry e where feed = $1 and ${JOB_HAS_EXPIRED}) else 0 end as live,
        case when f.rekey_since is not null then case when f.rekey_all then 'all' else 'some' end end as suspected, f.rekey_note as note,
        array(select coalesce(sum(p.rekeyed), 0)::int from generate_series(0, ${REKEY_WINDOW_DAYS - 1}) day left join pull p on p.feed = $1
            and p.rekeyed > 0 and p.started_at > coalesce(f.rekey_denied_at, '-infinity')
@@ -126,7 +126,7 @@ export async function collectRekey(
   await session.query(
     `insert into rekey_found select false, x.key, digest.content, digest.likeness, digest.settable, null, digest.bare, digest.bare_settable
      from ${missing.rows} x join mapping m on m.feed = $1 and m.key = x.key left join change c on c.feed = $1 and c.key = x.key
-       left join document d on d.feed = $1 and d.key = x.key left join ${digests(UNEDITED, 'x.key')} on true
+       left join document d on d.feed = $1 and d.key = x.key left join ${digests(UNEDITED_FIELDS, 'x.key')} on true
      where not coalesce(c.desired = 'absent' and (c.approved or c.attempt_operation = 'delete'), false) ${narrow ? `and ${isWorth}` : ''}`,
     values,
   );
@@ -138,7 +138,7 @@ export async function collectRekey(
   if (endedGone > 0)
     await session.query(
       `insert into rekey_found select false, e.key, e.content, e.likeness, null, null, e.bare, null
-       from expired_gone g join posting_expiry e on e.feed = $1 and e.key = g.key where ${HAS_ENDED}`,
+       from expired_gone g join posting_expiry e on e.feed = $1 and e.key = g.key where ${JOB_HAS_EXPIRED}`,
       [feed],
     );
   if (second > 0) await collectSecondJobs(pullTx, values);
@@ -170,7 +170,7 @@ async function collectSecondJobs(
   await session.query(
     `create temporary table rekey_second on commit drop as
      select x.key, x.site_job_id, x.mapped_at, x.created_by, digest.content, digest.bare
-     from mapping x left join document d on d.feed = $1 and d.key = x.key, ${digests(UNEDITED, 'x.key')}
+     from mapping x left join document d on d.feed = $1 and d.key = x.key, ${digests(UNEDITED_FIELDS, 'x.key')}
      where ${secondJob(pull)} and not exists (select from ${missing.rows} s where s.key = x.key)`,
     values,
   );

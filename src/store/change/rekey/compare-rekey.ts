@@ -8,16 +8,16 @@ import { lockKey } from '../../locks/advisory-locks.ts';
 import { toJsonb } from '../../postgres/copy-rows.ts';
 import { type Database, IS_WRITABLE, type Session } from '../../postgres/database.ts';
 import { inBatches } from '../../postgres/stream-rows.ts';
-import { HAS_ENDED } from '../../pull/posting-expiry.ts';
+import { JOB_HAS_EXPIRED } from '../../pull/posting-expiry.ts';
 
 /** SQL: whether all lines of the feed `f` are as its postings are. */
-export const IS_COMPARED = `(exists (select from rekey_survey s where s.feed = f.feed and s.rekey_set = f.rekey_set)
+export const REKEY_IS_COMPARED = `(exists (select from rekey_survey s where s.feed = f.feed and s.rekey_set = f.rekey_set)
   and not exists (select from rekey_touched t where t.feed = f.feed))`;
 
 /** Does nothing if no change of keys is suspected, nothing has changed, or the server is read-only. */
 export async function compareRekey(db: Database, feed: FeedName): Promise<void> {
   const [row] = await db.query(
-    `select from feed_state f where feed = $1 and rekey_since is not null and ${IS_WRITABLE} and not ${IS_COMPARED}`,
+    `select from feed_state f where feed = $1 and rekey_since is not null and ${IS_WRITABLE} and not ${REKEY_IS_COMPARED}`,
     [feed],
   );
   if (row === undefined) return;
@@ -42,7 +42,7 @@ export async function compareRekey(db: Database, feed: FeedName): Promise<void> 
 async function writeLines(session: Session, feed: FeedName): Promise<void> {
   const [state] = await session.query<{ set: number; compared: boolean }>(
     `select rekey_set as set, exists (select from rekey_survey s where s.feed = f.feed and s.rekey_set = f.rekey_set) as compared
-     from feed_state f where feed = $1 and rekey_since is not null and not ${IS_COMPARED}`,
+     from feed_state f where feed = $1 and rekey_since is not null and not ${REKEY_IS_COMPARED}`,
     [feed],
   );
   if (state === undefined) return;
@@ -242,7 +242,7 @@ const selectSides = (feed: string, source: string): string => `
     left join change c on c.feed = r.feed and c.key = r.key
   where r.feed = ${feed} and case when r.is_new and r.second_job is not null then m.site_job_id = r.second_job and coalesce(c.desired = 'present', true)
     when r.is_new then m.key is null and c.operation = 'create' and c.desired = 'present'
-    else m.key is not null or exists (select from posting_expiry e where e.feed = r.feed and e.key = r.key and ${HAS_ENDED}) end`;
+    else m.key is not null or exists (select from posting_expiry e where e.feed = r.feed and e.key = r.key and ${JOB_HAS_EXPIRED}) end`;
 
 /**
  * Numbers the postings of each group in the order of their keys; numbers in keys count by their size. Postings with the same number are

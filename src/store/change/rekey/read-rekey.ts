@@ -14,7 +14,7 @@ import {
 } from '../../postgres/database.ts';
 import { inBatches } from '../../postgres/stream-rows.ts';
 import { editsOfPostings } from '../edit.ts';
-import { compareRekey, IS_COMPARED, PAIR_KINDS, type PairKind, type RekeyLine } from './compare-rekey.ts';
+import { compareRekey, PAIR_KINDS, type PairKind, REKEY_IS_COMPARED, type RekeyLine } from './compare-rekey.ts';
 import { type RekeyPair, withEdits } from './rekey-postings.ts';
 
 export interface RekeyState {
@@ -86,7 +86,7 @@ export async function withRekey<Result>(
 
 async function readCompared(session: Session, feed: FeedName): Promise<ComparedRekey | undefined> {
   const [state] = await session.query<{ note: Message; current: boolean }>(
-    `select rekey_note as note, ${IS_COMPARED} as current from feed_state f where feed = $1 and rekey_since is not null`,
+    `select rekey_note as note, ${REKEY_IS_COMPARED} as current from feed_state f where feed = $1 and rekey_since is not null`,
     [feed],
   );
   if (state === undefined) return undefined;

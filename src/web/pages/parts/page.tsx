@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto';
 import type { Context, Handler } from 'hono';
 import { z } from 'zod';
 import type { Scope } from '../../../config/build/web-config.ts';
-import type { Control } from '../../../operations/control.ts';
+import type { ProcessControl } from '../../../operations/control.ts';
 import { type OperationContext, OperationRefused, type SingleOperation } from '../../../operations/operation.ts';
 import { faultInWords, fromText, isList, membersOf } from '../../../operations/scalars.ts';
 import type { App } from '../../../runtime/app.ts';
@@ -16,7 +16,7 @@ import { type Form, readForm } from './read-form.ts';
 /** What the pages work with. */
 export interface PageContext {
   readonly app: App;
-  readonly control: Control;
+  readonly control: ProcessControl;
 }
 
 export interface PageVisit {

@@ -85,7 +85,7 @@ export const Pairs = ({ label, columns, differing, decides, pairs }: PairsProps)
 );
 
 /** Leads from deletes that wait for an answer about changed keys to the comparison. */
-export const AnswerFirst = ({ visit, feed }: { readonly visit: Visit; readonly feed: FeedName }) => (
+export const LinkToRekeyComparison = ({ visit, feed }: { readonly visit: Visit; readonly feed: FeedName }) => (
   <p class="notice">
     {`The keys of feed ${feed} seem to have changed: new postings may be those whose deletes wait, under other keys. `}
     <a href={visit.prefix + pageAddress.rekey(feed)}>Compare them first</a>

@@ -156,12 +156,12 @@ export const ShownDifference = ({ field, before, now }: PulledDifference) => (
 
 // A message with what can be done about it: as commands, and as a link where a page does the same.
 
-export interface ToldProps {
+export interface NoticeTextProps {
   readonly notice: Notice;
   readonly prefix: string;
 }
 
-export const Told = ({ notice: { messages, text }, prefix }: ToldProps) => (
+export const NoticeText = ({ notice: { messages, text }, prefix }: NoticeTextProps) => (
   <>
     {text}
     {messages.flatMap(actionsOf).map((action) => {
@@ -216,7 +216,7 @@ export const When = ({ at }: { at: Date | undefined | null }) =>
   at == null ? <>–</> : <Exactly at={at}>{agoWords(at, new Date())}</Exactly>;
 
 /** How long it has lasted: `for 7 min`, `since 2026-01-05`. */
-export const Lasting = ({ since }: { since: Date | undefined | null }) => {
+export const TimeSince = ({ since }: { since: Date | undefined | null }) => {
   if (since == null) return <>–</>;
   const span = spanWords(Math.max(0, Date.now() - since.getTime()));
   return (

@@ -5,13 +5,13 @@ import { asksToConfirm, operationWords } from '../../../plan/allowed.ts';
 import type { FeedName, PostingKey } from '../../../posting/identifiers.ts';
 import { pageAddress } from '../parts/addresses.ts';
 import { mayPull, PostForm, type Visit } from '../parts/layout.tsx';
-import { AnswerFirst } from '../parts/pairs.tsx';
+import { LinkToRekeyComparison } from '../parts/pairs.tsx';
 import { States } from '../review/decision-form.tsx';
 import type { EditableField, Editor, PostingProps, PostingView, SyncStart } from './read-posting.ts';
 
 const simpleOf = (kind: string): BulkAction | undefined => BULK_ACTIONS.find((each) => each === kind);
 
-export const Decide = (props: PostingProps & { readonly entry: number }) => {
+export const DecisionSection = (props: PostingProps & { readonly entry: number }) => {
   const { visit, view, entry } = props;
   const isDoubt = view.actions.some(({ kind }) => kind === 'settle');
   return (
@@ -31,7 +31,9 @@ export const Decide = (props: PostingProps & { readonly entry: number }) => {
           </ul>
         </>
       )}
-      {view.actions.some(({ kind }) => kind === 'compare_keys') && <AnswerFirst visit={visit} feed={view.story.feed} />}
+      {view.actions.some(({ kind }) => kind === 'compare_keys') && (
+        <LinkToRekeyComparison visit={visit} feed={view.story.feed} />
+      )}
       {view.editor !== undefined && <EditForm visit={visit} view={view} editor={view.editor} />}
       {view.notEditable !== undefined && view.actions.some(({ kind }) => kind === 'edit') && (
         <p class="hint">{`It can't be edited: ${view.notEditable}.`}</p>

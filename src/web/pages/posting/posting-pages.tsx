@@ -10,7 +10,7 @@ import { textOf } from '../../../plan/message.ts';
 import { type FeedName, postingKey } from '../../../posting/identifiers.ts';
 import type { Problem } from '../../../posting/posting.ts';
 import { findPosting } from '../../../review/describe-history.ts';
-import { STALE, tokenOfEntry, tokenOfPosting } from '../../../review/seen.ts';
+import { CHANGED_SINCE_SHOWN, tokenOfEntry, tokenOfPosting } from '../../../review/seen.ts';
 import type { PostingStory } from '../../../store/review/posting-history.ts';
 import { type EntryDetails, type RecordEntry, readEntry } from '../../../store/review/review-entries.ts';
 import { groupOfEntry } from '../../../store/review/review-page.ts';
@@ -215,7 +215,9 @@ async function editFields(context: PageContext, asked: Asked, at: PostingAddress
   const edits = changedIn(typed, found.story);
   if (Object.keys(edits).length === 0) {
     const isStale = tokenOfPosting(found.story) !== version;
-    const message = isStale ? wholeSentence(STALE) : 'Nothing would change: the posting already has these values.';
+    const message = isStale
+      ? wholeSentence(CHANGED_SINCE_SHOWN)
+      : 'Nothing would change: the posting already has these values.';
     return comeBackToEdit(shown, message, { typed });
   }
   const checked = fieldsSchema.safeParse(edits);

@@ -6,14 +6,20 @@ import { editsVersion } from '../../../review/edit-posting.ts';
 import { actionsOfRecord } from '../../../review/entry-facts.ts';
 import { tokenOfOne } from '../../../review/seen.ts';
 import type { RecordEntry } from '../../../store/review/review-entries.ts';
-import type { Neighbour } from '../../../store/review/review-page.ts';
+import type { NeighbouringEntry } from '../../../store/review/review-page.ts';
 import { terminalText } from '../../../telemetry/print.ts';
 import { formatSpan, formatTime } from '../../../telemetry/times.ts';
 import { pageAddress } from '../parts/addresses.ts';
 import { Layout, mayReview, PostForm, type Visit } from '../parts/layout.tsx';
-import { Columns, Lasting, When } from '../parts/parts.tsx';
-import { Decide, EditJob, SimpleActions, SubjectFields, SyncNotice, SyncNow } from './decide.tsx';
-import { type PostingProps, type PostingView, pageRoom, type Shown, type ShownExchange } from './read-posting.ts';
+import { Columns, TimeSince, When } from '../parts/parts.tsx';
+import { DecisionSection, EditJob, SimpleActions, SubjectFields, SyncNotice, SyncNow } from './decide.tsx';
+import {
+  type PostingProps,
+  type PostingView,
+  pageRoom,
+  type ShownExchange,
+  type TextBeginning,
+} from './read-posting.ts';
 
 export const PostingOverview = (props: PostingProps) => {
   const { visit, view, refused, synced } = props;
@@ -53,7 +59,7 @@ export const PostingOverview = (props: PostingProps) => {
           {change !== undefined && (
             <>
               {`, to be ${change.operation}d, `}
-              <Lasting since={change.since} />
+              <TimeSince since={change.since} />
               {change.attempts > 0 && `, attempts: ${change.attempts}`}
               {` (entry ${change.id})`}
             </>
@@ -83,7 +89,9 @@ export const PostingOverview = (props: PostingProps) => {
           </ul>
         )}
       </section>
-      {change !== undefined && view.actions.length > 0 && mayReview(visit) && <Decide {...props} entry={change.id} />}
+      {change !== undefined && view.actions.length > 0 && mayReview(visit) && (
+        <DecisionSection {...props} entry={change.id} />
+      )}
       {view.actions.length === 0 && mayReview(visit) && <EditJob visit={visit} view={view} />}
       {view.isRenewable && mayReview(visit) && <Renew visit={visit} view={view} />}
       <EditList visit={visit} view={view} />
@@ -319,7 +327,7 @@ const Neighbouring = ({ visit: { prefix }, view: { group, neighbours } }: { visi
   );
 
 /** A record that could not be read has no posting. */
-const addressOf = ({ id, feed, key, kind }: Neighbour, group: string): string =>
+const addressOf = ({ id, feed, key, kind }: NeighbouringEntry, group: string): string =>
   key === null || kind === 'unreadable' || kind === 'duplicate'
     ? pageAddress.entry(id)
     : pageAddress.posting(feed, key, group);
@@ -374,7 +382,7 @@ export const RecordPage = ({ visit, record, placed, refused, reason }: RecordPro
         <dd>
           <strong>{record.discarded ? `discarded, ${record.kind}` : record.kind}</strong>
           {', '}
-          <Lasting since={record.since} />
+          <TimeSince since={record.since} />
           {` (entry ${record.id})`}
         </dd>
         <dt>Records in the last pull</dt>
@@ -427,7 +435,7 @@ export const RecordPage = ({ visit, record, placed, refused, reason }: RecordPro
 // shown as their escapes, as in a terminal.
 
 /** @param mark marked wherever the text contains it; the whole text, if it is empty or the text is this */
-const ShownText = ({ shown, mark }: { shown: Shown; mark?: string | undefined }) => (
+const ShownText = ({ shown, mark }: { shown: TextBeginning; mark?: string | undefined }) => (
   <>
     <span class="text">
       {mark === undefined ? terminalText(shown.text) : marked(terminalText(shown.text), terminalText(mark))}

@@ -6,7 +6,7 @@ import type { FeedName, PostingKey } from '../../../posting/identifiers.ts';
 import type { Fields, Problem } from '../../../posting/posting.ts';
 import { type FoundPosting, findPosting } from '../../../review/describe-history.ts';
 import { actionsOfChange } from '../../../review/entry-facts.ts';
-import { readHere } from '../../../review/health/configured-policy.ts';
+import { readConfiguredHere } from '../../../review/health/configured-policy.ts';
 import { type EditBase, editableIn } from '../../../review/plan-edit.ts';
 import { tokenOfPosting } from '../../../review/seen.ts';
 import type { App } from '../../../runtime/app.ts';
@@ -38,8 +38,8 @@ export interface EditableField {
 
 export interface ShownField {
   readonly name: string;
-  readonly desired: Shown | undefined;
-  readonly site: Shown | undefined;
+  readonly desired: TextBeginning | undefined;
+  readonly site: TextBeginning | undefined;
   readonly differs: boolean;
   readonly problems: readonly Problem[];
 }
@@ -48,8 +48,8 @@ export interface ShownExchange {
   readonly at: Date;
   readonly operation: string;
   readonly kind: string;
-  readonly request: { readonly line: string; readonly body: Shown } | undefined;
-  readonly response: { readonly line: string; readonly body: Shown } | undefined;
+  readonly request: { readonly line: string; readonly body: TextBeginning } | undefined;
+  readonly response: { readonly line: string; readonly body: TextBeginning } | undefined;
 }
 
 /** The editor: absent if the posting can't be edited now. */
@@ -76,9 +76,9 @@ export interface PostingView extends FoundPosting {
   /** Why it can't be edited now. */
   readonly notEditable: string | undefined;
   readonly exchanges: readonly ShownExchange[];
-  readonly detail: { readonly at: Date; readonly text: Shown } | undefined;
+  readonly detail: { readonly at: Date; readonly text: TextBeginning } | undefined;
   /** The beginning of its record, if it was kept. */
-  readonly record: Shown | undefined;
+  readonly record: TextBeginning | undefined;
   /** The value in it that was rejected. */
   readonly marked: string | undefined;
   readonly group: string | undefined;
@@ -123,7 +123,7 @@ export async function readPosting(app: App, at: PostingAddress, sent: RefusedEdi
       app.config.feeds.get(feed)?.expireAfterDays !== undefined &&
       (story.live !== undefined || story.expiry !== undefined),
     version: tokenOfPosting(story),
-    actions: change === undefined ? [] : actionsOfChange(change, await readHere(app.db, app.config)),
+    actions: change === undefined ? [] : actionsOfChange(change, await readConfiguredHere(app.db, app.config)),
     fields: fieldDifferences(change?.fields, story.live?.fields, createOnly).map((field) =>
       shownField(field, problems, room),
     ),
@@ -237,7 +237,7 @@ export interface PostingProps {
 
 // Keeps a page small whatever a feed or site has written: texts are shown from their beginning until the room is used up.
 
-export interface Shown {
+export interface TextBeginning {
   readonly text: string;
   /** How many characters of it are not shown. */
   readonly left: number;
@@ -245,7 +245,7 @@ export interface Shown {
 
 interface Room {
   /** At most `most` characters of the text. */
-  take(text: string, most: number): Shown;
+  take(text: string, most: number): TextBeginning;
   /** The whole text, if it is short enough and there is room for it. */
   whole(text: string, most: number): string | undefined;
 }
@@ -256,7 +256,7 @@ const sizeOf = (text: string): number => Buffer.byteLength(text) + 5 * (text.mat
 /** @param bytes for all texts together, as HTML has them */
 export function pageRoom(bytes: number): Room {
   let left = bytes;
-  const take = (text: string, most: number): Shown => {
+  const take = (text: string, most: number): TextBeginning => {
     let shown = text.slice(0, Math.min(most, Math.max(left, 0)));
     while (sizeOf(shown) > left && shown.length > 0) shown = shown.slice(0, shown.length >> 1);
     // No half of a pair.

@@ -1,7 +1,7 @@
 // The forms that decide on many entries. What was shown is what they act on; otherwise the page comes back with what is there now.
 import { type ActInput, actOnReview } from '../../../operations/decisions.ts';
 import { OperationRefused } from '../../../operations/operation.ts';
-import { asksToConfirm, effectOn, questionOf, whyNoRule } from '../../../plan/allowed.ts';
+import { asksToConfirm, effectOnState, questionOf, whyNoRule } from '../../../plan/allowed.ts';
 import { type Message, plural, textOf } from '../../../plan/message.ts';
 import { previewBulk, whyTooMany } from '../../../review/bulk/start-bulk.ts';
 import { countByKind, describeSelected, type LeftAlone } from '../../../review/describe-selected.ts';
@@ -13,9 +13,9 @@ import type { SelectedCount } from '../../../store/review/review-totals.ts';
 import { pageAddress, type ReviewSelection } from '../parts/addresses.ts';
 import { Layout, mayReview, PostForm, type Visit } from '../parts/layout.tsx';
 import { askedBy, type PageContext, type PageVisit } from '../parts/page.tsx';
-import { sentence, Told } from '../parts/parts.tsx';
+import { NoticeText, sentence } from '../parts/parts.tsx';
 import type { Form } from '../parts/read-form.ts';
-import { EVERY_FEED, type Typed } from './decision-form.tsx';
+import { EVERY_FEED, type TypedDecision } from './decision-form.tsx';
 import { Entries, readEntriesPage } from './entries.tsx';
 import {
   boundToChosen,
@@ -54,7 +54,7 @@ function filterOf({ input: { kind, discarded: _, ...filter } }: ReadSelection, i
 }
 
 /** The form of a list of entries. */
-export async function decide(context: PageContext, sent: Sent) {
+export async function decisionsPage(context: PageContext, sent: Sent) {
   const { form, visit } = sent;
   const selection = await readSelection(context.app, (name) => form.one(name));
   const action = readAction(form.one('action'));
@@ -75,7 +75,12 @@ export async function decide(context: PageContext, sent: Sent) {
   });
 }
 
-function boundEdit(form: Form, chosen: ReturnType<typeof readChosen>, typed: Typed, filter: ActInput['filter']) {
+function boundEdit(
+  form: Form,
+  chosen: ReturnType<typeof readChosen>,
+  typed: TypedDecision,
+  filter: ActInput['filter'],
+) {
   if (chosen.length > 0) return { ...boundToChosen(chosen), all_feeds: typed.feed === EVERY_FEED };
   const { feed, ...bound } = { feed: undefined, ...readEditOfFeed(form, typed) };
   return { ...bound, filter: feed === undefined ? filter : { ...filter, feed } };
@@ -167,7 +172,7 @@ const Confirm = (props: ConfirmProps) => {
     <Layout title={`${doIt} ${plural(total, noun, nouns)}?`} visit={visit} section="review">
       {refused !== undefined && (
         <p role="alert" class="notice bad text">
-          <Told notice={{ messages: about === undefined ? [] : [about], text: refused }} prefix={visit.prefix} />
+          <NoticeText notice={{ messages: about === undefined ? [] : [about], text: refused }} prefix={visit.prefix} />
         </p>
       )}
       {total === 0 ? (
@@ -176,7 +181,7 @@ const Confirm = (props: ConfirmProps) => {
         <>
           <ul>
             {kindsOf(chosen).map(([kind, n]) => (
-              <li>{`${n} ${kind.replace('_', ' ')}: ${effectOn(action, kind)?.many}`}</li>
+              <li>{`${n} ${kind.replace('_', ' ')}: ${effectOnState(action, kind)?.many}`}</li>
             ))}
           </ul>
           <ul class="quiet">

@@ -12,12 +12,12 @@ import type { SelectedAction } from '../../../store/review/bulk-actions.ts';
 import { MOST_FOUND } from '../../../store/review/found-entries.ts';
 import { pageAddress, type ReviewSelection } from '../parts/addresses.ts';
 import type { Visit } from '../parts/layout.tsx';
-import { AnswerFirst } from '../parts/pairs.tsx';
+import { LinkToRekeyComparison } from '../parts/pairs.tsx';
 import { Columns } from '../parts/parts.tsx';
 import { canHaveRule } from './selection.tsx';
 
 /** What a person has typed. */
-export interface Typed {
+export interface TypedDecision {
   readonly field: string;
   readonly value: string;
   readonly remove: boolean;
@@ -41,7 +41,7 @@ export interface DecisionProps {
   readonly counts: SelectionOffers;
   /** What the sites of the feeds accept as states, by the name of the field. */
   readonly states: ReadonlyMap<string, readonly string[]>;
-  readonly typed?: Typed | undefined;
+  readonly typed?: TypedDecision | undefined;
   /** The edit that was just asked for would leave entries rejected: a person may insist on it. */
   readonly mayInsist?: boolean | undefined;
 }
@@ -61,7 +61,7 @@ export const DecisionForm = (props: DecisionProps) => {
     <section class="panel" aria-labelledby="decide-heading">
       <h2 id="decide-heading">Decide</h2>
       {counts.inQuestion.map((feed) => (
-        <AnswerFirst visit={visit} feed={feed} />
+        <LinkToRekeyComparison visit={visit} feed={feed} />
       ))}
       <p class="hint">
         {counts.more

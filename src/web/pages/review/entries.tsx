@@ -22,8 +22,8 @@ import { foldReviewCounts } from '../../../store/review/review-totals.ts';
 import { decodeCursor, encodeCursor } from '../../web-env.ts';
 import { pageAddress, type ReviewSelection } from '../parts/addresses.ts';
 import { Layout, mayReview, PostForm, type Visit } from '../parts/layout.tsx';
-import { Lasting, Pager, StackedTable, When } from '../parts/parts.tsx';
-import { DecisionForm, type Typed } from './decision-form.tsx';
+import { Pager, StackedTable, TimeSince, When } from '../parts/parts.tsx';
+import { DecisionForm, type TypedDecision } from './decision-form.tsx';
 import { FilterForm } from './filter-form.tsx';
 import { RulesOfGroup } from './groups.tsx';
 import { writeChosen } from './read-decision.ts';
@@ -44,7 +44,7 @@ export interface EntriesProps {
   /** Why the action that was just asked for was not done. */
   readonly refused?: string | undefined;
   /** What was typed for it. */
-  readonly typed?: Typed | undefined;
+  readonly typed?: TypedDecision | undefined;
   readonly mayInsist?: boolean | undefined;
 }
 
@@ -165,7 +165,7 @@ const Facts = ({ group, discarded }: { group: ListedGroup; discarded: boolean })
     <strong>{plural(group.count, 'entry', 'entries')}</strong>
     {!discarded && <span class={`trend ${group.trend}`}>{TREND_WORDS[group.trend]}</span>}
     <span>
-      <Lasting since={group.firstSeen} />
+      <TimeSince since={group.firstSeen} />
     </span>
     <span>
       newest <When at={group.lastSeen} />

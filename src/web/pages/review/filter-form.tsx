@@ -15,13 +15,13 @@ const AGES = ['1h', '12h', '1d', '3d', '7d', '30d'];
 
 /** Folded where the form would push the entries off the first screen: see `details.filters` in the styles. */
 export const FilterForm = (props: FilterFormProps) => (
-  <Folded chosen={chosenOf(props.texts)}>
+  <FoldedFilter chosen={chosenOf(props.texts)}>
     <Fields {...props} />
-  </Folded>
+  </FoldedFilter>
 );
 
 /** The form of a filter, with what was chosen as the line that is left of it while it is folded. */
-export const Folded = ({ chosen, children }: { chosen: readonly string[]; children: Child }) => (
+export const FoldedFilter = ({ chosen, children }: { chosen: readonly string[]; children: Child }) => (
   <details class="filters">
     <summary>{chosen.length === 0 ? 'Filter' : `Filter: ${chosen.join(', ')}`}</summary>
     {children}

@@ -9,7 +9,7 @@ import type { GroupTotals } from '../../../store/review/review-groups.ts';
 import type { ListedRule } from '../../../store/review/rules.ts';
 import { pageAddress, type ReviewSelection } from '../parts/addresses.ts';
 import { Layout, mayReview, PostForm, type Visit } from '../parts/layout.tsx';
-import { Lasting, StackedTable, When } from '../parts/parts.tsx';
+import { StackedTable, TimeSince, When } from '../parts/parts.tsx';
 import { FilterForm } from './filter-form.tsx';
 import { SelectionFields } from './selection.tsx';
 
@@ -101,7 +101,7 @@ const Group = ({ group, texts, prefix }: { group: ListedGroup; texts: ReviewSele
         <strong>{`${count} ${kind.replace('_', ' ')}`}</strong>
         {texts.discarded !== 'true' && <span class={`trend ${trend}`}>{TREND_WORDS[trend]}</span>}
         <span>
-          <Lasting since={firstSeen} />
+          <TimeSince since={firstSeen} />
         </span>
         <span>
           newest <When at={lastSeen} />

@@ -7,7 +7,7 @@ import { readValueTable } from '../../../review/value-table.ts';
 import { SELECTED_ACTIONS, type SelectedAction } from '../../../store/review/bulk-actions.ts';
 import { ProblemError } from '../../problem.ts';
 import type { Form } from '../parts/read-form.ts';
-import { EVERY_FEED, type Typed } from './decision-form.tsx';
+import { EVERY_FEED, type TypedDecision } from './decision-form.tsx';
 
 export const malformed = (where: string, message: string): ProblemError =>
   new ProblemError({ status: 400, detail: `${where} ${message}`, faults: [{ where, message }] });
@@ -60,7 +60,7 @@ export function readBound(form: Form, suffix = ''): Pick<ActInput, 'expected' | 
 }
 
 /** The feed whose entries are edited, and how many the page counted: of all that are selected, if it has no choice or all are meant. */
-export function readEditOfFeed(form: Form, { feed }: Pick<Typed, 'feed'>) {
+export function readEditOfFeed(form: Form, { feed }: Pick<TypedDecision, 'feed'>) {
   if (feed === '' || feed === EVERY_FEED) return { ...readBound(form, '-edit'), all_feeds: feed === EVERY_FEED };
   return { ...readBound(form, `-edit.${feed}`), feed: feed as FeedName };
 }
@@ -72,7 +72,7 @@ export function readReason(form: Form): string | undefined {
   return reason === '' ? undefined : reason;
 }
 
-export function readTyped(form: Form): Typed {
+export function readTyped(form: Form): TypedDecision {
   const values = new Map<string, string>();
   for (const at of form.namesAfter('old-')) {
     const to = form.one(`new-${at}`) ?? '';
@@ -91,7 +91,7 @@ export function readTyped(form: Form): Typed {
 }
 
 /** Either one value for all entries, or a new value for some of the old ones. */
-export function editFrom({ field, value, remove, values, table }: Typed): ActInput['edit'] {
+export function editFrom({ field, value, remove, values, table }: TypedDecision): ActInput['edit'] {
   if (!fieldName.safeParse(field).success) throw malformed('field', 'must be the name of a field of the site');
   const replaces = values.size > 0 || table !== '';
   if ([replaces, value !== '', remove].filter(Boolean).length > 1) {

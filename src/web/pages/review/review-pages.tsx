@@ -30,7 +30,7 @@ import { Layout, mayReview, PostForm, type Visit } from '../parts/layout.tsx';
 import { actOnForm, askedBy, operationForm, type PageContext, readInput, showPage } from '../parts/page.tsx';
 import { Alert, StackedTable, When } from '../parts/parts.tsx';
 import { expectValue, type Form } from '../parts/read-form.ts';
-import { confirmPage, decide, decideConfirmed } from './decide.tsx';
+import { confirmPage, decideConfirmed, decisionsPage } from './decide.tsx';
 import { choices, Entries, readEntriesPage } from './entries.tsx';
 import { Groups, Rules } from './groups.tsx';
 import { readSelection } from './selection.tsx';
@@ -71,7 +71,7 @@ export function reviewPages(context: PageContext): Hono<WebEnv> {
   );
   pages.post(
     '/review/entries',
-    actOnForm('review', (sent) => decide(context, sent)),
+    actOnForm('review', (sent) => decisionsPage(context, sent)),
   );
   pages.get(
     '/review/confirm',

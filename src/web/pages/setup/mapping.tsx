@@ -1,11 +1,17 @@
 // The second step: what the feed was recognised as, what its records become, and where each field of the site comes from.
-import { type FieldChoice, fieldChoiceOf, fieldsOfDraft, STEPS, settingsOfDraft } from '../../../config/feed-draft.ts';
+import {
+  DRAFT_STEPS,
+  type FieldChoice,
+  fieldChoiceOf,
+  fieldsOfDraft,
+  settingsOfDraft,
+} from '../../../config/feed-draft.ts';
 import type { RecognisedFeed, TriedFeed } from '../../../operations/feed-setup.ts';
 import { plural } from '../../../plan/message.ts';
 import { htmlToText } from '../../../posting/markup.ts';
 import { pageAddress } from '../parts/addresses.ts';
 import { Csrf, Layout, type Visit } from '../parts/layout.tsx';
-import { allowsShortRows, PLACE_USES, type SetupDraft, tableText, WRITTEN } from './read-draft.ts';
+import { allowsShortRows, PLACE_USES, type SetupDraft, TEXT_AS_WRITTEN, tableText } from './read-draft.ts';
 import { Steps, TrialFindings } from './source.tsx';
 
 interface MappingProps {
@@ -223,7 +229,7 @@ const KeyChoice = ({ draft, tried }: { draft: SetupDraft; tried: TriedFeed }) =>
       <legend>Key</legend>
       <label for="key">What identifies a posting, and never changes</label>
       <select id="key" name="key">
-        <option value={WRITTEN} selected>
+        <option value={TEXT_AS_WRITTEN} selected>
           {tried.key.length === 0
             ? 'as it is written'
             : `${tried.key.join(' and ')}${isOwn ? '' : ', as the preset says'}`}
@@ -263,7 +269,7 @@ const PlacesChoice = ({ draft, tried }: { draft: SetupDraft; tried: TriedFeed })
           <label for="places-use">If a posting names several</label>
           <select id="places-use" name="places.use">
             {written.places === null && (
-              <option value={WRITTEN} selected>
+              <option value={TEXT_AS_WRITTEN} selected>
                 as it is written: nothing is done
               </option>
             )}
@@ -281,7 +287,7 @@ const PlacesChoice = ({ draft, tried }: { draft: SetupDraft; tried: TriedFeed })
           <label for="places-path">Where the places are</label>
           <select id="places-path" name="places.path">
             {hasOwn ? (
-              <option value={WRITTEN} selected>
+              <option value={TEXT_AS_WRITTEN} selected>
                 {[path].flat().join(' and ')}
               </option>
             ) : (
@@ -338,7 +344,7 @@ const FieldSet = ({ field, draft, tried }: { field: string; draft: SetupDraft; t
           <label for={id('from')}>From</label>
           <select id={id('from')} name={`from.${field}`}>
             {choice.kind === 'written' && (
-              <option value={WRITTEN} selected>
+              <option value={TEXT_AS_WRITTEN} selected>
                 {`as it is written: ${found?.from ?? 'in the text'}`}
               </option>
             )}
@@ -355,7 +361,7 @@ const FieldSet = ({ field, draft, tried }: { field: string; draft: SetupDraft; t
         <p>
           <label for={id('step')}>Made into</label>
           <select id={id('step')} name={`step.${field}`}>
-            {Object.entries(STEPS).map(([name, words]) => (
+            {Object.entries(DRAFT_STEPS).map(([name, words]) => (
               <option value={name} selected={name === step}>
                 {words}
               </option>

@@ -1,6 +1,6 @@
 // Reads what the forms of a feed's setup say: its draft, and the changes of single settings.
 import type { DraftEdit, FieldChoice, FieldStepChoice, StepName } from '../../../config/feed-draft.ts';
-import { editDraft, fieldChoiceOf, STEPS, settingsOfDraft } from '../../../config/feed-draft.ts';
+import { DRAFT_STEPS, editDraft, fieldChoiceOf, settingsOfDraft } from '../../../config/feed-draft.ts';
 import { AS_CRON, BY_HAND, cronOfChoice, scheduleChoiceOf } from '../../../config/schedule-choice.ts';
 import { CREDENTIAL_FORMS } from '../../../config/schema/credentials-schema.ts';
 import { UPLOADED_FILE } from '../../../feed/source/sources.ts';
@@ -47,8 +47,8 @@ export const PLACE_USES = {
 
 /** `undefined`: as it is written. A text: what is wrong with the form. */
 function placesIn(form: Form, text: string): { readonly places: object | undefined } | string | undefined {
-  const use = form.one('places.use') ?? WRITTEN;
-  if (use === WRITTEN) return undefined;
+  const use = form.one('places.use') ?? TEXT_AS_WRITTEN;
+  if (use === TEXT_AS_WRITTEN) return undefined;
   if (use === 'format') return { places: undefined };
   if (!Object.hasOwn(PLACE_USES, use)) return `there is no choice ${use} for postings in several places`;
   const { split: former, ...present } = Object(settingsOfDraft(text).places) as Readonly<Record<string, unknown>>;
@@ -56,7 +56,7 @@ function placesIn(form: Form, text: string): { readonly places: object | undefin
   const typed = form.one('places.split') ?? '';
   // A browser leaves line breaks out of what it shows.
   const split = typed === withoutBreaks(former) ? former : typed;
-  const used = path === WRITTEN ? present.path : path;
+  const used = path === TEXT_AS_WRITTEN ? present.path : path;
   if (used === undefined || used === '') return 'choose where the places of a posting are';
   return { places: { ...present, path: used, ...(split === '' || split === undefined ? {} : { split }), use } };
 }
@@ -65,12 +65,12 @@ const withoutBreaks = (text: unknown): string => (typeof text === 'string' ? tex
 
 /** `undefined`: as it is written. */
 function keyIn(form: Form, text: string): readonly string[] | undefined {
-  const first = form.one('key') ?? WRITTEN;
+  const first = form.one('key') ?? TEXT_AS_WRITTEN;
   const second = form.one('second_key') ?? '';
   const { key, format } = settingsOfDraft(text);
   const present = [key ?? Object(format).key ?? []].flat().filter((path) => typeof path === 'string');
-  if (second === '') return first === WRITTEN ? undefined : [first];
-  const paths = first === WRITTEN ? present : [first];
+  if (second === '') return first === TEXT_AS_WRITTEN ? undefined : [first];
+  const paths = first === TEXT_AS_WRITTEN ? present : [first];
   return paths.length === 0 ? undefined : [...new Set([...paths, second])];
 }
 
@@ -91,7 +91,7 @@ export function draftWithRows(form: Form, text: string): string {
 }
 
 /** The value of a choice that leaves the text as it is. */
-export const WRITTEN = 'written';
+export const TEXT_AS_WRITTEN = 'written';
 
 const ADDED: FieldChoice = { kind: 'value', text: '' };
 
@@ -99,16 +99,16 @@ async function choiceIn(form: Form, field: string, text: string): Promise<FieldC
   const inserted = form.one(`insert.${field}`) ?? '';
   const typed = form.one(`text.${field}`) ?? '';
   // Whoever adds a path means a text with paths, whatever was chosen before.
-  const from = inserted === '' ? (form.one(`from.${field}`) ?? WRITTEN) : 'template';
+  const from = inserted === '' ? (form.one(`from.${field}`) ?? TEXT_AS_WRITTEN) : 'template';
   const written = inserted === '' ? typed : `${typed}${/\S$/.test(typed) ? ' ' : ''}{${inserted}}`;
   if (from === 'none') return { kind: from };
   const unused = inserted === '' ? unusedIn(form, field, text) : undefined;
-  if (from === 'format' || from === WRITTEN) return unused ?? { kind: from };
+  if (from === 'format' || from === TEXT_AS_WRITTEN) return unused ?? { kind: from };
   if (from === 'value')
     return written === '' ? 'write the text that all postings get' : { kind: 'value', text: written };
   if (from === 'template' && written === '') return 'write the template, with paths in braces: {city}, {state}';
   const step = form.one(`step.${field}`) ?? 'none';
-  if (!Object.hasOwn(STEPS, step)) return `there is no transform ${step}`;
+  if (!Object.hasOwn(DRAFT_STEPS, step)) return `there is no transform ${step}`;
   const otherwise = form.one(`default.${field}`) ?? '';
   const table = step === 'table' ? await tableIn(form, field) : undefined;
   if (typeof table === 'string') return table;
