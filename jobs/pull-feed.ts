@@ -125,9 +125,9 @@ async function readAndMerge(
     (await anyDetailDue(db, setup)) ||
     (await anyExpiryDue(db, feed, setup.expireAfterDays)) ||
     (await anyDateDue(db, setup));
-  // The marks of a source may stay as they are although it has changed: some are those of its newest posting.
-  const mayBeUnread = state?.isReadDaily === true || kindOf(source.from).hasOwnVersions === true;
-  const version = isDue || !mayBeUnread ? undefined : state?.version;
+  // Some sources derive their ETag or Last-Modified from the newest posting only, so "not modified" may hide a change.
+  const mayAnswerNotModified = state?.isReadDaily === true || kindOf(source.from).hasOwnVersions === true;
+  const version = isDue || !mayAnswerNotModified ? undefined : state?.version;
   const request = requestDigest(source, setup);
   const opened = await openFeed(source, { version, request, signal, limiter, clock, network, uploads });
   if (opened.kind === 'failed') return inBriefSlot(signal, () => fail(db, pull, opened.message, opened.bytes));

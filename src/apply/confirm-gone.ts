@@ -1,7 +1,7 @@
 // Double-checks a site that says "no such job": at a wrong address it would say so of every job. Reads the job of a write that was
 // answered with a redirect.
 import { compareShown, showsOwnForm } from '../plan/compare-shown.ts';
-import { type Message, messageOf, plural } from '../plan/message.ts';
+import { type Message, messageOf, plural, textOf } from '../plan/message.ts';
 import { fieldOf, meansTheSame, referenceForm, typeOf } from '../plan/same-meaning.ts';
 import type { SiteJobId } from '../posting/identifiers.ts';
 import { isReworded } from '../site/contradiction.ts';
@@ -61,8 +61,9 @@ export async function confirmGone(
 }
 
 /**
- * The outcome that the job shows of a write that was answered with a redirect; without change if it does not show that the write was done:
- * the redirect may be a refusal.
+ * The outcome that the job shows of a write that was answered with a redirect, which may also be a refusal. A job that is not shown proves
+ * nothing: it may be hidden from whoever changed it, or from a token that is no longer valid. If it was deleted, the next try is answered
+ * so.
  */
 async function readRedirected(
   outcome: Outcome,
@@ -73,31 +74,34 @@ async function readRedirected(
   const { request } = attempt;
   const mayTell = outcome.kind === 'unknown' || outcome.kind === 'misconfigured';
   if (!mayTell || outcome.perhapsDone !== true || request.kind === 'create') return outcome;
+  const unknown = (what: string): Outcome => ({
+    kind: 'unknown',
+    message: `${textOf(outcome.message)}, ${what}`,
+  });
   try {
     const shown = await showJob(siteContext, request.siteJobId, signal);
-    if (shown === undefined || statesDeletion(shown)) return { kind: 'gone' };
+    if (shown === undefined) return unknown(`and shows no job ${request.siteJobId}: it may be deleted or hidden`);
+    // Moderators remove jobs, too, and show them again.
+    if (statesDeletion(shown) && request.kind === 'delete') return { kind: 'gone' };
     if (await showsUpdate(shown, attempt, siteContext, outcome.kind === 'unknown'))
       return { kind: 'accepted', isRead: true };
     if (outcome.kind === 'misconfigured') return outcome;
-    return {
-      kind: 'unknown',
-      message: `${outcome.message}, but job ${request.siteJobId} does not show that it was done`,
-    };
+    return unknown(`but job ${request.siteJobId} does not show that it was done`);
   } catch {
     return outcome;
   }
 }
 
 /**
- * Whether the job has what the update set: each field shows it, as the site may have rewritten it, and not what it showed before. Of fields
- * that the job does not show, another one that has changed tells.
- * @param isLikely then what the job does not show needs no proof, and a value that the site may have made of the former one as well is enough.
+ * Whether the job has what the update set: each field shows it, as the site may have rewritten it, and not what it showed before.
+ * @param isOfJob the redirect leads to the job: then it may leave out fields if another one has visibly changed, and show a value that only
+ *   resembles what was sent.
  */
 async function showsUpdate(
   shown: SiteJob,
   { request, before, forms }: Attempt,
   { db, site, policy: { places, referenceField } }: SiteContext,
-  isLikely: boolean,
+  isOfJob: boolean,
 ): Promise<boolean> {
   if (request.kind !== 'update') return false;
   const { fields, types } = withRevealedFields(shown);
@@ -114,9 +118,9 @@ async function showsUpdate(
     shows(name, value) ||
     (showsForm(name) && meansTheSame(value, fieldOf(before ?? {}, name))) ||
     (isFormer(name)
-      ? isLikely && referenceForm(value) === referenceForm(saysOf(name))
-      : !changed.includes(name) || isReworded(value, saysOf(name)));
-  return seen.every(isSet) && (isLikely || hidden.length === 0 || seen.some(([name]) => !isFormer(name)));
+      ? isOfJob && referenceForm(value) === referenceForm(saysOf(name))
+      : !changed.includes(name) || (isOfJob && isReworded(value, saysOf(name))));
+  return seen.every(isSet) && (hidden.length === 0 || (isOfJob && seen.some(([name]) => !isFormer(name))));
 }
 
 /** Whether a job that no posting has is really gone: at a wrong address it would stay on the site for good, and nobody would know. */

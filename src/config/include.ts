@@ -72,11 +72,23 @@ export async function readFeedFiles(
     include,
     feedFiles: new Map(files.map(({ name, file }) => [name, file])),
     fileAddresses: new Map(settings.map(([name, own]) => [name, requestedAddresses(own)])),
-    fileDigests: new Map(settings.map(([name, own]) => [name, hash('sha256', serialize(own))])),
+    fileDigests: new Map(settings.map(([name, own]) => [name, digestOf(own)])),
     sources: include === undefined && draft === undefined ? undefined : sources,
     complaints,
     unreadable: new Set([...sources].flatMap(([name, own]) => ('unreadable' in own ? [`feeds.${name}`] : []))),
   };
+}
+
+/** An alias may repeat what it is part of, which JSON can't. */
+const digestOf = (settings: unknown): string => hash('sha256', serialize(settings));
+
+/** The digest of the settings that a feed's file has by now, as in `fileDigests`; `undefined`: it can't be read. */
+export async function digestFeedFile(file: string): Promise<string | undefined> {
+  try {
+    return digestOf(toData(parseYaml(file, await readText(file))));
+  } catch {
+    return undefined;
+  }
 }
 
 /** Settings of a feed, and of its own format, whose addresses are requested. Others, such as a constant, are only sent to the site. */

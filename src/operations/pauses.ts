@@ -138,7 +138,7 @@ export const pauseSending = operation({
 export const stillOutput = z
   .array(noticeOutput)
   .describe(
-    'What stops all the same: other pauses, of people or of the program, and undos since which a feed is not pulled.',
+    'What still prevents pulling or sending: other pauses, of people or of the program, and undos since which a feed is not pulled.',
   );
 
 const endedOutput = z

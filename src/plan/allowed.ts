@@ -410,7 +410,7 @@ function ofState(operation: ReviewOperation, entry: ActionableEntry): Message {
         ],
       );
     case 'held':
-      // Whoever wanted to do something else must not delete a job unawares.
+      // Nobody who wanted to edit or resend a posting may delete its job by mistake.
       return messageOf(
         'it is held',
         instead.map((action) => ({ words: action.effect, action })),

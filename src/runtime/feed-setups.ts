@@ -2,6 +2,7 @@
 import { type Config, type FeedConfig, namedFeeds, type SiteConfig } from '../config/config.ts';
 import { configDigests, sourceDigest } from '../config/config-digests.ts';
 import { type Complaint, ConfigError, complaintLine } from '../config/config-error.ts';
+import { digestFeedFile } from '../config/include.ts';
 import { placesOf } from '../config/load-us-states.ts';
 import { detailReading } from '../feed/detail-record.ts';
 import { credentialsMask, kindOf } from '../feed/source/sources.ts';
@@ -106,23 +107,21 @@ function setupOf(feed: FeedConfig, config: Config, configured: ReadonlySet<FeedN
       minRecords: feed.minRecords,
       configured,
       checkedAddresses: web.privateSources ? undefined : fileAddresses.get(feed.name),
-      file: file === undefined ? undefined : { path: file, isAsRead: () => isFeedAsRead(feed.name, config) },
+      file: file === undefined ? undefined : { path: file, isAsRead: () => isFeedAsRead(feed.name, file, config) },
     };
   } catch (error) {
     return error instanceof ConfigError ? error.message : `feeds.${feed.name}.fields: ${(error as Error).message}`;
   }
 }
 
-/** Whether the feed's file has the settings that the configuration has of it, or others that do the same. */
-async function isFeedAsRead(feed: FeedName, config: Config): Promise<boolean> {
+/** Whether the feed's file still has the settings that the configuration has of it, or others with the same effect. */
+async function isFeedAsRead(feed: FeedName, file: string, config: Config): Promise<boolean> {
+  // A changed look-up table does not count: it is read again only when somebody asks for that.
+  if ((await digestFeedFile(file)) === config.fileDigests.get(feed)) return true;
   const digestOf = ({ feeds }: Config) => configDigests({ feeds, sites: new Map(), alerts: new Map() })[`feed ${feed}`];
   try {
     const present = await readConfig({ config: config.path });
-    // A look-up table that has changed is no reason: only whoever asks for it has it read again.
-    return (
-      present.fileDigests.get(feed) === config.fileDigests.get(feed) ||
-      (present.feeds.has(feed) && digestOf(present) === digestOf(config))
-    );
+    return present.feeds.has(feed) && digestOf(present) === digestOf(config);
   } catch (error) {
     if (error instanceof ConfigError) return false;
     throw error;

@@ -52,6 +52,8 @@ interface FieldPattern {
   readonly suits: (facts: PathFacts) => boolean;
   /** Other names, if no path has one of these; by default those that contain one of the first four. */
   readonly like?: RegExp;
+  /** A text under one of these other names must not be the same in all records: then it is the company's. */
+  readonly differs?: true;
 }
 
 const URL_TEXT = /^https?:\/\/\S+$/i;
@@ -111,12 +113,14 @@ const PATTERNS = {
       'applyurl applicationurl applylink url joburl jobdetailurl detailurl detailsurl link joblink absoluteurl hostedurl posturl positionuri publicurl canonicalurl href uri webaddress website applyuri apply referenceurl',
     suits: isAddress,
     like: /^(?!.*(?:admin|api|avatar|brand|company|edit|employer|feed|icon|image|img|internal|logo|map|photo|picture|pixel|privacy|self|share|social|terms|track|video)).*(?:href|link|path|uri|url)$/,
+    differs: true,
   },
   'contact-email-address': {
     names: 'email applyemail applicationemail applytoemail contactemail emailaddress contact mail recruiteremail',
     suits: ({ texts }: PathFacts) => mostly(texts, (text) => /^(?:mailto:)?[^\s@]+@[^\s@]+\.[^\s@]+$/i.test(text)),
-    // Those of the people who only work on it are not for applicants.
+    // Addresses of the people who manage the posting are not for applicants.
     like: /^(?!.*(?:approv|creat|hr|manager|modif|owner|updat)).*email/,
+    differs: true,
   },
 } as const satisfies Readonly<Record<string, FieldPattern>>;
 
@@ -138,7 +142,7 @@ export function proposeMapping(trees: readonly RecordTree[], { isState, placeOf,
     return bestPath(all, names, (facts) => suits(facts) && also(facts));
   };
   const isTitle = ({ parent }: PathFacts) => !OTHERS.test(parent);
-  // What all records have in common is that of the list, or of a link.
+  // A text that all records have in common is the title of the list, or of a link.
   const differs = ({ texts }: PathFacts) => trees.length < 3 || new Set(texts).size > 1;
   const bestTitle = (also: (facts: PathFacts) => boolean) =>
     best('title', (facts) => isTitle(facts) && also(facts) && differs(facts)) ??
@@ -435,7 +439,10 @@ function bestPath(
   const isSimilar = (name: string) => pattern.like?.test(name) ?? similar.some((part) => name.includes(part));
   const ownName = ({ name, parent }: PathFacts) => (name === 'name' ? parent : name);
   return all
-    .filter((facts) => isSimilar(ownName(facts)) && suits(facts))
+    .filter(
+      (facts) =>
+        isSimilar(ownName(facts)) && suits(facts) && (pattern.differs !== true || new Set(facts.texts).size > 1),
+    )
     .sort((a, b) => b.share - a.share || a.name.length - b.name.length || a.depth - b.depth)[0];
 }
 

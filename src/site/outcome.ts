@@ -82,10 +82,11 @@ export const outcomeRules: readonly OutcomeRule[] = [
       redirectsOn(facts) && { kind: 'unknown', message: `${redirected(facts)}, as sites do after creating a job` },
   },
   {
-    answer: '302 or 303 to the page of the job, unless the job shows what was sent, or is gone',
+    answer: '302 or 303 to the page of the job',
     requests: updateOrDelete,
     outcome: 'unknown',
-    because: 'sites redirect so after a change: the job is read, and if it tells, this is `accepted` or `gone`',
+    because:
+      'sites do so after a change, or to refuse it: the job is read, and a change that it shows is `accepted`, a deletion `gone`',
     conclude: (facts) =>
       redirectsOn(facts) === 'job' && { kind: 'unknown', message: redirected(facts), perhapsDone: true },
   },

@@ -1,6 +1,6 @@
 // Files that people upload as feeds: through the API, the command line and pages; what a pull reads of them; and what must not happen.
 import { execFile } from 'node:child_process';
-import { mkdir, readFile, writeFile } from 'node:fs/promises';
+import { appendFile, mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { gzipSync } from 'node:zlib';
@@ -352,6 +352,11 @@ it('is read by a running process with the settings that it was saved with, or no
   expect(await runProgram(mirror, 'feeds', 'upload', 'paper', sample)).toMatchObject({ status: 0, errors: '' });
   expect(await mirror.sync('paper')).toMatchObject({ status: 'mirrored', created: 1, unchanged: 1 });
   expect((await mirror.siteJobs()).get('p2')).toMatchObject({ title: 'Caregiver' });
+  // A mistake elsewhere says nothing about the feed.
+  await writeFile(sample, feedXml(['p1', 'p2', 'p3'].map((key) => posting(key, { title: 'Nurse' }))));
+  expect(await runProgram(mirror, 'feeds', 'upload', 'paper', sample)).toMatchObject({ status: 0, errors: '' });
+  await appendFile(mirror.configPath, 'nonsense: 1\n');
+  expect(await mirror.sync('paper')).toMatchObject({ status: 'mirrored', created: 1, unchanged: 2 });
 });
 
 it('is kept for a feed whose settings somebody has to commit', async () => {

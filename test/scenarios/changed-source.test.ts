@@ -152,10 +152,10 @@ it('is read once a day whatever its marks say: they may be those of its newest p
   const sinceRead = (time: string) => mirror.query(`update feed_state set read_at = now() ${time}`);
   await mirror.sync();
   source.keys = ['b'];
-  await sinceRead(`- interval '23 hours'`);
+  await sinceRead(`- interval '22 hours'`);
   expect(await mirror.sync()).toMatchObject({ status: 'not_modified', seen: 2 });
   // An answer "not modified" is no reading.
-  await sinceRead(`- interval '25 hours'`);
+  await sinceRead(`- interval '24 hours'`);
   expect(await mirror.sync()).toMatchObject({ complete: true, seen: 1, deleted: 1 });
   expect(await mirror.sync()).toMatchObject({ status: 'not_modified' });
   source.keys = ['a', 'b'];

@@ -160,14 +160,15 @@ describe('a change answered with a redirect', () => {
   /** Keeps jobs, redirects every update and delete to this address, and does it or not. */
   async function openRedirecting() {
     const jobs = new Map<string, string>();
-    const does = { it: true, to: '/jobs', hides: /^$/ };
+    const does = { it: true, to: '/jobs', shows: (job: string): string | undefined => job };
     const open = await openOdd(({ method, url, body }) => {
       const id = /\d+/.exec(url)?.[0] ?? '';
       const fields = /<job>([\s\S]*)<\/job>/.exec(body)?.[1] ?? '';
       if (method === 'POST') return void jobs.set(String(jobs.size + 1), fields);
       const job = jobs.get(id);
       if (job === undefined) return [404];
-      if (method === 'GET') return [200, {}, `<job><id>${id}</id>${job.replace(does.hides, '')}</job>`];
+      const shown = does.shows(job);
+      if (method === 'GET') return shown === undefined ? [404] : [200, {}, `<job><id>${id}</id>${shown}</job>`];
       if (does.it && method === 'DELETE') jobs.delete(id);
       if (does.it && method === 'PUT') jobs.set(id, job.replace(/<title>[^<]*<\/title>/, fields));
       return [302, { location: does.to.replace('ID', id) }];
@@ -212,10 +213,31 @@ describe('a change answered with a redirect', () => {
       expect(message).toMatch(/redirects to .*, but job \d does not show that it was done/);
   });
 
-  it('to its job is done if the job does not show the field that was sent', async () => {
+  it('to its job is not done if the job does not show the field that was sent, as the redirect may be a refusal', async () => {
     const { open, does } = await openRedirecting();
-    Object.assign(does, { to: '/jobs/ID', hides: /<description>.*?<\/description>/gs });
+    const shows = (job: string) => job.replace(/<description>.*?<\/description>/gs, '');
+    Object.assign(does, { it: false, to: '/jobs/ID', shows });
     const changed = [posting('a', { description: 'Other' }), posting('b'), posting('c')];
-    expect(await open.syncOf(changed)).toMatchObject({ status: 'mirrored', updated: 1 });
+    expect(await open.syncOf(changed)).toMatchObject({ status: 'review', updated: 0, failed: 1 });
+  });
+
+  const HIDDEN = {
+    'is hidden until somebody has approved the change': () => undefined,
+    'is shown as removed, as moderators do': (job: string) => `${job}<status>Removed</status>`,
+  };
+  it.each(Object.entries(HIDDEN))('creates no second job of an update whose job %s', async (_, shows) => {
+    const { open, jobs, does } = await openRedirecting();
+    Object.assign(does, { to: '/jobs/ID', shows });
+    const changed = [posting('a', { title: 'Other' }), posting('b'), posting('c')];
+    expect(await open.syncOf(changed)).toMatchObject({ created: 0, deleted: 0 });
+    expect(jobs.size).toBe(3);
+  });
+
+  it('keeps the mapping of a job whose delete was refused so, and which is hidden from strangers', async () => {
+    const { open, jobs, does } = await openRedirecting();
+    Object.assign(does, { it: false, to: '/jobs/9', shows: () => undefined });
+    expect(await open.syncOf([posting('a'), posting('b')])).toMatchObject({ deleted: 0, failed_deletes: 1 });
+    expect(jobs.size).toBe(3);
+    expect(await (await open.app()).db.query('select from mapping')).toHaveLength(3);
   });
 });

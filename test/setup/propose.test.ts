@@ -321,6 +321,15 @@ describe('fields by the similarity of names', () => {
     expect((await propose(table)).fields).not.toHaveProperty('contact-email-address');
   });
 
+  it('no addresses of the company that all postings share, unless they are named as those of postings', async () => {
+    const record = { title: 'Nurse', state: 'TX', rss_link: 'https://a.example/rss', support_email: 's@a.example' };
+    const table = [1, 2, 3].map((id) => JSON.stringify({ id, ...record })).join('\n');
+    expect(Object.keys((await propose(table)).fields).filter((name) => name.startsWith('contact-'))).toEqual([]);
+    const { fields } = await propose(table.replaceAll('rss_link', 'apply_url').replaceAll('support_email', 'email'));
+    expect(fields).toMatchObject({ 'contact-web-address': { from: 'apply_url' } });
+    expect(fields).toHaveProperty('contact-email-address');
+  });
+
   it('records that have to be repaired', async () => {
     const job = (id: number) => `<job><id>${id}</id><title>Cook & Maid</title><state>TX</state></job>`;
     expect(await propose(`<jobs>${job(1)}${job(2)}</jobs>`)).toMatchObject({ lenient: true, key: 'id' });

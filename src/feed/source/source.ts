@@ -70,7 +70,7 @@ export interface UploadedDocument {
   readonly bytes: number;
   /** The database was restored from a backup that has it: a newer one may have been uploaded since. */
   readonly ofBackup?: boolean;
-  /** Whether the feed still has the settings with which it is read: others may have come with the file. Absent: it has. */
+  /** Whether the feed still has the settings with which it is read; new settings may have been saved together with the file. */
   fitsSettings?(): Promise<boolean>;
   readonly chunks: AsyncIterable<Buffer>;
 }

@@ -55,8 +55,8 @@ const OF_BACKUP =
   'if it is this one';
 
 const OTHER_SETTINGS =
-  'the uploaded file is not read: the settings of the feed have changed since this process read them, and it may have come with the new ones. A ' +
-  'process that runs takes them over within seconds, unless they are wrong';
+  'the uploaded file is not read: the settings of the feed have changed since this process read them, and the file may have been uploaded ' +
+  'for the new settings. A running process takes over new settings within seconds, unless there is a mistake in the configuration';
 
 /** Ends properly only with the last byte that was uploaded. */
 async function* wholeOf({ bytes, chunks }: UploadedDocument): AsyncGenerator<Buffer> {

@@ -140,7 +140,7 @@ function collect(tree: RecordTree, path: string, depth: number, paths: Set<strin
   if (depth >= MAX_DEPTH || path.length > MAX_PATH_CHARACTERS) return;
   for (const [name, child] of Object.entries(tree)) {
     if (name === '#text') collect(child, path, depth, paths);
-    // No path leads to what has no name, or both quotes in it.
+    // A path cannot name a member that has an empty name, or a name with both kinds of quotes.
     else if (name === '#markup' || name.trim() === '' || /'.*"|".*'/s.test(name)) continue;
     else {
       // `{ "@attributes": { … } }`, as PHP writes it, is no attribute.

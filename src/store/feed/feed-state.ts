@@ -39,7 +39,7 @@ type FeedStateRow = Stored<Omit<FeedState, 'stopped' | 'policy'>> & {
 export async function readFeedState(db: Queryable, feed: FeedName): Promise<FeedState | undefined> {
   const [row] = await db.query<FeedStateRow>(
     `select f.site, f.current_pull as "currentPull", f.source_version as version, f.key_rule as "keyRule", f.stopped_by as "stoppedBy",
-       coalesce(f.read_at between now() - interval '1 day' and now() + interval '1 hour', false) as "isReadDaily", u.undoes as undone, f.policy, coalesce(p.seen = 0, false) as "sawNothing"
+       coalesce(f.read_at between now() - interval '23 hours' and now() + interval '1 hour', false) as "isReadDaily", u.undoes as undone, f.policy, coalesce(p.seen = 0, false) as "sawNothing"
      from feed_state f left join pull p on p.id = f.current_pull
      left join pull u on u.id = f.stopped_by where f.feed = $1`,
     [feed],

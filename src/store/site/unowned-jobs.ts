@@ -40,7 +40,8 @@ export interface Reading {
 const MOST_SHOWN = 1_000;
 
 /**
- * Stores the jobs that nothing in the database owns and that were not deleted since the reading began, nor before if they say so.
+ * Stores the jobs that nothing in the database owns. Leaves out those that were deleted since the reading began, and those that were deleted
+ * before and say so.
  * @param contradicting jobs that show a different reference than the posting that owns them.
  */
 export async function keepFound(
