@@ -14,7 +14,7 @@ import {
   SizeExceeded,
 } from './decode/gunzip.ts';
 import type { FeedReading, FeedSource, PageRecords, RecordSink } from './feed-reading.ts';
-import type { SplitEnd } from './format/format.ts';
+import type { FollowingPage, SplitEnd } from './format/format.ts';
 import { formatOf } from './format/formats.ts';
 import type { ReadingClock } from './reading-clock.ts';
 import { FeedReadingError, type OpenedDocuments, type SourceDocument } from './source/source.ts';
@@ -153,11 +153,16 @@ async function readDocument(
   }
   const end = await splitting.endDocument(broken === undefined && length.isProven);
   // A posting's page may lead to the next posting.
-  const following = usesAddress ? undefined : document.following;
+  const stated = usesAddress ? end.following : (document.following ?? end.following);
+  const following = isTotalMet(end, source.totalPaths) ? undefined : stated;
   ends.add(end, { ...document, relayed: length.relayed, following }, broken?.message);
   report();
   return { broken, refused: end.refusal !== undefined };
 }
+
+/** Whether the document has the whole list. A count may be the page's own; a round number may be a cap or the size of a page. */
+const isTotalMet = ({ declaredTotal, records }: SplitEnd, totalPaths: readonly string[]): boolean =>
+  declaredTotal === records && records % 5 !== 0 && totalPaths.every((path) => /total|found/i.test(path));
 
 /** Throws any error that is not the source's. */
 function brokenOff(error: unknown, signal: AbortSignal): FeedReadingError {
@@ -176,6 +181,27 @@ const PIPED =
   'the program before the pipe closes it in the same way if it fails; a job is deleted only once its posting is missing from two pulls with an ' +
   'hour between them; to delete at once, save the feed in a file first, and pull only if that succeeded';
 
+const READ_ALL =
+  'set pages, so that the whole list is read, or total, if the document states how many postings the whole list has';
+
+/** In the address of a page of a list. */
+const PAGE_PARAMETER =
+  /^(?:p|(?:current[-_]?)?page|page[-_]?(?:number|num|no|index)|offset|skip|start|start[-_]?index)$/i;
+
+/**
+ * An address, for comparisons: a server behind a proxy may write http for https. @param what `list`: without the
+ * parameters of a page. @param base where it starts, if it is relative.
+ */
+function addressOf(written: string, what: 'page' | 'list' = 'page', base?: string): string {
+  const address = written.trim().replaceAll('&amp;', '&');
+  if (!URL.canParse(address, base)) return address;
+  const { host, pathname, searchParams } = new URL(address, base);
+  const all = [...searchParams].filter(
+    ([name, value]) => what === 'page' || !PAGE_PARAMETER.test(name) || !/^\d{1,6}$/.test(value),
+  );
+  return JSON.stringify([host, pathname, all.toSorted().join('&')]);
+}
+
 /** More shortfalls are only counted. */
 const MAX_SHORTFALLS = 50;
 
@@ -193,11 +219,14 @@ class DocumentEnds {
   /** Of the documents that a proxy may have cut. */
   readonly #marks: AnswerMark[] = [];
   #weak: Shortfall | undefined;
+  /** Addresses of documents that were read. */
+  readonly #read = new Set<string>();
+  #following: { readonly document: string; readonly following: FollowingPage; readonly requested: string }[] = [];
 
   /** Notes the end of a document. @param broken why its bytes broke off, if they did. */
   add(
     end: SplitEnd,
-    { name: document, pageOf, stop, relayed, mark, address, following = end.following }: SourceDocument,
+    { name: document, pageOf, stop, relayed, mark, requested, following }: SourceDocument,
     broken: string | undefined,
   ): void {
     this.#documents++;
@@ -217,9 +246,28 @@ class DocumentEnds {
     // What something else than a feed lacks of one says no more.
     if (stop !== undefined && end.refusal !== undefined) return;
     for (const reason of end.shortfalls) this.#note({ document, reason });
-    // Pages that are saved in files may all be there.
-    if (following === undefined || pageOf !== undefined || address === undefined) return;
-    this.#note({ document, reason: `${following}, which is not read; set pages, so that the whole list is read` });
+    // Files may hold all pages. The addresses of pages are followed elsewhere.
+    if (pageOf !== undefined || requested === undefined) return;
+    for (const address of requested) this.#read.add(addressOf(address));
+    if (following !== undefined) this.#following.push({ document, following, requested: requested[0] });
+    else this.#endList(requested[0]);
+  }
+
+  /** A page that says of none to follow ends the pages of its list that do not say which one follows. */
+  #endList(last: string): void {
+    this.#following = this.#following.filter(
+      ({ following, requested }) =>
+        following.address !== undefined ||
+        addressOf(requested) === addressOf(last) ||
+        addressOf(requested, 'list') !== addressOf(last, 'list'),
+    );
+  }
+
+  #noteFollowing(): void {
+    for (const { document, following, requested } of this.#following) {
+      if (following.address !== undefined && this.#read.has(addressOf(following.address, 'page', requested))) continue;
+      this.#note({ document, reason: `${following.said}, which is not read; ${READ_ALL}` });
+    }
   }
 
   /** Notes why the source broke off between its documents. */
@@ -233,6 +281,7 @@ class DocumentEnds {
     if (this.#records === 0 && this.#refusal !== undefined) {
       return { kind: 'failed', message: this.#textOf(this.#refusal), bytes };
     }
+    this.#noteFollowing();
     const shortfalls = this.#shortfalls.map((shortfall) => this.#textOf(shortfall));
     if (this.#further > 0) shortfalls.push(`and ${this.#further} more`);
     return {

@@ -35,6 +35,9 @@ const SIZES = /^(?:limit|size|per_?page|page_?size|count|top|results_?per_?page|
 /** Where a page says whether more follow. */
 const MORE = new Set('hasmore hasmorepages hasmoreresults hasnext hasnextpage more morerecords ismore'.split(' '));
 
+const PAGE_NUMBERS = new Set('current currentpage page pagenumber'.split(' '));
+const PAGE_COUNTS = new Set('totalpages lastpage pages pagecount'.split(' '));
+
 /**
  * @param document a page, parsed. @param records how many it has. @param address the page's; `undefined`: it is a file,
  * which has no further pages. @param isFollowed its Link header names the next page.
@@ -46,17 +49,18 @@ export function proposePages(
   isFollowed = false,
 ): ProposedPages {
   const values = valuesIn(document, '', 0);
-  const more = values.find(({ name, value }) => MORE.has(name) && typeof value === 'boolean');
+  const more = values.find(({ name, value }) => MORE.has(name) && (typeof value === 'boolean' || isFlag(value)));
+  const number = pageNumberIn(values);
   const totals = values.filter(
     // A page may count its own records only.
     ({ path, name, value }) =>
       TOTALS.includes(name) &&
       numberOf(value) >= records &&
-      (name !== 'count' || more === undefined) &&
+      (name !== 'count' || (more === undefined && number === undefined)) &&
       !path.includes('.'),
   );
   const total = totals.toSorted((a, b) => TOTALS.indexOf(a.name) - TOTALS.indexOf(b.name))[0];
-  const why = reasonOfPart({ total, more, records, address });
+  const why = reasonOfPart({ total, more, number, records, address });
   const isPart = why !== undefined;
   const pages = address === undefined ? undefined : pagesBy(values, { records, address, isPart, isFollowed, more });
   return {
@@ -71,20 +75,43 @@ export function proposePages(
 interface Part {
   readonly total: Value | undefined;
   readonly more: Value | undefined;
+  readonly number: PageNumber | undefined;
   readonly records: number;
   readonly address: URL | undefined;
 }
 
 /** Why the page is a part of the list, for people. */
-function reasonOfPart({ total, more, records, address }: Part): string | undefined {
+function reasonOfPart({ total, more, number, records, address }: Part): string | undefined {
   if (total !== undefined && numberOf(total.value) > records)
     return `the document states ${total.value} postings (${total.path}), but has ${records}`;
-  if (more?.value === true) return `the document states that more postings follow (${more.path})`;
+  if (more?.value === true || more?.value === 1) return `the document states that more postings follow (${more.path})`;
+  if (number !== undefined && Math.max(number.page, 1) < number.pages)
+    return `the document states that it is page ${number.page} of ${number.pages} (${number.path})`;
   const asked = [...(address?.searchParams ?? [])].find(([name, text]) => SIZES.test(name) && text === `${records}`);
-  return asked === undefined || total !== undefined || more !== undefined || records === 0
+  return asked === undefined || total !== undefined || more !== undefined || number !== undefined || records === 0
     ? undefined
     : `the document has as many postings as the address asks for (${asked[0]}=${records})`;
 }
+
+interface PageNumber {
+  readonly path: string;
+  readonly page: number;
+  readonly pages: number;
+}
+
+/** The number of this page and of all pages, which one object states. */
+function pageNumberIn(values: readonly Value[]): PageNumber | undefined {
+  const outerOf = ({ path }: Value): string => path.split('/').slice(0, -1).join('/');
+  for (const pages of values.filter(({ name, value }) => PAGE_COUNTS.has(name) && numberOf(value) >= 0)) {
+    const page = values.find(
+      (each) => PAGE_NUMBERS.has(each.name) && numberOf(each.value) >= 0 && outerOf(each) === outerOf(pages),
+    );
+    if (page !== undefined) return { path: pages.path, page: numberOf(page.value), pages: numberOf(pages.value) };
+  }
+  return undefined;
+}
+
+const isFlag = (value: unknown): boolean => value === 0 || value === 1;
 
 /** `NaN` if it is no whole number. PHP may write numbers as texts. */
 const numberOf = (value: unknown): number =>
@@ -145,8 +172,9 @@ function pagesBy(
   return { by: 'page', parameter: page, ...first, ...sizes, ...flag };
 }
 
-/** `next`, `links/next`, `_links/next/href`. */
+/** `next`, `links/next`, `_links/next/href`, `links[rel=next]/href`. */
 const isNext = (path: string): boolean => {
+  if (path.endsWith('[rel=next]/href')) return true;
   const names = path.split('/').map(plain);
   const last = /^(?:href|url|link)$/.test(names.at(-1) ?? '') ? names.at(-2) : names.at(-1);
   return last !== undefined && NEXT.has(last);
@@ -162,7 +190,11 @@ function valuesIn(value: unknown, path: string, depth: number): readonly Value[]
     const [own = '', outer = ''] = path.split('/').toReversed();
     return [{ path, name: plain(own === 'value' ? outer + own : own), value }];
   }
-  if (Array.isArray(value) || depth > 3) return [];
+  if (Array.isArray(value)) {
+    const link = /(?:^|\/)_?links$/.test(path) ? value.find((each) => each?.rel === 'next') : undefined;
+    return link === undefined ? [] : valuesIn(link.href ?? null, `${path}[rel=next]/href`, depth);
+  }
+  if (depth > 3) return [];
   return Object.entries(value).flatMap(([name, child]) =>
     /[\s/[\]=]/.test(name) ? [] : valuesIn(child, path === '' ? name : `${path}/${name}`, depth + 1),
   );

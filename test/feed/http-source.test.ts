@@ -202,19 +202,45 @@ describe('a document that says that another page follows', () => {
     ['a flag', `{"jobs":${jobs},"info":{"count":200,"more_records":true}}`],
     ['a link of Atom', '<feed><link rel="next" href="/feed?page=2"/><job/></feed>', 'xml'],
     ['an element', '<page><job/><next>/feed?page=2</next></page>', 'xml'],
+    ['an address in a wrapper of paging', `{"data":{"jobs":${jobs},"paging":{"next":"/jobs?page=2"}}}`],
+    ['an address of a page in info', `{"info":{"next":"/jobs?page=2"},"jobs":${jobs}}`],
+    ['a flag as a number', `{"has_more":1,"jobs":${jobs}}`],
+    ['a list of links', `{"links":[{"rel":"self","href":"/"},{"href":"/jobs?page=2","rel":"next"}],"jobs":${jobs}}`],
+    ['a relation in another case', '<feed><link rel="Next" href="/feed?page=2"/><job/></feed>', 'xml'],
+    ['several relations', '<feed><link rel="last next" href="/feed?page=2"/><job/></feed>', 'xml'],
+    ['the first of three pages', `{"current_page":1,"total_pages":3,"jobs":${jobs}}`],
+    ['the first of three pages, from 0', `{"meta":{"page":0,"pages":3},"jobs":${jobs}}`],
+    ['the first of three pages in a group', `{"jobs":${jobs},"meta":{"pagination":{"page":"1","last_page":"3"}}}`],
+    ['the first of three pages in XML', '<r><page>1</page><page_count>3</page_count><job/></r>', 'xml'],
   ])('is not complete: %s', async (_what, document, format = 'json', headers = []) => {
     const bytes = Buffer.from(document);
     const server = await serve((socket) => respond(socket, 'Content-Length', bytes, bytes.length, headers));
-    const recordPath = format === 'xml' ? '*/job' : document.startsWith('[') ? '' : 'jobs';
+    const recordPath =
+      format === 'xml'
+        ? '*/job'
+        : document.startsWith('[')
+          ? ''
+          : document.startsWith('{"data"')
+            ? 'data/jobs'
+            : 'jobs';
     const { reading } = await read({ location: server.origin, format, recordPath });
     expect(reading).toMatchObject({ kind: 'read', records: 1, version: undefined });
-    expect(reading).toMatchObject({ shortfalls: [expect.stringMatching(/page/)] });
+    expect(reading).toMatchObject({ shortfalls: [expect.stringMatching(/set pages, .* or total, if/)] });
   });
 
   it.each<[string, string, ('xml' | 'json' | 'json-ld')?, string[]?]>([
     ['its end', `{"jobs":${jobs},"next":null,"has_more":false,"links":{"next":null,"self":"/jobs"}}`],
     ['a Link header to the page before', jobs, 'json', ['Link: </jobs?page=1>; rel="prev"']],
     ['other texts', `{"next":"Apply now","next_steps":"/apply","meta":{"more":"/about"},"jobs":${jobs}}`],
+    ['its own address', `{"next":"/?#top","links":{"next":"/#top"},"jobs":${jobs}}`],
+    ['its own address in a Link header', jobs, 'json', ['Link: </#a>; rel="next"']],
+    ['its own address in Atom', '<feed><link rel="next" href=""/><job/></feed>', 'xml'],
+    ['its only page', `{"current_page":1,"total_pages":1,"meta":{"page":0,"pages":1},"jobs":${jobs}}`],
+    ['the page of another thing', `{"info":{"next":"/about"},"company":{"next":"/about"},"jobs":${jobs}}`],
+    ['the next one of several groups', '<r><dept><next>/dept/2</next></dept><job/></r>', 'xml'],
+    ['a long name among links', `{"meta":{"${'n'.repeat(200_000)}":1},"jobs":${jobs}}`],
+    ['odd punctuation among links', `{"jobs":${jobs},"links":{"self":"/",},"info":[1,]}`],
+    ['many links', `{"links":{"a":"${'a'.repeat(9_000)}","next":"/2"},"jobs":${jobs}}`],
     ['another element', '<page><link rel="self" href="/feed"/><more>/about</more><job/></page>', 'xml'],
     [
       'the next posting after the page of one',
@@ -229,6 +255,28 @@ describe('a document that says that another page follows', () => {
     const { reading } = await read({ location: server.origin, format, recordPath });
     expect(reading).toMatchObject({ kind: 'read', records: 1, shortfalls: [] });
   });
+});
+
+it.each([
+  ['of a list', 'jobs', '[{"next":"/dept/2","links":{"next":"/dept/2"},"jobs":[{"id":1}]}]'],
+  ['around the list', 'company/jobs', '{"company":{"next":"/about","meta":{"has_more":1},"jobs":[{"id":1}]}}'],
+])('takes what follows a group %s for no page', async (_, recordPath, document) => {
+  const bytes = Buffer.from(document);
+  const server = await serve((socket) => respond(socket, 'Content-Length', bytes, bytes.length));
+  const { reading } = await read({ location: server.origin, format: 'json', recordPath });
+  expect(reading).toMatchObject({ kind: 'read', records: 1, shortfalls: [] });
+});
+
+it.each([
+  ['a total', 'total', 1, true],
+  ['a total that may be a cap', 'total', 5, false],
+  ['a count, which may be that of the page', 'count', 1, false],
+])('with a next page, %s that is met shows whether the list is complete', async (_, name, count, isComplete) => {
+  const jobs = Array.from({ length: count }, (_each, id) => ({ id }));
+  const bytes = Buffer.from(JSON.stringify({ [name]: count, next: '/jobs?page=2', jobs }));
+  const server = await serve((socket) => respond(socket, 'Content-Length', bytes, bytes.length));
+  const { reading } = await read({ location: server.origin, format: 'json', recordPath: 'jobs', totalPaths: [name] });
+  expect(reading).toMatchObject({ records: count, shortfalls: isComplete ? [] : [expect.stringMatching(/page/)] });
 });
 
 describe('gzip', () => {

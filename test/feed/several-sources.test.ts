@@ -20,10 +20,16 @@ import { zipOf } from './zip-writer.ts';
 
 let folder: string;
 let server: WebServer;
+/** What each address has before its posting. */
+let pages: Readonly<Record<string, string>> = {};
 beforeEach(async () => {
   folder = mkdtempSync(join(tmpdir(), 'jobmirror-several-'));
   server = await serveWeb(({ path }, response) => {
     if (path === '/hang') return;
+    if (path in pages) {
+      response.end(`<source>${pages[path]}<job>1</job></source>`);
+      return;
+    }
     const page = '<!DOCTYPE html><html><title>Sign in</title><body>'.padEnd(2000);
     if (path === '/page') response.writeHead(200).end(page);
     else if (path === '/endless') response.writeHead(200).write(page);
@@ -37,6 +43,7 @@ beforeEach(async () => {
   });
 });
 afterEach(async () => {
+  pages = {};
   rmSync(folder, { recursive: true });
   await server.close();
 });
@@ -88,6 +95,19 @@ describe('several sources', () => {
     expect(ids).toEqual([1, 2, 3, 4, 5, 6]);
     expect(reading).toMatchObject({ kind: 'read', shortfalls: [], version: undefined });
     expect(server.requests.map(({ headers }) => headers['if-none-match'])).toEqual([undefined, undefined]);
+  });
+
+  it.each<[string, Record<string, string>, number]>([
+    ['that page 1 leads to', { '/list?page=1&a=b': '<next>/list?a=b&amp;page=2</next>', '/list?a=b&page=2': '' }, 0],
+    ['after a flag', { '/list?page=1': '<more>true</more>', '/list?page=2': '<more>false</more>' }, 0],
+    ['whose number is the last', { '/list?p=1': '<r/><page>1</page><pages>2</pages>', '/list?p=2': '' }, 0],
+    ['that lead to another', { '/list?page=1': '<next>?page=2</next>', '/list?page=2': '<next>?page=3</next>' }, 1],
+    ['before a flag', { '/list?page=2': '', '/list?page=1': '<more>true</more>' }, 1],
+    ['of other lists', { '/list?dept=1': '<more>true</more>', '/list?dept=2': '', '/other?dept=1': '' }, 1],
+  ])('are pages %s', async (_, answers, missing) => {
+    pages = answers;
+    const { problems } = await readFrom(several(...Object.keys(pages).map((path) => server.origin + path)));
+    expect(problems).toEqual(Array(missing).fill(expect.stringMatching(/another page follows, .* set pages/)));
   });
 
   it.each([

@@ -419,6 +419,20 @@ describe('the pages of a JSON API', () => {
       '',
       { total: 'totalElements', pages: { by: 'page', parameter: 'page', first: 0, size: 2, size_parameter: 'size' } },
     ],
+    ['a flag as a number', { has_more: 1 }, '?page=1', { pages: { by: 'page', parameter: 'page', more: 'has_more' } }],
+    [
+      'a link in a list of links',
+      { links: [{ rel: 'next', href: '/jobs?page=2' }] },
+      '',
+      { pages: { by: 'next', path: 'links[rel=next]/href' } },
+    ],
+    [
+      "the number of the page, beside a count that is the page's own",
+      { meta: { count: 2, page: 1, total_pages: 3 } },
+      '',
+      { pages: { by: 'page', parameter: 'page' } },
+    ],
+    ["a count that is the only page's", { count: 2, current_page: 1, total_pages: 1 }, '', {}],
     [
       'as many records as the address asks for',
       {},
@@ -441,6 +455,9 @@ describe('the pages of a JSON API', () => {
     });
     expect(proposePages({ has_more: true }, 2, address())).toEqual({
       notes: [expect.stringMatching(/^the document states that more postings follow \(has_more\)/)],
+    });
+    expect(proposePages({ count: 2, current_page: 1, total_pages: 3 }, 2, address())).toEqual({
+      notes: [expect.stringMatching(/^the document states that it is page 1 of 3 \(total_pages\)/)],
     });
     expect(proposePages([{}, {}], 2, address('?limit=2'))).toEqual({
       notes: [expect.stringMatching(/^the document has as many postings as the address asks for \(limit=2\)/)],

@@ -119,6 +119,14 @@ export interface Splitter {
   finish(isEndProven: boolean): SplitEnd;
 }
 
+/** That another page follows a document. */
+export interface FollowingPage {
+  /** How that is said, for people. */
+  readonly said: string;
+  /** Its address, if that is said, relative to the document's. */
+  readonly address?: string;
+}
+
 /** The result of splitting a document. */
 export interface SplitEnd {
   /** Records handed over, including oversized ones. */
@@ -132,8 +140,7 @@ export interface SplitEnd {
   readonly isOpen?: boolean;
   /** The declared number of records. */
   readonly declaredTotal?: number;
-  /** How the document says that another page follows, for people. */
-  readonly following?: string;
+  readonly following?: FollowingPage;
   /** Without records: what the configuration of their path may mean instead, for people. */
   readonly advice?: string;
 }

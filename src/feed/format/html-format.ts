@@ -65,7 +65,7 @@ class HtmlSplitter implements Splitter, PageSink {
       ...end,
       refusal: this.refusal ?? end.refusal,
       shortfalls: [...end.shortfalls, ...this.#endOfPage(isEndProven)],
-      // What else the page's program has says nothing about the list.
+      // The script's other data may be about something else than the list.
       following: undefined,
       isOpen: !this.#page.isClosed,
     };

@@ -4,7 +4,6 @@ import { UNDECODABLE_OUTSIDE, Utf8Check } from '../decode/utf8-check.ts';
 import { ChunkJoiner, RecordHandOver } from './chunk-joiner.ts';
 import type { SplitEnd, SplitOptions, SplitSink, Splitter } from './format.ts';
 import {
-  followingPageIn,
   isErrorName,
   maySayError,
   maySayNext,
@@ -12,11 +11,14 @@ import {
   OPENING_BYTES,
   refusalOf,
   StatedErrors,
+  StatedPages,
 } from './unexpected-document.ts';
 import { ValueScanner } from './value-scanner.ts';
 
 /** No feed has longer names, or totals, outside its records. */
 const MAX_TOKEN_BYTES = 1_024;
+/** No object about paging has more. */
+const MAX_PAGING_BYTES = 8_192;
 /** Indented deeper than this, lines do not show where records begin. */
 const MAX_INDENT = 64;
 
@@ -262,13 +264,17 @@ export class JsonSplitter implements Splitter {
     return this.#afterValue();
   }
 
-  /** Of a long value, only the beginning is read. */
+  /** Of a long value, only the beginning is read; a long object is skipped. */
   #readStated(bytes: Buffer): boolean {
     const end = this.#scanner.scan(bytes);
-    if (end === 'more' && bytes.length - this.#valueStart <= MAX_TOKEN_BYTES) return false;
-    const read = Math.min(this.#scanner.at, this.#valueStart + MAX_TOKEN_BYTES);
+    const first = bytes[this.#valueStart];
+    const isPaging = first === OPEN_OBJECT || first === OPEN_LIST;
+    const limit = isPaging ? MAX_PAGING_BYTES : MAX_TOKEN_BYTES;
+    if (end === 'more' && bytes.length - this.#valueStart <= limit) return false;
+    const read = Math.min(this.#scanner.at, this.#valueStart + limit);
     const text = bytes.toString('utf8', this.#valueStart, read);
-    this.#outline.takeStated(parseToken(text) ?? text.replace(/^"/, ''));
+    if (isPaging) this.#outline.takePaging(parseJson(text));
+    else this.#outline.takeStated(parseToken(text) ?? text.replace(/^"/, ''));
     if (end === 'end') return this.#afterValue();
     this.#mode = 'skipped';
     return this.#skip(bytes, end);
@@ -408,9 +414,13 @@ const isSpace = (byte: number | undefined): boolean =>
   byte === SPACE || byte === NEWLINE || byte === TAB || byte === RETURN;
 
 function parseToken(token: string): string | undefined {
+  const value = parseJson(token);
+  return typeof value === 'string' ? value : undefined;
+}
+
+function parseJson(text: string): unknown {
   try {
-    const value: unknown = JSON.parse(token);
-    return typeof value === 'string' ? value : undefined;
+    return JSON.parse(text);
   } catch {
     return undefined;
   }
@@ -464,7 +474,7 @@ class JsonOutline {
   /** The name whose value comes next, in an object. */
   #name = '';
   readonly #errors = new StatedErrors();
-  #following: string | undefined;
+  readonly #pages = new StatedPages();
 
   constructor(recordPath: ListPath, totalPaths: readonly string[]) {
     this.#recordPath = recordPath;
@@ -530,10 +540,8 @@ class JsonOutline {
     const holdsTotal =
       first === '{' && this.#totalPaths.some((total) => total.startsWith(path === '' ? '' : `${path}/`));
     const names = path.split('/');
-    const isTelling =
-      this.#open.length < MAX_ERROR_DEPTH &&
-      (names.some(isErrorName) || (first === '{' && maySayNextIn(names.at(-1) ?? '')));
-    if (level < 0 && !holdsTotal && !isTelling) return 'skipped';
+    const holdsError = this.#open.length < MAX_ERROR_DEPTH && names.some(isErrorName);
+    if (level < 0 && !holdsTotal && !holdsError) return !this.#isInGroup && maySayNextIn(names) ? 'stated' : 'skipped';
     if (this.#open.length >= MAX_OPEN)
       this.refuse(`lists and objects are nested deeper than ${MAX_OPEN} outside the records`);
     this.#open.push({ isObject: first === '{', isNumbered: false, level, path, names: [], found: false });
@@ -546,11 +554,16 @@ class JsonOutline {
     this.#totals.push({ path, text });
   }
 
+  /** Takes an object or a list that may say that another page follows. */
+  takePaging(value: unknown): void {
+    this.#pages.takeValue(this.#placeIn(this.#open.at(-1)).path.split('/'), value);
+  }
+
   /** Takes the text of a value that may state an error or a next page, or its beginning. */
   takeStated(text: string): void {
     const names = this.#placeIn(this.#open.at(-1)).path.split('/');
     this.#errors.take(names, text);
-    this.#following ??= followingPageIn(names, text);
+    if (!this.#isInGroup) this.#pages.take(names, text);
   }
 
   /** Leaves the innermost container. */
@@ -572,7 +585,12 @@ class JsonOutline {
     if (stated !== undefined) this.note(stated);
     const declaredTotals = this.#totals.map(({ path, text }) => this.#readTotal(path, text, records));
     const declaredTotal = declaredTotals.find((total) => total !== undefined);
-    return { shortfalls: [...this.#shortfalls], declaredTotal, following: this.#following };
+    return { shortfalls: [...this.#shortfalls], declaredTotal, following: this.#pages.found };
+  }
+
+  /** Whether the current object is one of a list, which may have pages of its own. */
+  get #isInGroup(): boolean {
+    return this.#open.some(({ isObject }) => !isObject);
   }
 
   #placeIn(outer: Container | undefined): { level: number; path: string } {

@@ -3,6 +3,7 @@ import type { LookupFunction } from 'node:net';
 import type { Readable } from 'node:stream';
 import type { RateLimiter } from '../../flow/rate-limiter.ts';
 import type { AnswerMark } from '../../plan/accounting.ts';
+import type { FollowingPage } from '../format/format.ts';
 
 /** A kind of source. Everything outside finds it by the kind that a configuration names (`kindOf`). */
 export interface SourceKind<Config> {
@@ -141,8 +142,10 @@ export interface SourceDocument {
   readonly isElsewhere?: boolean;
   /** The list that the document is a page of, if any: no posting may be on two pages of a list. */
   readonly pageOf?: string;
-  /** How the response says that another page follows, for people, although only this one is requested. */
-  readonly following?: string;
+  /** That the response says that another page follows, although only this one is requested. */
+  readonly following?: FollowingPage;
+  /** The address after redirects, and the configured one, in full. They may hold secrets, so they serve for comparisons only. */
+  readonly requested?: readonly [string, string];
 }
 
 /** What a source with a single document opens. */

@@ -3,15 +3,16 @@
 import { nearestName } from '../../../posting/id-and-name.ts';
 import type { SplitEnd } from '../format.ts';
 import {
-  followingPageIn,
   htmlRefusal,
   isErrorName,
   maySayError,
   maySayNext,
+  maySayNextIn,
   namesError,
   OPENING_BYTES,
   quote,
   StatedErrors,
+  StatedPages,
 } from '../unexpected-document.ts';
 import { skipSpace } from './xml-bytes.ts';
 import { coversElements, coversName, type ElementPath, localName, parseElementPath } from './xml-tags.ts';
@@ -49,7 +50,7 @@ export class XmlOutline {
   #textBeforeRoot = 0;
   #capturing: DeclaredTotal | undefined;
   readonly #errors = new StatedErrors();
-  #following: string | undefined;
+  readonly #pages = new StatedPages();
   /** The text of the innermost element, if it may state an error. */
   #stated: Buffer[] | undefined;
   #statedBytes = 0;
@@ -155,7 +156,7 @@ export class XmlOutline {
     return {
       shortfalls: [...this.#shortfalls],
       declaredTotal: declaredTotals.find((total) => total !== undefined),
-      following: this.#following,
+      following: this.#pages.found,
       ...(advice === undefined ? {} : { advice }),
     };
   }
@@ -254,9 +255,8 @@ export class XmlOutline {
 
   /** `<link rel="next" href="…"/>`, RFC 5005. */
   #findNext(attributes: string): void {
-    if (this.#openLocal.at(-1) !== 'link' || readAttribute(attributes, 'rel')?.trim() !== 'next') return;
-    const href = readAttribute(attributes, 'href');
-    if (href !== undefined) this.#following ??= 'the document has a link to the next page';
+    if (this.#openLocal.at(-1) !== 'link' || !maySayNextIn(this.#openLocal.slice(1))) return;
+    this.#pages.takeLink(readAttribute(attributes, 'rel'), readAttribute(attributes, 'href', MAX_STATED_BYTES));
   }
 
   /** Begins with an element that may state an error or a next page. A root's text is kept, too: it may be all that there is. */
@@ -264,7 +264,7 @@ export class XmlOutline {
     const own = this.#openLocal.at(-1) ?? '';
     const isRoot = this.#openLocal.length === 1;
     const isError = this.#openLocal.some(isErrorName);
-    if (!isRoot && !isError && !maySayError(own) && !maySayNext(this.#openLocal)) return;
+    if (!isRoot && !isError && !maySayError(own) && !maySayNext(this.#openLocal.slice(1))) return;
     this.#stated = [];
     this.#statedBytes = 0;
     if (!isRoot && !isError) return;
@@ -279,7 +279,7 @@ export class XmlOutline {
     const text = Buffer.concat(this.#stated).toString();
     if (this.#openLocal.length === 1) this.#rootText ||= text.trim();
     this.#errors.take(this.#openLocal, text);
-    this.#following ??= followingPageIn(this.#openLocal, text);
+    this.#pages.take(this.#openLocal.slice(1), text);
     this.#stated = undefined;
   }
 
@@ -300,9 +300,9 @@ export class XmlOutline {
 const ATTRIBUTE = /(?<![^\s=/"'])([^\s=/"']+)\s*=\s*(?:"([^"]*)"|'([^']*)')/g;
 
 /** Finds an attribute's value by local name in the text of a start tag after the element's name. */
-function readAttribute(attributes: string, attributeName: string): string | undefined {
+function readAttribute(attributes: string, attributeName: string, limit = MAX_TOTAL_TEXT): string | undefined {
   for (const [, name = '', double, single] of attributes.matchAll(ATTRIBUTE)) {
-    if (localName(name) === attributeName) return (double ?? single ?? '').slice(0, MAX_TOTAL_TEXT);
+    if (localName(name) === attributeName) return (double ?? single ?? '').slice(0, limit);
   }
   return undefined;
 }

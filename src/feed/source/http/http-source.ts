@@ -1,5 +1,6 @@
 // Reads an http or https URL as a source: conditional requests, repeated until the first byte, and proof that the body is whole.
 import { retry } from '../../../flow/retry.ts';
+import type { FollowingPage } from '../../format/format.ts';
 import { nextLink } from '../pages/next-address.ts';
 import {
   FeedReadingError,
@@ -74,6 +75,7 @@ async function openOnce(config: HttpConfig, context: SourceContext): Promise<Ope
     name: addressForMessages(url),
     address,
     isElsewhere,
+    requested: [url.href, config.url] as const,
     chunks,
     following,
     ...describeBody(exchange),
@@ -82,13 +84,12 @@ async function openOnce(config: HttpConfig, context: SourceContext): Promise<Ope
 }
 
 /** How the Link header says that another page follows. */
-function followingPage(link: string | string[] = []): string | undefined {
+function followingPage(link: string | string[] = []): FollowingPage | undefined {
   try {
-    return nextLink([link].flat().join(', ')) === undefined
-      ? undefined
-      : 'the response has a Link header with rel="next"';
+    const address = nextLink([link].flat().join(', '));
+    return address === undefined ? undefined : { said: 'the response has a Link header with rel="next"', address };
   } catch (error) {
-    return reasonOf(error);
+    return { said: reasonOf(error) };
   }
 }
 
