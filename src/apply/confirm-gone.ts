@@ -88,7 +88,12 @@ async function readRedirected(
     if (outcome.kind === 'misconfigured') return outcome;
     return unknown(`but job ${request.siteJobId} does not show that it was done`);
   } catch {
-    return outcome;
+    if (outcome.kind === 'unknown') return outcome;
+    // Some sites redirect every request for a job that they no longer have. The address is right if other jobs are shown.
+    const others = await checkOtherJobs(siteContext, request.siteJobId, signal);
+    return others.kind === 'proven' && others.isShown
+      ? unknown(`and does not show job ${request.siteJobId}, but others: it may be deleted`)
+      : outcome;
   }
 }
 

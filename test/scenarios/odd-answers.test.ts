@@ -168,6 +168,7 @@ describe('a change answered with a redirect', () => {
       const job = jobs.get(id);
       if (job === undefined) return [404];
       const shown = does.shows(job);
+      if (method === 'GET' && shown === '') return [302, { location: '/jobs' }];
       if (method === 'GET') return shown === undefined ? [404] : [200, {}, `<job><id>${id}</id>${shown}</job>`];
       if (does.it && method === 'DELETE') jobs.delete(id);
       if (does.it && method === 'PUT') jobs.set(id, job.replace(/<title>[^<]*<\/title>/, fields));
@@ -231,6 +232,16 @@ describe('a change answered with a redirect', () => {
     const changed = [posting('a', { title: 'Other' }), posting('b'), posting('c')];
     expect(await open.syncOf(changed)).toMatchObject({ created: 0, deleted: 0 });
     expect(jobs.size).toBe(3);
+  });
+
+  it('leaves the site open if it redirects only what concerns a job that it no longer has', async () => {
+    const { open, jobs, does } = await openRedirecting();
+    Object.assign(does, { it: false, shows: (job: string) => (job.includes('Nurse a') ? '' : job) });
+    const changed = [posting('a', { title: 'Other' }), posting('b'), posting('c')];
+    expect(await open.syncOf(changed)).toMatchObject({ status: 'review', updated: 0, failed: 1, created: 0 });
+    expect(await review(open)).toMatchObject([{ key: 'a', message: expect.stringContaining('it may be deleted') }]);
+    expect(await open.syncOf([...changed, posting('d')])).toMatchObject({ created: 1 });
+    expect(jobs.size).toBe(4);
   });
 
   it('keeps the mapping of a job whose delete was refused so, and which is hidden from strangers', async () => {
