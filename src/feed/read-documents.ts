@@ -153,9 +153,9 @@ async function readDocument(
   }
   const end = await splitting.endDocument(broken === undefined && length.isProven);
   // A posting's page may lead to the next posting.
-  const stated = usesAddress ? end.following : (document.following ?? end.following);
-  const following = isTotalMet(end, source.totalPaths) ? undefined : stated;
-  ends.add(end, { ...document, relayed: length.relayed, following }, broken?.message);
+  const linked = usesAddress || document.following === undefined ? [] : [document.following];
+  const following = isTotalMet(end, source.totalPaths) ? [] : [...linked, ...(end.following ?? [])];
+  ends.add({ ...end, following }, { ...document, relayed: length.relayed }, broken?.message);
   report();
   return { broken, refused: end.refusal !== undefined };
 }
@@ -221,12 +221,16 @@ class DocumentEnds {
   #weak: Shortfall | undefined;
   /** Addresses of documents that were read. */
   readonly #read = new Set<string>();
-  #following: { readonly document: string; readonly following: FollowingPage; readonly requested: string }[] = [];
+  #following: {
+    readonly document: string;
+    readonly following: readonly FollowingPage[];
+    readonly requested: readonly [string, string];
+  }[] = [];
 
   /** Notes the end of a document. @param broken why its bytes broke off, if they did. */
   add(
     end: SplitEnd,
-    { name: document, pageOf, stop, relayed, mark, requested, following }: SourceDocument,
+    { name: document, pageOf, stop, relayed, mark, requested }: SourceDocument,
     broken: string | undefined,
   ): void {
     this.#documents++;
@@ -249,24 +253,33 @@ class DocumentEnds {
     // Files may hold all pages. The addresses of pages are followed elsewhere.
     if (pageOf !== undefined || requested === undefined) return;
     for (const address of requested) this.#read.add(addressOf(address));
-    if (following !== undefined) this.#following.push({ document, following, requested: requested[0] });
+    const { following = [] } = end;
+    if (following.length > 0) this.#following.push({ document, following, requested });
     else this.#endList(requested[0]);
   }
 
   /** A page that says of none to follow ends the pages of its list that do not say which one follows. */
   #endList(last: string): void {
     this.#following = this.#following.filter(
-      ({ following, requested }) =>
-        following.address !== undefined ||
-        addressOf(requested) === addressOf(last) ||
-        addressOf(requested, 'list') !== addressOf(last, 'list'),
+      ({ following, requested: [address] }) =>
+        following.some((each) => each.address !== undefined) ||
+        addressOf(address) === addressOf(last) ||
+        addressOf(address, 'list') !== addressOf(last, 'list'),
     );
   }
 
   #noteFollowing(): void {
     for (const { document, following, requested } of this.#following) {
-      if (following.address !== undefined && this.#read.has(addressOf(following.address, 'page', requested))) continue;
-      this.#note({ document, reason: `${following.said}, which is not read; ${READ_ALL}` });
+      const own = requested.map((address) => addressOf(address));
+      const others = following
+        .map(({ said, address }) => ({
+          said,
+          at: address === undefined ? undefined : addressOf(address, 'page', requested[0]),
+        }))
+        .filter(({ at }) => at === undefined || !own.includes(at));
+      const [first] = others;
+      if (first === undefined || others.some(({ at }) => at !== undefined && this.#read.has(at))) continue;
+      this.#note({ document, reason: `${first.said}, which is not read; ${READ_ALL}` });
     }
   }
 

@@ -203,6 +203,11 @@ describe('a document that says that another page follows', () => {
     ['a link of Atom', '<feed><link rel="next" href="/feed?page=2"/><job/></feed>', 'xml'],
     ['an element', '<page><job/><next>/feed?page=2</next></page>', 'xml'],
     ['an address in a wrapper of paging', `{"data":{"jobs":${jobs},"paging":{"next":"/jobs?page=2"}}}`],
+    ['an address beside the list', `{"data":{"jobs":${jobs},"next":"/jobs/2"}}`],
+    ['an address of a page in a group', `{"found":{"jobs":${jobs},"next":"/jobs?page=2"}}`],
+    ['a link to a page in a group', '<r><g><link rel="next" href="/g?page=2"/></g><job/></r>', 'xml'],
+    ['a flag in a group', `{"found":{"jobs":${jobs},"meta":{"has_more":true}}}`],
+    ['a flag beside its own address', `{"next":"/?#a","has_more":true,"jobs":${jobs}}`],
     ['an address of a page in info', `{"info":{"next":"/jobs?page=2"},"jobs":${jobs}}`],
     ['a flag as a number', `{"has_more":1,"jobs":${jobs}}`],
     ['a list of links', `{"links":[{"rel":"self","href":"/"},{"href":"/jobs?page=2","rel":"next"}],"jobs":${jobs}}`],
@@ -215,14 +220,9 @@ describe('a document that says that another page follows', () => {
   ])('is not complete: %s', async (_what, document, format = 'json', headers = []) => {
     const bytes = Buffer.from(document);
     const server = await serve((socket) => respond(socket, 'Content-Length', bytes, bytes.length, headers));
-    const recordPath =
-      format === 'xml'
-        ? '*/job'
-        : document.startsWith('[')
-          ? ''
-          : document.startsWith('{"data"')
-            ? 'data/jobs'
-            : 'jobs';
+    const outer = /^\{"(data|found)"/.exec(document);
+    const inner = document.startsWith('[') ? '' : outer === null ? 'jobs' : `${outer[1]}/jobs`;
+    const recordPath = format === 'xml' ? '*/job' : inner;
     const { reading } = await read({ location: server.origin, format, recordPath });
     expect(reading).toMatchObject({ kind: 'read', records: 1, version: undefined });
     expect(reading).toMatchObject({ shortfalls: [expect.stringMatching(/set pages, .* or total, if/)] });
@@ -259,7 +259,7 @@ describe('a document that says that another page follows', () => {
 
 it.each([
   ['of a list', 'jobs', '[{"next":"/dept/2","links":{"next":"/dept/2"},"jobs":[{"id":1}]}]'],
-  ['around the list', 'company/jobs', '{"company":{"next":"/about","meta":{"has_more":1},"jobs":[{"id":1}]}}'],
+  ['around the list', 'company/jobs', '{"company":{"next":"/about","meta":{"next":"/about"},"jobs":[{"id":1}]}}'],
 ])('takes what follows a group %s for no page', async (_, recordPath, document) => {
   const bytes = Buffer.from(document);
   const server = await serve((socket) => respond(socket, 'Content-Length', bytes, bytes.length));

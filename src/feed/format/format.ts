@@ -140,7 +140,7 @@ export interface SplitEnd {
   readonly isOpen?: boolean;
   /** The declared number of records. */
   readonly declaredTotal?: number;
-  readonly following?: FollowingPage;
+  readonly following?: readonly FollowingPage[];
   /** Without records: what the configuration of their path may mean instead, for people. */
   readonly advice?: string;
 }

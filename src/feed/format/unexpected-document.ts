@@ -115,25 +115,25 @@ export function statedErrorIn(json: unknown): string | undefined {
 // Recognises that a document is one of several pages, in any format of named values. Some APIs send a cursor on the last page, too.
 
 const AROUND_NEXT = /^(?:_?links?|paging|pagination|page[-_]?info|meta|info|next)$/i;
-/** An object around the list and its paging, but no group of postings. */
-const WRAPPER = /^(?:data|results?|response|payload|body|content|channel)$/i;
+/** Around paging, or around the list and its paging, but no group of postings. */
+const AROUND_PAGES =
+  /^(?:_?links?|paging|pagination|page[-_]?info|meta|data|results?|response|payload|body|content|channel)$/i;
 const NEXT = /^_*(?:@?odata\.)?next(?:[-_]?(?:page|records|results))?(?:[-_]?(?:url|link|href|uri))?$/i;
 const MORE = /^(?:has[-_]?|is[-_]?)?(?:more|next)(?:[-_]?(?:pages?|records?|results?|items?))?$/i;
 const PAGE = /^(?:current|page|current[-_]?page|page[-_]?(?:number|num|no))$/i;
 const PAGES = /^(?:total[-_]?pages|last[-_]?page|pages|pages?[-_]?count|num[-_]?pages)$/i;
-/** `info` often has addresses of other things. */
+/** Elsewhere, as in `info` or a group of postings, an address is often that of something else. */
 const PAGE_ADDRESS = /[?&](?:p|[\w-]*page[\w-]*|offset|start|skip|cursor|after)=/i;
 
 /** Whether an object or a list may say that another page follows. @param names from the root to its own. */
-export const maySayNextIn = (names: readonly string[]): boolean =>
-  AROUND_NEXT.test(names.at(-1) ?? '') && names.every((name) => AROUND_NEXT.test(name) || WRAPPER.test(name));
+export const maySayNextIn = (names: readonly string[]): boolean => AROUND_NEXT.test(names.at(-1) ?? '');
 
 /** Whether a value may say that another page follows. @param names from the root to its own, without prefixes. */
-export const maySayNext = (names: readonly string[]): boolean => {
-  const own = names.at(-1) ?? '';
-  if (!names.slice(0, -1).every((name) => AROUND_NEXT.test(name) || WRAPPER.test(name))) return false;
-  return namesNext(names.slice(-2)) || [MORE, PAGE, PAGES].some((pattern) => pattern.test(own));
-};
+export const maySayNext = (names: readonly string[]): boolean =>
+  namesNext(names.slice(-2)) || [MORE, PAGE, PAGES].some((pattern) => pattern.test(names.at(-1) ?? ''));
+
+const mayBePage = (names: readonly string[], address: string): boolean =>
+  names.slice(0, -1).every((name) => AROUND_PAGES.test(name) || NEXT.test(name)) || PAGE_ADDRESS.test(address);
 
 const namesNext = ([outer = '', own = outer]: readonly string[]): boolean =>
   NEXT.test(own) || (NEXT.test(outer) && /^(?:href|link|url)$/i.test(own));
@@ -143,12 +143,14 @@ const isNextRelation = (relations: unknown): boolean => /^(?:.*\s)?next(?:\s.*)?
 
 /** Collects the values outside the records that say whether another page follows. */
 export class StatedPages {
-  #found: FollowingPage | undefined;
+  #told: FollowingPage | undefined;
+  #linked: FollowingPage | undefined;
   /** The number of the page and of all pages, by the path of the object that has them. */
   readonly #numbers = new Map<string, { page?: number; pages?: number }>();
 
-  get found(): FollowingPage | undefined {
-    return this.#found;
+  /** At most one with an address, which may be the document's own, and one without. */
+  get found(): readonly FollowingPage[] {
+    return [this.#linked, this.#told].filter((each) => each !== undefined);
   }
 
   /** Takes a value, or its beginning. @param names from the root to its own, without prefixes. */
@@ -158,29 +160,28 @@ export class StatedPages {
     const own = names.at(-1) ?? '';
     const said = `the document says at ${names.join('/')} that another page follows`;
     if (namesNext(names.slice(-2)) && /^(?:https?:\/\/|[/?])\S/i.test(text)) {
-      if (!names.some((name) => /^info$/i.test(name)) || PAGE_ADDRESS.test(text))
-        this.#found ??= { said, address: text };
-    } else if (MORE.test(own) && /^(?:true|1)$/i.test(text)) this.#found ??= { said };
+      if (mayBePage(names, text)) this.#linked ??= { said, address: text };
+    } else if (MORE.test(own) && /^(?:true|1)$/i.test(text)) this.#told ??= { said };
     else if (/^\d{1,9}$/.test(text) && (PAGE.test(own) || PAGES.test(own))) {
       const path = names.slice(0, -1).join('/');
       const numbers = { ...this.#numbers.get(path), [PAGES.test(own) ? 'pages' : 'page']: Number(text) };
       if (this.#numbers.size < MAX_VALUES) this.#numbers.set(path, numbers);
       // Pages that are numbered from 0 have a last one whose number is less than theirs.
       const { page = Number.NaN, pages = Number.NaN } = numbers;
-      if (Math.max(page, 1) < pages) this.#found ??= { said: `the document says that it is page ${page} of ${pages}` };
+      if (Math.max(page, 1) < pages) this.#told ??= { said: `the document says that it is page ${page} of ${pages}` };
     }
   }
 
-  takeLink(relations: unknown, address: unknown): void {
-    if (!isNextRelation(relations) || typeof address !== 'string') return;
-    this.#found ??= { said: 'the document has a link to the next page', address };
+  takeLink(names: readonly string[], relations: unknown, address: unknown): void {
+    if (!isNextRelation(relations) || typeof address !== 'string' || !mayBePage(names, address)) return;
+    this.#linked ??= { said: 'the document has a link to the next page', address };
   }
 
   /** Takes an object, or a list of links. */
   takeValue(names: readonly string[], value: unknown): void {
     if (typeof value !== 'object' || value === null) this.take(names, `${value}`);
     else if (!maySayNextIn(names)) return;
-    else if (Array.isArray(value)) for (const link of value) this.takeLink(link?.rel, link?.href);
+    else if (Array.isArray(value)) for (const link of value) this.takeLink(names, link?.rel, link?.href);
     else for (const [name, each] of Object.entries(value)) this.takeValue([...names, name], each);
   }
 }

@@ -7,7 +7,6 @@ import {
   isErrorName,
   maySayError,
   maySayNext,
-  maySayNextIn,
   namesError,
   OPENING_BYTES,
   quote,
@@ -255,8 +254,9 @@ export class XmlOutline {
 
   /** `<link rel="next" href="…"/>`, RFC 5005. */
   #findNext(attributes: string): void {
-    if (this.#openLocal.at(-1) !== 'link' || !maySayNextIn(this.#openLocal.slice(1))) return;
-    this.#pages.takeLink(readAttribute(attributes, 'rel'), readAttribute(attributes, 'href', MAX_STATED_BYTES));
+    if (this.#openLocal.at(-1) !== 'link') return;
+    const href = readAttribute(attributes, 'href', MAX_STATED_BYTES);
+    this.#pages.takeLink(this.#openLocal.slice(1), readAttribute(attributes, 'rel'), href);
   }
 
   /** Begins with an element that may state an error or a next page. A root's text is kept, too: it may be all that there is. */
