@@ -1,8 +1,8 @@
 // Double-checks a site that says "no such job": at a wrong address it would say so of every job. Reads the job of a write that was
 // answered with a redirect.
-import { compareShown, showsOwnForm } from '../plan/compare-shown.ts';
+import { compareShown, readForms, showsOwnForm } from '../plan/compare-shown.ts';
 import { type Message, messageOf, plural, textOf } from '../plan/message.ts';
-import { fieldOf, meansTheSame, referenceForm, typeOf } from '../plan/same-meaning.ts';
+import { compareValues, fieldOf, meansTheSame, referenceForm, typeOf } from '../plan/same-meaning.ts';
 import type { SiteJobId } from '../posting/identifiers.ts';
 import { isReworded } from '../site/contradiction.ts';
 import { type Outcome, type SiteJob, statesDeletion, withRevealedFields } from '../site/exchange.ts';
@@ -78,23 +78,29 @@ async function readRedirected(
     kind: 'unknown',
     message: `${textOf(outcome.message)}, ${what}`,
   });
+  let shown: SiteJob | undefined;
+  let mayBeDone = outcome.kind === 'unknown' || request.kind === 'delete';
   try {
-    const shown = await showJob(siteContext, request.siteJobId, signal);
-    if (shown === undefined) return unknown(`and shows no job ${request.siteJobId}: it may be deleted or hidden`);
-    // Moderators remove jobs, too, and show them again.
-    if (statesDeletion(shown) && request.kind === 'delete') return { kind: 'gone' };
-    if (await showsUpdate(shown, attempt, siteContext, outcome.kind === 'unknown'))
-      return { kind: 'accepted', isRead: true };
-    if (outcome.kind === 'misconfigured') return outcome;
-    return unknown(`but job ${request.siteJobId} does not show that it was done`);
+    shown = await showJob(siteContext, request.siteJobId, signal);
   } catch {
     if (outcome.kind === 'unknown') return outcome;
-    // Some sites redirect every request for a job that they no longer have. The address is right if other jobs are shown.
-    const others = await checkOtherJobs(siteContext, request.siteJobId, signal);
-    return others.kind === 'proven' && others.isShown
-      ? unknown(`and does not show job ${request.siteJobId}, but others: it may be deleted`)
+    // Some sites redirect every request for a job that they no longer have.
+    mayBeDone = false;
+  }
+  if (shown === undefined) {
+    // Where no other job is shown either, the address may be wrong.
+    const others = mayBeDone ? undefined : await checkOtherJobs(siteContext, request.siteJobId, signal);
+    return others === undefined || (others.kind === 'proven' && others.isShown)
+      ? unknown(`and does not show job ${request.siteJobId}: it may be deleted or hidden`)
       : outcome;
   }
+  // Moderators remove jobs, too, and show them again.
+  if (statesDeletion(shown) && request.kind === 'delete') return { kind: 'gone' };
+  if (await showsUpdate(shown, attempt, siteContext, outcome.kind === 'unknown'))
+    return { kind: 'accepted', isRead: true };
+  return outcome.kind === 'misconfigured'
+    ? outcome
+    : unknown(`but job ${request.siteJobId} does not show that it was done`);
 }
 
 /**
@@ -113,19 +119,27 @@ async function showsUpdate(
   const rules = { ...places, learnt: await learntRewrites(db, site), referenceField, only: undefined };
   const job = { fields, types, isWhole: true };
   const { changed, hidden } = compareShown({ fields: request.fields, forms: undefined }, job, rules);
+  const formerOf = (name: string): string => fieldOf(before ?? {}, name) ?? '';
   const saysOf = (name: string): string => fieldOf(fields, name) ?? '';
-  const shows = (name: string, value = ''): boolean => meansTheSame(value, saysOf(name), typeOf(types, name));
+  const shows = (name: string, value: string): boolean => meansTheSame(value, saysOf(name), typeOf(types, name));
   const showsForm = (name: string): boolean => showsOwnForm(forms, name, saysOf(name));
-  const isFormer = (name: string): boolean =>
-    before === undefined || shows(name, fieldOf(before, name)) || showsForm(name);
-  const seen = Object.entries(request.fields).filter(([name]) => !hidden.includes(name));
+  const mayShow = (name: string, value: string): boolean =>
+    shows(name, value) || showsForm(name) || compareValues(value, saysOf(name)) !== undefined;
+  const isFormer = (name: string): boolean => before === undefined || mayShow(name, formerOf(name));
+  // That a job does not have a field which was emptied proves nothing, unless it had the field.
+  const formOf = readForms(forms);
+  const isHidden = (name: string, value: string): boolean =>
+    hidden.includes(name) ||
+    (value === '' && fieldOf(fields, name) === undefined && !['as_sent', 'rewritten'].includes(formOf(name).kind));
+  const seen = Object.entries(request.fields).filter(([name, value]) => !isHidden(name, value));
   const isSet = ([name, value]: readonly [string, string]): boolean =>
     shows(name, value) ||
-    (showsForm(name) && meansTheSame(value, fieldOf(before ?? {}, name))) ||
+    (meansTheSame(value, formerOf(name)) && mayShow(name, value)) ||
     (isFormer(name)
       ? isOfJob && referenceForm(value) === referenceForm(saysOf(name))
       : !changed.includes(name) || (isOfJob && isReworded(value, saysOf(name))));
-  return seen.every(isSet) && (hidden.length === 0 || (isOfJob && seen.some(([name]) => !isFormer(name))));
+  const isWhole = seen.length === Object.keys(request.fields).length;
+  return seen.every(isSet) && (isWhole || (isOfJob && seen.some(([name]) => !isFormer(name))));
 }
 
 /** Whether a job that no posting has is really gone: at a wrong address it would stay on the site for good, and nobody would know. */

@@ -210,6 +210,8 @@ describe('a document that says that another page follows', () => {
     ['a flag beside its own address', `{"next":"/?#a","has_more":true,"jobs":${jobs}}`],
     ['an address of a page in info', `{"info":{"next":"/jobs?page=2"},"jobs":${jobs}}`],
     ['a flag as a number', `{"has_more":1,"jobs":${jobs}}`],
+    ['a flag behind many counts', `{"meta":{"counts":"${'a'.repeat(9_000)}","has_more":true},"jobs":${jobs}}`],
+    ['an odd list of links', `{"links":[{"rel":{"toString":1}},{"rel":["self","Next"],"href":"/2"}],"jobs":${jobs}}`],
     ['a list of links', `{"links":[{"rel":"self","href":"/"},{"href":"/jobs?page=2","rel":"next"}],"jobs":${jobs}}`],
     ['a relation in another case', '<feed><link rel="Next" href="/feed?page=2"/><job/></feed>', 'xml'],
     ['several relations', '<feed><link rel="last next" href="/feed?page=2"/><job/></feed>', 'xml'],
@@ -240,7 +242,7 @@ describe('a document that says that another page follows', () => {
     ['the next one of several groups', '<r><dept><next>/dept/2</next></dept><job/></r>', 'xml'],
     ['a long name among links', `{"meta":{"${'n'.repeat(200_000)}":1},"jobs":${jobs}}`],
     ['odd punctuation among links', `{"jobs":${jobs},"links":{"self":"/",},"info":[1,]}`],
-    ['many links', `{"links":{"a":"${'a'.repeat(9_000)}","next":"/2"},"jobs":${jobs}}`],
+    ['many links', `{"links":{"a":"${'a'.repeat(90_000)}","next":"/2"},"jobs":${jobs}}`],
     ['another element', '<page><link rel="self" href="/feed"/><more>/about</more><job/></page>', 'xml'],
     [
       'the next posting after the page of one',

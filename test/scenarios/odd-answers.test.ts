@@ -3,7 +3,7 @@
 import type { OutgoingHttpHeaders } from 'node:http';
 import { afterEach, describe, expect, it } from 'vitest';
 import { type Got, openSite, type Reply, type ScriptedSite } from '../site/scripted-site.ts';
-import { feedXml, posting } from '../support/indeed-feed.ts';
+import { feedXml, posting, type TestPosting } from '../support/indeed-feed.ts';
 import { type Mirror, openMirror } from '../support/mirror.ts';
 
 let mirror: Mirror | undefined;
@@ -157,8 +157,10 @@ it('a delete answered with 200 and a word of failure does not count as done', as
 });
 
 describe('a change answered with a redirect', () => {
+  const LONG = `Care for patients of all ages, in a team of nurses and doctors, in ${'large and small '.repeat(4)}wards.`;
+
   /** Keeps jobs, redirects every update and delete to this address, and does it or not. */
-  async function openRedirecting() {
+  async function openRedirecting(fields: Partial<TestPosting> = {}) {
     const jobs = new Map<string, string>();
     const does = { it: true, to: '/jobs', shows: (job: string): string | undefined => job };
     const open = await openOdd(({ method, url, body }) => {
@@ -174,7 +176,7 @@ describe('a change answered with a redirect', () => {
       if (does.it && method === 'PUT') jobs.set(id, job.replace(/<title>[^<]*<\/title>/, fields));
       return [302, { location: does.to.replace('ID', id) }];
     });
-    await open.syncOf([posting('a'), posting('b'), posting('c')]);
+    await open.syncOf(['a', 'b', 'c'].map((key) => posting(key, fields)));
     const change = () => open.syncOf([posting('a', { title: 'Other' }), posting('b')]);
     return { open, jobs, does, change };
   }
@@ -214,13 +216,30 @@ describe('a change answered with a redirect', () => {
       expect(message).toMatch(/redirects to .*, but job \d does not show that it was done/);
   });
 
-  it('to its job is not done if the job does not show the field that was sent, as the redirect may be a refusal', async () => {
-    const { open, does } = await openRedirecting();
-    const shows = (job: string) => job.replace(/<description>.*?<\/description>/gs, '');
-    Object.assign(does, { it: false, to: '/jobs/ID', shows });
-    const changed = [posting('a', { description: 'Other' }), posting('b'), posting('c')];
-    expect(await open.syncOf(changed)).toMatchObject({ status: 'review', updated: 0, failed: 1 });
-  });
+  const UNSEEN = [
+    ['does not show the field that was sent', { description: 'Other' }, /<description>.*?<\/description>/gs],
+    [
+      'never showed the field that was emptied',
+      { city: '' },
+      /<location-city>.*?<\/location-city>|<location-city\/>/gs,
+    ],
+    [
+      'shows only the beginning, which is the same',
+      { description: `${LONG} Days.` },
+      /(?<=<description>.{60}).*?(?=<\/description>)/gs,
+    ],
+  ] as const;
+  it.each(UNSEEN)(
+    'to its job is not done if the job %s, as the redirect may be a refusal',
+    async (_, change, unseen) => {
+      const { open, does } = await openRedirecting({ description: LONG });
+      const shows = (job: string) => job.replace(unseen, '');
+      const [b, c] = ['b', 'c'].map((key) => posting(key, { description: LONG }));
+      Object.assign(does, { it: false, to: '/jobs/ID', shows });
+      const changed = [posting('a', { description: LONG, ...change }), b, c] as TestPosting[];
+      expect(await open.syncOf(changed)).toMatchObject({ status: 'review', updated: 0, failed: 1 });
+    },
+  );
 
   const HIDDEN = {
     'is hidden until somebody has approved the change': () => undefined,
@@ -239,7 +258,9 @@ describe('a change answered with a redirect', () => {
     Object.assign(does, { it: false, shows: (job: string) => (job.includes('Nurse a') ? '' : job) });
     const changed = [posting('a', { title: 'Other' }), posting('b'), posting('c')];
     expect(await open.syncOf(changed)).toMatchObject({ status: 'review', updated: 0, failed: 1, created: 0 });
-    expect(await review(open)).toMatchObject([{ key: 'a', message: expect.stringContaining('it may be deleted') }]);
+    expect(await review(open)).toMatchObject([
+      { key: 'a', message: expect.stringContaining('it may be deleted or hidden') },
+    ]);
     expect(await open.syncOf([...changed, posting('d')])).toMatchObject({ created: 1 });
     expect(jobs.size).toBe(4);
   });

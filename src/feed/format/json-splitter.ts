@@ -17,8 +17,8 @@ import { ValueScanner } from './value-scanner.ts';
 
 /** No feed has longer names, or totals, outside its records. */
 const MAX_TOKEN_BYTES = 1_024;
-/** No object about paging has more. */
-const MAX_PAGING_BYTES = 8_192;
+/** An object about paging may also count what is found by each filter, but not more. */
+const MAX_PAGING_BYTES = 65_536;
 /** Indented deeper than this, lines do not show where records begin. */
 const MAX_INDENT = 64;
 

@@ -139,7 +139,8 @@ const namesNext = ([outer = '', own = outer]: readonly string[]): boolean =>
   NEXT.test(own) || (NEXT.test(outer) && /^(?:href|link|url)$/i.test(own));
 
 /** Whether a link's relations, in any case, include `next`. */
-const isNextRelation = (relations: unknown): boolean => /^(?:.*\s)?next(?:\s.*)?$/is.test([relations].flat().join(' '));
+const isNextRelation = (relations: unknown): boolean =>
+  [relations].flat().some((relation) => typeof relation === 'string' && /(?:^|\s)next(?:\s|$)/i.test(relation));
 
 /** Collects the values outside the records that say whether another page follows. */
 export class StatedPages {
