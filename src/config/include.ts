@@ -79,7 +79,7 @@ export async function readFeedFiles(
   };
 }
 
-/** An alias may repeat what it is part of, which JSON can't. */
+/** Not of JSON, which cannot represent an alias that repeats what it is part of. */
 const digestOf = (settings: unknown): string => hash('sha256', serialize(settings));
 
 /** The digest of the settings that a feed's file has by now, as in `fileDigests`; `undefined`: it can't be read. */

@@ -258,7 +258,7 @@ class DocumentEnds {
     else this.#endList(requested[0]);
   }
 
-  /** A page that says of none to follow ends the pages of its list that do not say which one follows. */
+  /** A page that states no next page is the last of its list: earlier pages need not say which page follows them. */
   #endList(last: string): void {
     this.#following = this.#following.filter(
       ({ following, requested: [address] }) =>

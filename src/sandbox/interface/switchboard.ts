@@ -49,7 +49,7 @@ interface ActiveFault {
   readonly strikes: (operation: Operation | undefined) => boolean;
 }
 
-/** Creates a switchboard without faults. Each fault has its own sequence of random numbers, independent of the others. */
+/** Creates a switch without faults. Each fault has its own sequence of random numbers, independent of the others. */
 export function createFaultSwitch(): FaultSwitch {
   let active: readonly ActiveFault[] = [];
   return {

@@ -12,7 +12,7 @@ export interface FeedState {
   readonly currentPull: number | undefined;
   /** The version of its source in the last complete pull, bound to what was asked for; only `src/feed` can read it. */
   readonly version: string | undefined;
-  /** Whether a pull has read it within a day, instead of being answered "not modified". */
+  /** Whether a pull has read it within 23 hours, so that one pull a day reads it; others may be answered "not modified". */
   readonly isReadDaily: boolean;
   /** How the keys of all its mappings were derived; `undefined` if unknown. See {@link KEYS_CHANGED}. */
   readonly keyRule: string | undefined;
