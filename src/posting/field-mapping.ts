@@ -17,6 +17,8 @@ export interface FieldMapping {
   readonly skip?: ConditionGroups;
   /** What becomes of records with several places; absent: the paths of the fields decide. */
   readonly places?: PlacesRule;
+  /** Paths whose lists have no order that means anything; absent: none. The key is read in the source's order. */
+  readonly unordered?: readonly string[];
   /** Site field → where its value comes from. */
   readonly fields: Readonly<Record<string, FieldRules>>;
   /** Fields that are set only when a job is created; absent: none. */

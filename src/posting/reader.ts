@@ -9,7 +9,7 @@ import { type NameReader, takesNames } from './id-and-name.ts';
 import type { PostingKey } from './identifiers.ts';
 import type { MarkupForm } from './markup.ts';
 import { compilePlain } from './paths/plain-value.ts';
-import { parseValuePath } from './paths/value-path.ts';
+import { parseValuePath, withSorted } from './paths/value-path.ts';
 import {
   compilePlaces,
   compileStates,
@@ -55,6 +55,7 @@ export function compileReader(spec: FieldMapping): PostingReader {
   const placeOf = lazyUsPlaces(spec);
   const identity = spec.places?.use === 'each' ? identityOf(spec, spec.places) : undefined;
   const treesOf = spec.places === undefined ? undefined : rememberLast(compilePlaces(spec.places));
+  const inOrder = compileOrder(spec.unordered);
   const fields = Object.entries(spec.fields).map(([name, rules]) =>
     compileField({ field: name, placeOf, expressions }, rules, readState),
   );
@@ -112,15 +113,15 @@ export function compileReader(spec: FieldMapping): PostingReader {
 
   return {
     fingerprint: fingerprintOf(spec),
-    ...(expressions === undefined ? {} : { prepare: prepareAll(expressions, treesOf) }),
+    ...(expressions === undefined ? {} : { prepare: prepareAll(expressions, inOrder, treesOf) }),
     read(record, dates): ReadResult {
       const skipped = readSkipped?.(record, dates);
       if (skipped !== undefined) return skipped;
       const key = readKey(record);
       if (key.kind === 'no key') return { kind: 'unreadable', problems: key.problems };
       return spec.places === undefined
-        ? readFields(key.key, record, dates)
-        : readPlaces(key.key, record, spec.places, dates);
+        ? readFields(key.key, inOrder(record), dates)
+        : readPlaces(key.key, inOrder(record), spec.places, dates);
     },
     withFields(posting, edits, problems = []) {
       const draft = newDraft(posting.fields, posting.notes);
@@ -142,18 +143,28 @@ function identityOf({ stateField, states }: FieldMapping, { fields = [] }: Place
   return { fields, stateField: stateField.name, findState: compileStates(states) };
 }
 
-/** The trees of the last record are kept: its expressions are evaluated before it is read, for each tree. */
-function rememberLast(treesOf: ReadPlaces): ReadPlaces {
-  let last: { readonly record: RecordTree; readonly trees: readonly RecordTree[] } | undefined;
+/** What is made of the last record is kept: its expressions are evaluated before it is read, for each tree. */
+function rememberLast<Made>(make: (record: RecordTree) => Made): (record: RecordTree) => Made {
+  let last: { readonly record: RecordTree; readonly made: Made } | undefined;
   return (record) => {
-    if (last?.record !== record) last = { record, trees: treesOf(record) };
-    return last.trees;
+    if (last?.record !== record) last = { record, made: make(record) };
+    return last.made;
   };
 }
 
+function compileOrder(unordered: readonly string[] = []): (record: RecordTree) => RecordTree {
+  const paths = unordered.map(parseValuePath);
+  return paths.length === 0 ? (record) => record : rememberLast((record) => paths.reduce(withSorted, record));
+}
+
 const prepareAll =
-  ({ prepare }: PreparedExpressions, treesOf: ReadPlaces | undefined): PreparedExpressions['prepare'] =>
-  async (record) => {
+  (
+    { prepare }: PreparedExpressions,
+    inOrder: (record: RecordTree) => RecordTree,
+    treesOf: ReadPlaces | undefined,
+  ): PreparedExpressions['prepare'] =>
+  async (sent) => {
+    const record = inOrder(sent);
     await prepare(record);
     const trees = treesOf?.(record) ?? [];
     if (trees.length <= MOST_PLACES) for (const tree of trees) await prepare(tree);

@@ -1,6 +1,6 @@
-// Records without what is at a path.
+// Records without what is at a path, or with it sorted.
 import { expect, it } from 'vitest';
-import { parseValuePath, withoutPath } from '../../src/posting/paths/value-path.ts';
+import { parseValuePath, withoutPath, withSorted } from '../../src/posting/paths/value-path.ts';
 import type { RecordTree } from '../../src/posting/posting.ts';
 
 const FIELDS: readonly [RecordTree, RecordTree] = [
@@ -20,4 +20,27 @@ it.each<[string, RecordTree, RecordTree]>([
   ['a/b/c', { a: 'text' }, { a: 'text' }],
 ])('%s', (path, record, expected) => {
   expect(withoutPath(record, parseValuePath(path))).toEqual(expected);
+});
+
+it.each<[string, RecordTree, RecordTree]>([
+  ['a', { a: ['2', '1'], b: ['2', '1'] }, { a: ['1', '2'], b: ['2', '1'] }],
+  ['a/b', { a: [{ b: ['3', '2'] }, { b: '1' }] }, { a: [{ b: '1' }, { b: ['2', '3'] }] }],
+  [
+    'a',
+    {
+      'p:a': [
+        ['9', 'x'],
+        ['1', 'y'],
+      ],
+    },
+    {
+      'p:a': [
+        ['1', 'y'],
+        ['9', 'x'],
+      ],
+    },
+  ],
+  ['a/b', { a: 'text' }, { a: 'text' }],
+])('%s, sorted', (path, record, expected) => {
+  expect(withSorted(record, parseValuePath(path))).toEqual(expected);
 });

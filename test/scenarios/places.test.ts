@@ -42,6 +42,28 @@ const citiesOnSite = async () =>
   (await mirror.sandbox.inspect.jobs()).map(({ fields }) => `${fields.number} ${fields['location-city']}`).sort();
 
 describe('first', () => {
+  it('says that a list changes its order, and takes the same place if it is named unordered', async () => {
+    await open('{ path: places, use: first }');
+    const orders = [
+      [BOSTON, CHICAGO],
+      [CHICAGO, BOSTON],
+      [BOSTON, CHICAGO],
+      [CHICAGO, BOSTON],
+    ] as const;
+    for (const places of orders)
+      expect(await sync(record('1', ...places), record('2', DENVER))).not.toHaveProperty('message');
+    const { updated, message } = await sync(record('1', BOSTON, CHICAGO), record('2', DENVER));
+    expect([updated, message]).toEqual([
+      1,
+      '1 of 1 update set location-city, location-state to what it was at least twice before, such as that of posting 1: the source seems to send a list in changing order; name the path of the list in the setting unordered of the feed',
+    ]);
+    await mirror.configure('places: {', 'unordered: places\n    places: {');
+    for (const places of orders) {
+      expect(await sync(record('1', ...places), record('2', DENVER))).toMatchObject({ updated: 0, unchanged: 2 });
+    }
+    expect(await citiesOnSite()).toEqual(['1 Boston', '2 Denver']);
+  });
+
   it('mirrors the first place that the site accepts, and follows it', async () => {
     await open('{ path: places, use: first }');
     expect(await sync(record('1', TORONTO, BOSTON, CHICAGO), record('2', TORONTO))).toMatchObject({

@@ -63,6 +63,7 @@ function makeMapping({ feed, format, site, mapFiles }: FeedParts): FieldMapping 
     key: keyRuleOf(feed, format),
     ...(skip.length === 0 ? {} : { skip }),
     ...(places === undefined ? {} : { places: placesOf(places) }),
+    ...(feed.unordered === undefined ? {} : { unordered: feed.unordered }),
     fields: Object.fromEntries(
       written.map(([field, rule]) => [field, makeRules(rule, { mapFiles, zone: feed.time_zone })]),
     ),

@@ -19,6 +19,7 @@ import {
   countSchema,
   fieldNameSchema,
   nameSchema,
+  pathsSchema,
   percentSchema,
   positiveSchema,
   secondsSchema,
@@ -321,6 +322,11 @@ export const feedSchema = z
       .optional()
       .describe(
         'For postings in several places: the fields are read as if the record had only one of its places. Without it, a path reads the first of several texts. Overrides `places` of the format; `null` removes them.',
+      ),
+    unordered: pathsSchema
+      .optional()
+      .describe(
+        'Paths of lists that the source sends in changing order, such as `locations`: fields and `places` read them sorted, so that no job changes for their order.',
       ),
     fields: feedFieldsSchema
       .default({})

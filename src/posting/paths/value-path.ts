@@ -1,5 +1,5 @@
 // Parses field paths such as `jobDescriptions/jobDescription[name=Tasks]/value`, finds the texts at them in a record,
-// and leaves out what is at one.
+// and leaves out or sorts what is at one.
 import { type NameReader, nameOf, TAKES_EVERY_NAME } from '../id-and-name.ts';
 import { type MarkupForm, renderMarkup } from '../markup.ts';
 import type { RecordTree } from '../posting.ts';
@@ -204,4 +204,21 @@ export function withoutPath(tree: RecordTree, path: ValuePath): RecordTree {
     return left(child).map((remaining) => [name, remaining] as const);
   });
   return Object.fromEntries(parts);
+}
+
+/** The record with the lists at a path, and on the way to it, in an order that depends only on what is in them. */
+export function withSorted(tree: RecordTree, path: ValuePath): RecordTree {
+  if (typeof tree === 'string') return tree;
+  if (isTreeList(tree)) {
+    // A list within a list may be an id and a name.
+    const parts = tree.map((each) => (isTreeList(each) ? each : withSorted(each, path)));
+    const named = parts.map((part) => ({ part, text: JSON.stringify(part) }));
+    return named.sort((a, b) => (a.text < b.text ? -1 : 1)).map(({ part }) => part);
+  }
+  const [step, ...rest] = path;
+  if (step === undefined) return tree;
+  const names = new Set(namesAt(tree, step.name));
+  return Object.fromEntries(
+    Object.entries(tree).map(([name, child]) => [name, names.has(name) ? withSorted(child, rest) : child]),
+  );
 }

@@ -1,7 +1,7 @@
 // Builds the summary of a feed's pull from the tables, as `sync --json` prints it, checks its sums, and concludes pulls whose process has
 // ended before it could.
 import { AccountingError, checkAccounts, type SeenCounts } from '../../plan/accounting.ts';
-import { type Message, messageOf, reword, textOf } from '../../plan/message.ts';
+import { type Message, messageOf, plural, reword, textOf } from '../../plan/message.ts';
 import { type CommonReason, describeNothingMirrored, mirroredNothing } from '../../plan/set-up-suspicion.ts';
 import type { FeedName, PostingKey } from '../../posting/identifiers.ts';
 import { countOpen, countOutcomes, type OpenCounts } from '../backlog/open-counts.ts';
@@ -59,6 +59,8 @@ export interface PullState {
   readonly holdReason: Message | undefined;
   /** Why creates and deletes wait, or some creates, if the feed's keys seem to have changed. */
   readonly rekey: Message | undefined;
+  /** What the pull's updates have set for at least the third time. */
+  readonly repeated: RepeatedUpdates | undefined;
   /** All of them wait until a person decides. */
   readonly rekeyAll: boolean;
   /** A later pull that the open changes of the summary count towards since then. */
@@ -148,10 +150,43 @@ export async function summariseWithin(tx: Queryable, pull: number): Promise<Pull
     unsent,
     nothingMirrored,
     holdReason,
+    repeated: updated === 0 ? undefined : await findRepeated(tx, row.feed, pull),
     rekey: rekey.note,
     rekeyAll: rekey.all,
     takenOverBy: row.takenOver?.by,
   };
+}
+
+interface RepeatedUpdates {
+  readonly postings: number;
+  readonly fields: readonly string[];
+  readonly example: PostingKey;
+}
+
+/** So many of a pull's updates are looked at, and so many of the pulls before it. */
+const MOST_UPDATES = 50;
+const MOST_PULLS = 50;
+
+/**
+ * Updates that set what two earlier ones had replaced, in place of what an earlier one had replaced as well: no change of the posting, but mostly a list in
+ * another order. `former_document` has a row for each update, with what it replaced; updates that only set again what a job should have replace nothing.
+ */
+async function findRepeated(tx: Queryable, feed: FeedName, pull: number): Promise<RepeatedUpdates | undefined> {
+  const [row] = await tx.query<RepeatedUpdates & { example: PostingKey | null }>(
+    `with recent as materialized (select id from pull where feed = $1 and id < $2 order by id desc limit ${MOST_PULLS}),
+     updated as materialized (select key, fields from former_document where feed = $1 and pull = $2 and not whole limit ${MOST_UPDATES}),
+     repeated as (
+       select u.key, u.fields from updated u join document d on d.feed = $1 and d.key = u.key cross join lateral (
+         select from recent r join former_document f on f.feed = $1 and f.pull = r.id and f.key = u.key and f.fields is not null
+         having count(*) filter (where not exists (
+             select from json_each_text(f.fields) e where d.fields->>e.key is distinct from e.value)) > 1
+           and bool_or(f.fields::jsonb = u.fields::jsonb)) o
+       where exists (select from json_each_text(u.fields) e where d.fields->>e.key is distinct from e.value))
+     select count(*) as postings, min(key) as example,
+       (select array_agg(distinct name) from repeated, json_object_keys(fields) name) as fields from repeated`,
+    [feed, pull],
+  );
+  return row === undefined || row.example === null ? undefined : row;
 }
 
 const unsentOf = (open: OpenCounts, { waiting }: RekeyState): number =>
@@ -182,6 +217,7 @@ export const notesOfState = (state: PullState): Message[] => [
   ...nothingNote(state),
   ...holdNote(state),
   ...rekeyNote(state),
+  ...repeatedNote(state),
   ...discardedNote(state.summary),
   ...takenOverNote(state),
 ];
@@ -195,6 +231,16 @@ const holdNote = ({ holdReason }: PullState): Message[] =>
 /** The reason of held deletes says so, if they are held for it. */
 const rekeyNote = ({ holdReason, rekey }: PullState): Message[] =>
   rekey === undefined || textOf(holdReason ?? '').includes(textOf(rekey)) ? [] : [rekey];
+
+function repeatedNote({ repeated, summary: { updated } }: PullState): string[] {
+  if (repeated === undefined) return [];
+  const { postings, fields, example } = repeated;
+  const all = updated > MOST_UPDATES ? `the ${MOST_UPDATES} updates looked at` : `${plural(updated, 'update')}`;
+  return [
+    `${postings} of ${all} set ${fields.join(', ')} to what it was at least twice before, such as that of posting ${example}: the source seems to send a list in ` +
+      'changing order; name the path of the list in the setting unordered of the feed',
+  ];
+}
 
 /** "Mirrored" alone would hide what a person has discarded. */
 function discardedNote({ feed, discarded }: PullSummary): Message[] {
