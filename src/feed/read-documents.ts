@@ -14,7 +14,7 @@ import {
   SizeExceeded,
 } from './decode/gunzip.ts';
 import type { FeedReading, FeedSource, PageRecords, RecordSink } from './feed-reading.ts';
-import type { FollowingPage, SplitEnd } from './format/format.ts';
+import type { FollowingPage, PageNumber, SplitEnd } from './format/format.ts';
 import { formatOf } from './format/formats.ts';
 import type { ReadingClock } from './reading-clock.ts';
 import { FeedReadingError, type OpenedDocuments, type SourceDocument } from './source/source.ts';
@@ -181,8 +181,9 @@ const PIPED =
   'the program before the pipe closes it in the same way if it fails; a job is deleted only once its posting is missing from two pulls with an ' +
   'hour between them; to delete at once, save the feed in a file first, and pull only if that succeeded';
 
-const READ_ALL =
-  'set pages, so that the whole list is read, or total, if the document states how many postings the whole list has';
+const READ_ALL = 'set pages, so that the whole list is read';
+const OR_TOTAL = ', or total, if the document states how many postings the whole list has';
+const TOTAL_MET = '; the total that is met may be that of the page, or the most that the source lists';
 
 /** In the address of a page of a list. */
 const PAGE_PARAMETER =
@@ -190,17 +191,22 @@ const PAGE_PARAMETER =
 
 /**
  * An address, for comparisons: a server behind a proxy may write http for https. @param what `list`: without the
- * parameters of a page. @param base where it starts, if it is relative.
+ * parameters of a page; the number of its page: also without it at the end of the path (`/jobs/2`). @param base where it starts, if it is relative.
  */
-function addressOf(written: string, what: 'page' | 'list' = 'page', base?: string): string {
+function addressOf(written: string, what: 'page' | 'list' | number = 'page', base?: string): string {
   const address = written.trim().replaceAll('&amp;', '&');
   if (!URL.canParse(address, base)) return address;
   const { host, pathname, searchParams } = new URL(address, base);
-  const all = [...searchParams].filter(
-    ([name, value]) => what === 'page' || !PAGE_PARAMETER.test(name) || !/^\d{1,6}$/.test(value),
-  );
-  return JSON.stringify([host, pathname, all.toSorted().join('&')]);
+  const all = [...searchParams];
+  const kept = all.filter(([name, value]) => what === 'page' || !PAGE_PARAMETER.test(name) || !/^\d{1,6}$/.test(value));
+  const isInPath = typeof what === 'number' && kept.length === all.length;
+  const path = isInPath ? pathname.replace(new RegExp(`(?<!\\d)0*${what}(?=\\D*$)`), '') : pathname;
+  return JSON.stringify([host, path, kept.toSorted().join('&')]);
 }
+
+/** A page of the list that the page at this address is one of. */
+const numberedPage = ({ page, pages }: PageNumber, address: string, which = page): string =>
+  `${which} of ${pages} of ${addressOf(address, page)}`;
 
 /** More shortfalls are only counted. */
 const MAX_SHORTFALLS = 50;
@@ -225,7 +231,10 @@ class DocumentEnds {
     readonly document: string;
     readonly following: readonly FollowingPage[];
     readonly requested: readonly [string, string];
+    readonly pageNumber: PageNumber | undefined;
   }[] = [];
+  /** Which pages of which lists the documents say they are. */
+  readonly #numbered = new Set<string>();
 
   /** Notes the end of a document. @param broken why its bytes broke off, if they did. */
   add(
@@ -253,8 +262,9 @@ class DocumentEnds {
     // Files may hold all pages. The addresses of pages are followed elsewhere.
     if (pageOf !== undefined || requested === undefined) return;
     for (const address of requested) this.#read.add(addressOf(address));
-    const { following = [] } = end;
-    if (following.length > 0) this.#following.push({ document, following, requested });
+    const { following = [], pageNumber } = end;
+    if (pageNumber !== undefined) this.#numbered.add(numberedPage(pageNumber, requested[0]));
+    if (following.length > 0) this.#following.push({ document, following, requested, pageNumber });
     else this.#endList(requested[0]);
   }
 
@@ -269,7 +279,8 @@ class DocumentEnds {
   }
 
   #noteFollowing(): void {
-    for (const { document, following, requested } of this.#following) {
+    for (const { document, following, requested, pageNumber } of this.#following) {
+      if (pageNumber !== undefined && this.#isNumberRead(requested[0], pageNumber)) continue;
       const own = requested.map((address) => addressOf(address));
       const others = following
         .map(({ said, address }) => ({
@@ -279,8 +290,16 @@ class DocumentEnds {
         .filter(({ at }) => at === undefined || !own.includes(at));
       const [first] = others;
       if (first === undefined || others.some(({ at }) => at !== undefined && this.#read.has(at))) continue;
-      this.#note({ document, reason: `${first.said}, which is not read; ${READ_ALL}` });
+      const isMet = this.#declaredTotal === this.#records;
+      const total = this.#declaredTotal === undefined ? OR_TOTAL : isMet ? TOTAL_MET : '';
+      this.#note({ document, reason: `${first.said}, which is not read; ${READ_ALL}${total}` });
     }
+  }
+
+  /** Whether the page after this one was read, by what the pages say, or this is the last one of pages from 0. */
+  #isNumberRead(address: string, { page, pages }: PageNumber): boolean {
+    const isRead = (other: number) => this.#numbered.has(numberedPage({ page, pages }, address, other));
+    return isRead(page + 1) || (page === pages - 1 && isRead(0));
   }
 
   /** Notes why the source broke off between its documents. */

@@ -101,6 +101,23 @@ describe('several sources', () => {
     ['that page 1 leads to', { '/list?page=1&a=b': '<next>/list?a=b&amp;page=2</next>', '/list?a=b&page=2': '' }, 0],
     ['after a flag', { '/list?page=1': '<more>true</more>', '/list?page=2': '<more>false</more>' }, 0],
     ['whose number is the last', { '/list?p=1': '<r/><page>1</page><pages>2</pages>', '/list?p=2': '' }, 0],
+    [
+      'with their numbers in the path',
+      { '/j/1': '<page>1</page><pages>2</pages>', '/j/2': '<page>2</page><pages>2</pages>' },
+      0,
+    ],
+    ['from 0', { '/j?page=0': '<page>0</page><pages>2</pages>', '/j?page=1': '<page>1</page><pages>2</pages>' }, 0],
+    ['without the last one', { '/j/1': '<page>1</page><pages>3</pages>', '/j/2': '<page>2</page><pages>3</pages>' }, 1],
+    [
+      'of two lists',
+      { '/1?page=1': '<page>1</page><pages>2</pages>', '/2?page=2': '<page>2</page><pages>2</pages>' },
+      1,
+    ],
+    [
+      'of two lists in the path',
+      { '/1/1': '<page>1</page><pages>2</pages>', '/2/2': '<page>2</page><pages>2</pages>' },
+      1,
+    ],
     ['that lead to another', { '/list?page=1': '<next>?page=2</next>', '/list?page=2': '<next>?page=3</next>' }, 1],
     ['before a flag', { '/list?page=2': '', '/list?page=1': '<more>true</more>' }, 1],
     ['of other lists', { '/list?dept=1': '<more>true</more>', '/list?dept=2': '', '/other?dept=1': '' }, 1],

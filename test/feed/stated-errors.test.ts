@@ -130,6 +130,24 @@ const errors: Record<string, Case> = {
     document: '{"jobs":[{"id":1}],"error":"page 3 timed out"}',
     says: /states an error.*"page 3 timed out"/,
   },
+  'an error in an object about the answer': {
+    format: 'json',
+    path: 'jobs',
+    document: '{"meta":{"error":"Search index is down"},"jobs":[{"id":1}]}',
+    says: /states an error.*"Search index is down"/,
+  },
+  'a status in an object beside an empty list': {
+    format: 'json',
+    path: 'data/jobs',
+    document: '{"data":{"responseStatus":{"code":500,"message":"Try again"},"jobs":[]}}',
+    says: /states an error.*"500".*"Try again"/,
+  },
+  'errors in an object about the answer': {
+    format: 'json',
+    path: 'jobs',
+    document: '{"jobs":[],"meta":{"a":{"error":"of another thing"},"errors":[{"message":"Timeout"}]}}',
+    says: /states an error: "Timeout"$/,
+  },
   'a very long error in JSON': {
     format: 'json',
     path: 'jobs',
@@ -216,6 +234,12 @@ const honest: Record<string, Omit<Case, 'says'>> = {
     format: 'json',
     path: 'jobs',
     document: '{"error":{"code":0,"message":""},"errors":{},"ok":true,"jobs":[]}',
+  },
+  'no error in an object about the answer': {
+    format: 'json',
+    path: 'jobs',
+    document:
+      '{"meta":{"error":null,"errors":[],"status":"ok"},"status":{"code":200},"facets":{"error":"x"},"jobs":[]}',
   },
   'a list without postings in JSON-LD': {
     format: 'json-ld',

@@ -127,6 +127,13 @@ export interface FollowingPage {
   readonly address?: string;
 }
 
+/** Which of how many pages a document says it is. */
+export interface PageNumber {
+  /** From 0 or 1. */
+  readonly page: number;
+  readonly pages: number;
+}
+
 /** The result of splitting a document. */
 export interface SplitEnd {
   /** Records handed over, including oversized ones. */
@@ -141,6 +148,7 @@ export interface SplitEnd {
   /** The declared number of records. */
   readonly declaredTotal?: number;
   readonly following?: readonly FollowingPage[];
+  readonly pageNumber?: PageNumber | undefined;
   /** Without records: what the configuration of their path may mean instead, for people. */
   readonly advice?: string;
 }

@@ -67,6 +67,7 @@ class HtmlSplitter implements Splitter, PageSink {
       shortfalls: [...end.shortfalls, ...this.#endOfPage(isEndProven)],
       // The script's other data may be about something else than the list.
       following: undefined,
+      pageNumber: undefined,
       isOpen: !this.#page.isClosed,
     };
   }

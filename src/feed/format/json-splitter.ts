@@ -6,6 +6,7 @@ import type { SplitEnd, SplitOptions, SplitSink, Splitter } from './format.ts';
 import {
   isErrorName,
   maySayError,
+  maySayErrorIn,
   maySayNext,
   maySayNextIn,
   OPENING_BYTES,
@@ -273,7 +274,7 @@ export class JsonSplitter implements Splitter {
     if (end === 'more' && bytes.length - this.#valueStart <= limit) return false;
     const read = Math.min(this.#scanner.at, this.#valueStart + limit);
     const text = bytes.toString('utf8', this.#valueStart, read);
-    if (isPaging) this.#outline.takePaging(parseJson(text));
+    if (isPaging) this.#outline.takeStatedIn(parseJson(text));
     else this.#outline.takeStated(parseToken(text) ?? text.replace(/^"/, ''));
     if (end === 'end') return this.#afterValue();
     this.#mode = 'skipped';
@@ -541,9 +542,11 @@ class JsonOutline {
       first === '{' && this.#totalPaths.some((total) => total.startsWith(path === '' ? '' : `${path}/`));
     const names = path.split('/');
     const holdsError = this.#open.length < MAX_ERROR_DEPTH && names.some(isErrorName);
-    if (level < 0 && !holdsTotal && !holdsError) return !this.#isInGroup && maySayNextIn(names) ? 'stated' : 'skipped';
+    if (level < 0 && !holdsTotal && !holdsError)
+      return maySayNextIn(names) || (first === '{' && maySayErrorIn(names)) ? 'stated' : 'skipped';
     if (this.#open.length >= MAX_OPEN)
       this.refuse(`lists and objects are nested deeper than ${MAX_OPEN} outside the records`);
+    if (outer?.isObject === false) this.#pages.beginGroup();
     this.#open.push({ isObject: first === '{', isNumbered: false, level, path, names: [], found: false });
     return 'entered';
   }
@@ -554,16 +557,18 @@ class JsonOutline {
     this.#totals.push({ path, text });
   }
 
-  /** Takes an object or a list that may say that another page follows. */
-  takePaging(value: unknown): void {
-    this.#pages.takeValue(this.#placeIn(this.#open.at(-1)).path.split('/'), value);
+  /** Takes an object or a list that may state an error, or say that another page follows. */
+  takeStatedIn(value: unknown): void {
+    const names = this.#placeIn(this.#open.at(-1)).path.split('/');
+    if (maySayErrorIn(names)) this.#errors.takeValue(names, value);
+    this.#pages.takeValue(names, value, this.#isInGroup);
   }
 
   /** Takes the text of a value that may state an error or a next page, or its beginning. */
   takeStated(text: string): void {
     const names = this.#placeIn(this.#open.at(-1)).path.split('/');
     this.#errors.take(names, text);
-    if (!this.#isInGroup) this.#pages.take(names, text);
+    this.#pages.take(names, text, this.#isInGroup);
   }
 
   /** Leaves the innermost container. */
@@ -580,12 +585,17 @@ class JsonOutline {
   }
 
   /** Ends the document. Returns every reason why it is incomplete, given the number of records found. */
-  finish(records: number): Pick<SplitEnd, 'shortfalls' | 'declaredTotal' | 'following'> {
+  finish(records: number): Pick<SplitEnd, 'shortfalls' | 'declaredTotal' | 'following' | 'pageNumber'> {
     const stated = this.#errors.found(records);
     if (stated !== undefined) this.note(stated);
     const declaredTotals = this.#totals.map(({ path, text }) => this.#readTotal(path, text, records));
     const declaredTotal = declaredTotals.find((total) => total !== undefined);
-    return { shortfalls: [...this.#shortfalls], declaredTotal, following: this.#pages.found };
+    return {
+      shortfalls: [...this.#shortfalls],
+      declaredTotal,
+      following: this.#pages.found,
+      pageNumber: this.#pages.pageNumber,
+    };
   }
 
   /** Whether the current object is one of a list, which may have pages of its own. */

@@ -1,6 +1,6 @@
 // Says what a document has in place of records: another format, or an error that it states in named values of any
 // format; and whether it says that another page follows.
-import type { FollowingPage } from './format.ts';
+import type { FollowingPage, PageNumber } from './format.ts';
 
 /** So much of a document's beginning tells what it is. */
 export const OPENING_BYTES = 2_048;
@@ -47,6 +47,10 @@ const NOT_SUCCESSFUL = /^(?:false|0|no|n)$/i;
 const NAMES_ERROR =
   /error|exception|fault|failure|denied|forbidden|unauthori[sz]ed|invalid|expired|maintenance|unavailable|not_?found|^(?:messages?|status)$/i;
 
+/** An object beside the records that tells how the request went. */
+const AROUND_ERROR =
+  /^(?:meta(?:data)?|info|header|envelope|(?:response|request|result)[-_]?(?:header|status|info|meta)?|status|stat)$/i;
+
 const MAX_VALUES = 10;
 const MAX_TEXT = 200;
 
@@ -58,6 +62,9 @@ export const namesError = (root: string): boolean => NAMES_ERROR.test(root);
 /** Whether a value of this name may state an error, or explain one. */
 export const maySayError = (name: string): boolean =>
   ERROR.test(name) || STATUS.test(name) || SUCCESS.test(name) || EXPLANATION.test(name);
+
+/** Whether an object beside the records may say it. @param names from the root to its own. */
+export const maySayErrorIn = (names: readonly string[]): boolean => AROUND_ERROR.test(names.at(-1) ?? '');
 
 interface Value {
   readonly kind: 'error' | 'status' | 'explanation';
@@ -85,6 +92,16 @@ export class StatedErrors {
     this.#values.push({ kind, text });
   }
 
+  /** Takes what an object says itself, or each of a list, and the errors in it. */
+  takeValue(names: readonly string[], value: unknown, isOutermost = true): void {
+    if (typeof value !== 'object' || value === null) this.take(names, `${value}`);
+    else if (Array.isArray(value)) {
+      for (const each of value.slice(0, MAX_VALUES)) this.takeValue(names, each, isOutermost);
+    } else if (isOutermost || (names.length < 8 && names.some(isErrorName))) {
+      for (const [name, each] of Object.entries(value)) this.takeValue([...names, name], each, false);
+    }
+  }
+
   /** The error that is stated, for people. A status beside records may be that of the query, so it says nothing. */
   found(records: number): string | undefined {
     const stated = this.#values.filter(({ kind }) => kind === 'error' || (kind === 'status' && records === 0));
@@ -101,14 +118,7 @@ export const statedError = (shown: string): string => `the document states an er
 /** The error that a JSON value states, which has no records. */
 export function statedErrorIn(json: unknown): string | undefined {
   const errors = new StatedErrors();
-  const visit = (value: unknown, names: readonly string[]): void => {
-    if (typeof value !== 'object' || value === null) errors.take(names, `${value}`);
-    else if (Array.isArray(value)) for (const each of value.slice(0, MAX_VALUES)) visit(each, names);
-    else if (names.length === 0 || (names.length < 8 && names.some(isErrorName))) {
-      for (const [name, each] of Object.entries(value)) visit(each, [...names, name]);
-    }
-  };
-  visit(json, []);
+  errors.takeValue([], json);
   return errors.found(0);
 }
 
@@ -132,8 +142,12 @@ export const maySayNextIn = (names: readonly string[]): boolean => AROUND_NEXT.t
 export const maySayNext = (names: readonly string[]): boolean =>
   namesNext(names.slice(-2)) || [MORE, PAGE, PAGES].some((pattern) => pattern.test(names.at(-1) ?? ''));
 
-const mayBePage = (names: readonly string[], address: string): boolean =>
-  names.slice(0, -1).every((name) => AROUND_PAGES.test(name) || NEXT.test(name)) || PAGE_ADDRESS.test(address);
+const mayBePage = (names: readonly string[], address: string, isInGroup: boolean): boolean =>
+  (!isInGroup && names.slice(0, -1).every((name) => AROUND_PAGES.test(name) || NEXT.test(name))) ||
+  PAGE_ADDRESS.test(address);
+
+const isWhole = (number: Partial<PageNumber>): number is PageNumber =>
+  number.page !== undefined && number.pages !== undefined;
 
 const namesNext = ([outer = '', own = outer]: readonly string[]): boolean =>
   NEXT.test(own) || (NEXT.test(outer) && /^(?:href|link|url)$/i.test(own));
@@ -146,43 +160,57 @@ const isNextRelation = (relations: unknown): boolean =>
 export class StatedPages {
   #told: FollowingPage | undefined;
   #linked: FollowingPage | undefined;
-  /** The number of the page and of all pages, by the path of the object that has them. */
-  readonly #numbers = new Map<string, { page?: number; pages?: number }>();
+  /** The number of the page and of all pages, by the path of the object that has them; apart from those of the current group of postings. */
+  readonly #numbers = new Map<string, Partial<PageNumber>>();
+  readonly #numbersOfGroup = new Map<string, Partial<PageNumber>>();
 
   /** At most one with an address, which may be the document's own, and one without. */
   get found(): readonly FollowingPage[] {
     return [this.#linked, this.#told].filter((each) => each !== undefined);
   }
 
+  /** Of the document, not of a group in it. */
+  get pageNumber(): PageNumber | undefined {
+    return [...this.#numbers.values()].find(isWhole);
+  }
+
+  /** Begins one of a list of groups of postings. What follows a group is mostly another group, but a page of it is missing here. */
+  beginGroup(): void {
+    this.#numbersOfGroup.clear();
+  }
+
   /** Takes a value, or its beginning. @param names from the root to its own, without prefixes. */
-  take(names: readonly string[], written: string): void {
+  take(names: readonly string[], written: string, isInGroup = false): void {
     if (!maySayNext(names)) return;
     const text = written.trim();
     const own = names.at(-1) ?? '';
     const said = `the document says at ${names.join('/')} that another page follows`;
     if (namesNext(names.slice(-2)) && /^(?:https?:\/\/|[/?])\S/i.test(text)) {
-      if (mayBePage(names, text)) this.#linked ??= { said, address: text };
-    } else if (MORE.test(own) && /^(?:true|1)$/i.test(text)) this.#told ??= { said };
+      if (mayBePage(names, text, isInGroup)) this.#linked ??= { said, address: text };
+    } else if (MORE.test(own) && (isInGroup ? /^true$/i : /^(?:true|1)$/i).test(text)) this.#told ??= { said };
     else if (/^\d{1,9}$/.test(text) && (PAGE.test(own) || PAGES.test(own))) {
       const path = names.slice(0, -1).join('/');
-      const numbers = { ...this.#numbers.get(path), [PAGES.test(own) ? 'pages' : 'page']: Number(text) };
-      if (this.#numbers.size < MAX_VALUES) this.#numbers.set(path, numbers);
+      const all = isInGroup ? this.#numbersOfGroup : this.#numbers;
+      const number = { ...all.get(path), [PAGES.test(own) ? 'pages' : 'page']: Number(text) };
+      if (all.size < MAX_VALUES) all.set(path, number);
       // Pages that are numbered from 0 have a last one whose number is less than theirs.
-      const { page = Number.NaN, pages = Number.NaN } = numbers;
-      if (Math.max(page, 1) < pages) this.#told ??= { said: `the document says that it is page ${page} of ${pages}` };
+      if (isWhole(number) && Math.max(number.page, 1) < number.pages)
+        this.#told ??= {
+          said: `the document says that it is page ${number.page} of ${number.pages}, so that another page follows`,
+        };
     }
   }
 
-  takeLink(names: readonly string[], relations: unknown, address: unknown): void {
-    if (!isNextRelation(relations) || typeof address !== 'string' || !mayBePage(names, address)) return;
+  takeLink(names: readonly string[], relations: unknown, address: unknown, isInGroup = false): void {
+    if (!isNextRelation(relations) || typeof address !== 'string' || !mayBePage(names, address, isInGroup)) return;
     this.#linked ??= { said: 'the document has a link to the next page', address };
   }
 
   /** Takes an object, or a list of links. */
-  takeValue(names: readonly string[], value: unknown): void {
-    if (typeof value !== 'object' || value === null) this.take(names, `${value}`);
+  takeValue(names: readonly string[], value: unknown, isInGroup = false): void {
+    if (typeof value !== 'object' || value === null) this.take(names, `${value}`, isInGroup);
     else if (!maySayNextIn(names)) return;
-    else if (Array.isArray(value)) for (const link of value) this.takeLink(names, link?.rel, link?.href);
-    else for (const [name, each] of Object.entries(value)) this.takeValue([...names, name], each);
+    else if (Array.isArray(value)) for (const link of value) this.takeLink(names, link?.rel, link?.href, isInGroup);
+    else for (const [name, each] of Object.entries(value)) this.takeValue([...names, name], each, isInGroup);
   }
 }

@@ -136,7 +136,7 @@ export class XmlOutline {
   }
 
   /** Ends the document. Returns every reason why it is incomplete, given the number of records found. */
-  finish(records: number): Pick<SplitEnd, 'shortfalls' | 'declaredTotal' | 'following' | 'advice'> {
+  finish(records: number): Pick<SplitEnd, 'shortfalls' | 'declaredTotal' | 'following' | 'pageNumber' | 'advice'> {
     if (this.#rootName === undefined) {
       if (this.#textBeforeRoot > 0) this.#refuseNotXml();
       else this.refuse('the feed is empty: it has no XML element');
@@ -156,6 +156,7 @@ export class XmlOutline {
       shortfalls: [...this.#shortfalls],
       declaredTotal: declaredTotals.find((total) => total !== undefined),
       following: this.#pages.found,
+      pageNumber: this.#pages.pageNumber,
       ...(advice === undefined ? {} : { advice }),
     };
   }
