@@ -14,7 +14,7 @@ import { learntRewrites, referenceState } from '../store/site/kept-values.ts';
 import { wasRefusedAlone } from '../store/site/recent-requests.ts';
 import { checkOtherJobs, showsJobs } from './prove-token.ts';
 import { problemsInOneSentence } from './record-outcome.ts';
-import { showJob } from './show-job.ts';
+import { showJob, warnOfUnshownJob } from './show-job.ts';
 import type { SiteContext } from './site-context.ts';
 import { showsReferences } from './site-health.ts';
 
@@ -41,10 +41,7 @@ export async function confirmOwn(
   try {
     shown = await showJob(siteContext, request.siteJobId, signal);
   } catch (error) {
-    siteContext.log.warn(
-      { err: error, site: siteContext.site, siteJobId: request.siteJobId },
-      'site job could not be shown',
-    );
+    warnOfUnshownJob(siteContext, request.siteJobId, error);
     return request.kind === 'delete'
       ? notSent(outcomeOfUnshownJob(error, (why) => unconfirmedBecause(request.siteJobId, why)))
       : undefined;

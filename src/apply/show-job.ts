@@ -25,6 +25,12 @@ export async function showJob(
   return shown;
 }
 
+/** Logs that a job could not be shown; with the stack only if the fault may be ours. */
+export function warnOfUnshownJob({ log, site }: SiteContext, siteJobId: SiteJobId, error: unknown): void {
+  const why = error instanceof NotShownError ? { message: error.message } : { err: error };
+  log.warn({ ...why, site, siteJobId }, 'site job could not be shown');
+}
+
 /** Asks whether the site shows jobs of ours, and not as deleted; unlike {@link showJob}, outside an attempt. */
 export const rateLimitedJobAsker = ({ db, site, client, rateLimiter }: SiteContext): Omit<JobAsker, 'probe'> => ({
   db,

@@ -17,7 +17,7 @@ import type { Attempt } from '../store/change/attempt.ts';
 import { noteForms } from '../store/change/complete.ts';
 import { learntRewrites } from '../store/site/kept-values.ts';
 import { explainForeignReference, outcomeOfUnshownJob } from './confirm-own.ts';
-import { showJob } from './show-job.ts';
+import { showJob, warnOfUnshownJob } from './show-job.ts';
 import type { SiteContext } from './site-context.ts';
 
 type KeptRequest =
@@ -54,10 +54,7 @@ export async function keepSiteValues(
   try {
     siteJob = await showJob(siteContext, request.siteJobId, signal);
   } catch (error) {
-    siteContext.log.warn(
-      { err: error, site: siteContext.site, siteJobId: request.siteJobId },
-      'site job could not be shown',
-    );
+    warnOfUnshownJob(siteContext, request.siteJobId, error);
     return notSent(outcomeOfUnshownJob(error, (why) => unread(createOnly, why)));
   }
   if (siteJob === undefined) return notSent({ kind: 'gone' });

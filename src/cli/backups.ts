@@ -188,7 +188,8 @@ async function describe(backup: BackupSummary, setAside: SetAsideData, config: s
   await printLine('Next:');
   await printLine(`  1. See whether the configuration is that of the backup: ${write(['check'])}`);
   await printLine(
-    `  2. Set again what the sites have in an older or newer form, and what is gone: ${write(['verify', '--repair'])}`,
+    `  2. Find the jobs made since, and what is gone or differs, for each feed: ${write(['recover', 'FEED', '--yes'])}; ` +
+      `if its site has no list_path: ${write(['verify', 'FEED', '--repair'])}`,
   );
   await printLine(`  3. Pull and send: ${write(['sync'])} or ${write(['start'])}`);
   await printLine(`  4. See what waits for you: ${write(['status'])}`);

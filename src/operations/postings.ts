@@ -319,9 +319,7 @@ export const undoEdit = operation({
     const feed = await namedFeed({ db, config }, name);
     const key = postingKey(written.trim());
     // An edit outlives its posting, and applies again when that comes back.
-    const isKnown =
-      (await findPosting(db, feed, key)) !== undefined || (await editsOfPosting(db, feed, key)).length > 0;
-    if (!isKnown) throw unknownPosting(feed, key);
+    if ((await findPosting(db, feed, key)) === undefined) throw unknownPosting(feed, key);
     const { mapping = {}, policy } = config.feeds.get(feed) ?? {};
     const report = await undoEdits(db, feed, key, {
       actor,

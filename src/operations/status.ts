@@ -343,6 +343,7 @@ function assess(
       ...overview,
       ...feed,
       role,
+      ready: overview.ready - overview.unsendable,
       unsent: unsentOf(overview),
       review,
       rekeyed: overview.rekeyAll,

@@ -112,12 +112,18 @@ function describeUnreadable({ unreadable, live, feed, key }: PostingStory, { at 
   });
 }
 
-function describeUnknown({ feed, key, lastPull }: PostingStory, { at }: TimeWords): Message[] {
-  const unknown = `No posting ${key} is recorded for feed ${feed}: the site has no job for it, and there is nothing to send.`;
+function describeUnknown(story: PostingStory, { at }: TimeWords): Message[] {
+  const { feed, key, lastPull } = story;
+  const [unknown, hint] = isPast(story)
+    ? [`The site has no job for posting ${key} of feed ${feed}, and there is nothing to send.`, '']
+    : [
+        `No posting ${key} is recorded for feed ${feed}: the site has no job for it, and there is nothing to send.`,
+        ' Keys must match exactly.',
+      ];
   if (lastPull === undefined) return [unknown, `The feed was never pulled.`];
   const pull = `Its last pull, ${lastPull.id} of ${at(lastPull.startedAt)},`;
   if (lastPull.status === 'failed') return [unknown, sentence(`${pull} failed: `, lastPull.notes)];
-  return [unknown, `${pull} saw ${plural(lastPull.seen, 'record')}, none with this key. Keys must match exactly.`];
+  return [unknown, `${pull} saw ${plural(lastPull.seen, 'record')}, none with this key.${hint}`];
 }
 
 function describeResolved({ lastPull, edits }: PostingStory, { at }: TimeWords): Message[] {
@@ -252,12 +258,18 @@ export async function findPosting(
   newest?: number,
 ): Promise<FoundPosting | undefined> {
   const found = await lookUpPosting(db, feed, key, newest);
-  const { state, story } = found;
-  const isKnown =
-    state !== null ||
-    story.unreadable.length > 0 ||
-    story.duplicates.length > 0 ||
-    story.expiry !== undefined ||
-    story.skipped !== undefined;
-  return isKnown ? found : undefined;
+  return isKnown(found) ? found : undefined;
 }
+
+/** Whether anything is recorded about the posting, also if it has no job any more. */
+export const isKnown = ({ state, story }: FoundPosting): boolean =>
+  state !== null ||
+  story.expiry !== undefined ||
+  story.skipped !== undefined ||
+  [story.unreadable, story.duplicates].some(hasAny) ||
+  isPast(story);
+
+/** Whether it was sent once, or somebody decided about it. */
+const isPast = (story: PostingStory): boolean => [story.requests, story.failures, story.acts, story.edits].some(hasAny);
+
+const hasAny = (recorded: readonly unknown[]): boolean => recorded.length > 0;

@@ -61,6 +61,8 @@ export async function awaitSending(
   const doubts = watchDoubts(app, engine, site, feeds);
   let pauseSeen = false;
   let searchNote: string | undefined;
+  // Of the failures in a row, those that may be from before: the site may answer again.
+  let formerStreak = Number.POSITIVE_INFINITY;
   const since = await withRetry(() => databaseTime(app.db), options.signal);
   for (let checkMs = CHECK_MS; ; checkMs = Math.min(LONGEST_CHECK_MS, checkMs * 1.2)) {
     if (options.signal.aborted) return { kind: 'waiting', message: INTERRUPTED };
@@ -92,7 +94,8 @@ export async function awaitSending(
       searchNote = notes;
       const failed = paused ? undefined : searches.find(({ failure }) => failure !== undefined)?.failure;
       if (failed !== undefined && !progress.sending) return { kind: 'waiting', message: failed };
-      const message = whyWait(site, state, progress, performance.now() - movedAt);
+      formerStreak = Math.min(formerStreak, state.unreachableStreak);
+      const message = whyWait(site, state, progress, performance.now() - movedAt, formerStreak);
       // An attempt that started just before the pause may not have been visible yet; after the pause none starts.
       if (message !== undefined && paused === pauseSeen) return { kind: 'waiting', message };
       pauseSeen = paused;
@@ -110,10 +113,17 @@ function endOf(site: SiteName, feeds: readonly FeedName[], pauses: readonly Pers
     : { kind: 'waiting', message: tellPauses(own, formatTime), isPaused: true };
 }
 
-function whyWait(site: SiteName, state: SiteState, progress: Progress, standstillMs: number): Message | undefined {
+function whyWait(
+  site: SiteName,
+  state: SiteState,
+  progress: Progress,
+  standstillMs: number,
+  formerStreak: number,
+): Message | undefined {
   if (progress.sending && standstillMs <= SENDING_STANDSTILL_MS) return undefined;
   if (state.pausedSince !== undefined) return describePause(site, state);
-  if (state.unreachableStreak >= UNREACHABLE_LIMIT) {
+  const hasTried = state.unreachableStreak > formerStreak || state.waitsMs > LONGEST_RETRY_WAIT_MS;
+  if (state.unreachableStreak >= UNREACHABLE_LIMIT && hasTried) {
     return `site ${site} is unreachable: ${textOf(state.lastMessage ?? 'no reason recorded')}. The next run sends the rest`;
   }
   if (state.waitsMs > LONGEST_THROTTLE_MS) {

@@ -1,10 +1,11 @@
 // Before a delete, where job IDs may be reused: a job that shows no reference is told by its title.
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { confirmOwn } from '../../src/apply/confirm-own.ts';
 import type { SiteContext } from '../../src/apply/site-context.ts';
 import { formsAfter } from '../../src/plan/compare-shown.ts';
 import { siteJobId } from '../../src/posting/identifiers.ts';
 import type { Fields } from '../../src/posting/posting.ts';
+import { NotShownError } from '../../src/site/exchange.ts';
 import { attemptOf, siteContextWith } from './site-context.ts';
 
 const BEFORE = { title: 'Driver (CDL-A)', number: 'k' };
@@ -55,4 +56,18 @@ it('a job that shows another reference is another posting’s, unless it showed 
   // It may show the same reference for every job, or make it of an ID that it uses again.
   expect(await outcomeOf({ ...shown, title: 'Welder' }, shown)).toBe('foreign');
   expect(await outcomeOf({ ...shown, title: 'Offer 9' }, { ...shown, title: 'Offer 9' })).toBeUndefined();
+});
+
+it('logs of a job that the site does not show why, and a stack only of faults of our own', async () => {
+  for (const [error, logged] of [
+    [new NotShownError('it answered 502', 502, undefined), { message: 'it answered 502' }],
+    [new Error('a fault'), { err: expect.any(Error) }],
+  ] as const) {
+    const client = { show: () => Promise.reject(error) } as unknown as SiteContext['client'];
+    const warn = vi.fn();
+    const siteContext = siteContextWith({ client, log: { warn } as unknown as SiteContext['log'] });
+    const attempt = { ...attemptOf('update'), idMayBeReused: true };
+    expect(await confirmOwn(attempt, siteContext, new AbortController().signal)).toBeUndefined();
+    expect(warn.mock.calls).toEqual([[{ ...logged, site: 'board', siteJobId: '7' }, expect.any(String)]]);
+  }
 });

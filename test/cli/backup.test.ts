@@ -269,7 +269,7 @@ describe('a restore', () => {
       'restore',
       await rewritten(FORMER_MIGRATIONS, ungrouped),
     );
-    expect(restored).toMatchObject({ status: 0, errors: '' });
+    expect(restored).toMatchObject({ status: 0, errors: '', out: expect.stringContaining(' recover FEED --yes') });
     expect(await contentOf(target)).toEqual(await contentOf(source));
     const older = await rewritten(FORMER_MIGRATIONS.slice(0, -2), []);
     expect(await runProgram(withDatabase(mirror, target), 'restore', older, '--replace', '--yes')).toMatchObject({

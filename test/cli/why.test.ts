@@ -10,6 +10,7 @@ import { runProgram } from './run-program.ts';
 // All tests share one installation, as `why` changes nothing.
 const mirror = openedForAll(() => openMirror());
 beforeAll(async () => {
+  await mirror.syncOf([...postings(12), posting('gone', { title: 'Welder' })]);
   await mirror.syncOf(postings(12));
   await mirror.sandbox.setFaults([{ name: '403', on: ['create'] }]);
   await mirror.writeFeed(
@@ -25,7 +26,7 @@ it.each([
     says: [
       /^It is on site board as job \d+, http:.*, since /,
       'There is nothing to send: the site shows it as the feed has it.',
-      /The last pull was 2 of .*; it was complete\./,
+      /The last pull was 3 of .*; it was complete\./,
       /: create of job \d+: created \(201\)/,
     ],
   },
@@ -39,6 +40,15 @@ it.each([
       /review retry \d+/,
       'create failed:',
       "Changed while reading: title: removed 1 character that XML can't carry",
+    ],
+  },
+  {
+    key: 'gone',
+    says: [
+      'The site has no job for posting gone of feed acme',
+      'none with this key.\n',
+      'delete of job',
+      /create of job/,
     ],
   },
   { key: 'nothing', says: ['No posting nothing is recorded for feed', 'none with this key'] },
@@ -73,6 +83,6 @@ it('prints one JSON object for scripts', async () => {
     site_job: { site: 'board', site_job_id: expect.any(String), fields: { number: 'p3' } },
     change: { state: 'held', operation: 'delete' },
     requests: [{ operation: 'create', outcome: 'created', status: 201 }],
-    last_pull: { pull: 2, status: 'review' },
+    last_pull: { pull: 3, status: 'review' },
   });
 });

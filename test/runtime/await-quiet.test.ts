@@ -53,6 +53,30 @@ it('reports a pause only after attempts that started just before it have ended',
   expect(check).toBe(3);
 });
 
+it('gives up on a site that does not answer only once it was asked anew', async () => {
+  const streaks = [9, 9, 9, 10];
+  let check = -1;
+  vi.mocked(progresses.readProgress).mockImplementation(async () => {
+    check++;
+    return feedProgress(false);
+  });
+  const lastMessage = 'refused';
+  vi.mocked(siteState.readSiteState).mockImplementation(async () => ({
+    ...state(undefined),
+    unreachableStreak: streaks[check] ?? fail(),
+    waitsMs: 7_000,
+    lastMessage,
+  }));
+  const rest = await awaitSending(app, engine, siteName('board'), [feedName('acme')], {
+    signal: new AbortController().signal,
+  });
+  expect(rest).toEqual({
+    kind: 'waiting',
+    message: 'site board is unreachable: refused. The next run sends the rest',
+  });
+  expect(check).toBe(3);
+});
+
 afterEach(() => {
   vi.useRealTimers();
 });

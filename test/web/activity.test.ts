@@ -48,3 +48,14 @@ it('shows what earlier versions have recorded', async () => {
   );
   expect(await shown()).toContain('title New');
 });
+
+it('names what an action on several postings reached, and what else is recorded, in words', async () => {
+  await stage.app.db.query(
+    `insert into audit (actor, action, feed, key, detail) values ('old', 'approve', 'acme', 'one', '{}'), ('old', 'approve', 'acme', 'two', '{}'),
+       ('old', 'undo pull', 'acme', null, '{"leftOut": 5}')`,
+  );
+  expect(await shown()).toMatch(/left out 5 .*2 postings of acme/);
+  // Each leads to a page, also if the posting has left: what was done about it is still known.
+  const page = await (await visitorOf(served, 'anna')).get(pageAddress.posting(acme, 'two'));
+  expect([page.status, page.text]).toEqual([200, expect.stringMatching(/no job for posting two[\s\S]*approve by old/)]);
+});

@@ -170,7 +170,7 @@ it('tells in the activity that a pause ended by its time, once, also after what 
   await runProgram(mirror, 'pause', 'acme', '--until', '2h');
   expect(await ends()).toMatchObject([byItself]);
   await endNow();
-  expect((await runProgram(mirror, 'resume', 'acme')).out).toContain('had not paused it');
+  expect((await runProgram(mirror, 'resume', 'acme')).out).toContain('Nobody had paused it');
   expect(await ends()).toMatchObject([byItself, byItself]);
   expect((await runProgram(mirror, 'activity', 'acme')).out).toMatch(/ - +end pause +acme .*reason: its time was over/);
   const anna = await visitorOf(served, 'anna');

@@ -45,7 +45,7 @@ export const resumeCommand = (): Command =>
         const what = feed !== null ? `feed ${feed}` : of === null ? 'everything' : `site ${of}`;
         const done =
           ended == null
-            ? 'A person had not paused it.'
+            ? 'Nobody had paused it.'
             : still.length > 0
               ? `The pause of ${what} is ended.`
               : `${what.charAt(0).toUpperCase()}${what.slice(1)} is resumed: a running worker, or the next sync, sends what is waiting.`;

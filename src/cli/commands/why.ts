@@ -3,7 +3,7 @@ import { Command } from 'commander';
 import { z } from 'zod';
 import { MOST_SIMILAR_POSTINGS, postingOf, postingOutput } from '../../operations/postings.ts';
 import { type FeedName, postingKey } from '../../posting/identifiers.ts';
-import { describeHistory, type FoundPosting, lookUpPosting } from '../../review/describe-history.ts';
+import { describeHistory, type FoundPosting, isKnown, lookUpPosting } from '../../review/describe-history.ts';
 import { readConfiguredHere } from '../../review/health/configured-policy.ts';
 import type { App } from '../../runtime/app.ts';
 import { UserError } from '../../runtime/stop-signal.ts';
@@ -63,12 +63,3 @@ async function lookUp({ db }: App, feed: FeedName, written: string, write: Write
   printNotice(`No posting has exactly this key; this is ${oneLine(only.key, 100)}.`);
   return lookUpPosting(db, feed, only.key);
 }
-
-/** Whether anything is recorded about the posting, also if it has no job any more. */
-const isKnown = ({ state, story }: FoundPosting): boolean =>
-  state !== null ||
-  story.expiry !== undefined ||
-  story.skipped !== undefined ||
-  [story.requests, story.failures, story.acts, story.edits, story.unreadable, story.duplicates].some(
-    (recorded) => recorded.length > 0,
-  );

@@ -75,7 +75,7 @@ export interface FeedFacts {
   readonly scheduled: boolean;
   /** How late its run is, in words; `undefined`: it is not late. */
   readonly late: Message | undefined;
-  /** `ready`: changes that may be sent now or later. `unsent`: these, and those in flight or in doubt. */
+  /** `ready`: changes that a process may send now or later. `unsent`: these, and those in flight or in doubt. */
   readonly ready: number;
   readonly unsent: number;
   /** Why nothing of it is created: its site cannot be searched for its jobs. */

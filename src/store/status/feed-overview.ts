@@ -2,7 +2,7 @@
 import { messageOfReason, type Reason } from '../../plan/desired-change.ts';
 import type { Message } from '../../plan/message.ts';
 import type { FeedName, SiteName } from '../../posting/identifiers.ts';
-import { ENTRY_KINDS, type EntryKind } from '../backlog/open-counts.ts';
+import { ENTRY_KINDS, type EntryKind, isAsked } from '../backlog/open-counts.ts';
 import { WAITS_FOR_SEARCH } from '../change/site-search.ts';
 import { countLive } from '../mapping/find-jobs.ts';
 import type { Queryable } from '../postgres/database.ts';
@@ -17,6 +17,8 @@ export interface FeedOverview {
   /** Live site jobs. */
   readonly live: number;
   readonly ready: number;
+  /** Of these, those that no process may send: creates in question while keys seem to have changed, and what waits for its posting's return. */
+  readonly unsendable: number;
   readonly sending: number;
   readonly in_doubt: number;
   readonly held: number;
@@ -110,7 +112,10 @@ async function countReview(
 }
 
 interface OthersRow
-  extends Pick<FeedOverview, 'feed' | 'site' | 'ready' | 'sending' | 'discarded' | 'rekeyAll' | 'warnings'> {
+  extends Pick<
+    FeedOverview,
+    'feed' | 'site' | 'ready' | 'unsendable' | 'sending' | 'discarded' | 'rekeyAll' | 'warnings'
+  > {
   /** Null without a held change, as `holdReason`. */
   readonly heldForMs: number | null;
   readonly inDoubtForMs: number | null;
@@ -129,6 +134,9 @@ const readOthers = (
   db.query<OthersRow>(
     `select o.feed, o.site,
        (select count(*) from change c where c.feed = o.feed and c.state = 'ready') as ready,
+       (select count(*) from change c where c.feed = o.feed and c.state = 'ready' and c.gone)
+         + case when f.rekey_since is null then 0 else (select count(*) from change c
+             where c.feed = o.feed and c.state = 'ready' and c.operation = 'create' and not c.gone and ${isAsked('c', 'f')}) end as unsendable,
        (select count(*) from change c where c.site = o.site and c.feed = o.feed and c.state = 'sending') as sending,
        (select count(*) from change c where c.feed = o.feed and c.state = 'discarded' and c.desired = 'present' and not c.gone)
          + (select coalesce(sum(r.records), 0)::bigint from record_problem r

@@ -126,11 +126,12 @@ const ActivityPage = ({ visit, items, feeds, selection, isFirst, older }: Activi
 };
 
 const ToWhat = ({ prefix, item }: { prefix: string; item: Shown }) => {
-  const { feed, key, pull } = item;
+  const { feed, key } = item;
+  const reached = key === null ? reachedBy(prefix, item) : null;
   return (
     <>
-      {key === null && <Reached prefix={prefix} {...item} />}
-      {pull !== null && feed !== null && ' of '}
+      {reached}
+      {reached !== null && feed !== null && ' of '}
       {feed !== null && key !== null && <a href={prefix + pageAddress.posting(feed, key)}>{key}</a>}
       {feed !== null && (
         <span class={key === null ? '' : 'detail'}>
@@ -142,7 +143,7 @@ const ToWhat = ({ prefix, item }: { prefix: string; item: Shown }) => {
 };
 
 /** What an action on several postings leads to. */
-const Reached = ({ prefix, kind, count, activity, bulk, pull }: { prefix: string } & Pick<Shown, Reach>) => {
+const reachedBy = (prefix: string, { kind, count, activity, bulk, pull }: Shown) => {
   const address =
     pull !== null
       ? pageAddress.pull(pull, { show: 'deleted' })
@@ -155,8 +156,6 @@ const Reached = ({ prefix, kind, count, activity, bulk, pull }: { prefix: string
   const what = plural(count, pull !== null ? 'job' : kind === 'program' ? 'feed' : 'posting');
   return <a href={prefix + address}>{pull === null ? what : `${what} by pull ${pull}`}</a>;
 };
-
-type Reach = 'kind' | 'count' | 'activity' | 'bulk' | 'pull';
 
 const MOST_FACTS = 12;
 const MOST_CHARACTERS = 200;
@@ -174,7 +173,7 @@ const Detail = ({ edits, facts }: { edits: Recorded['edits']; facts: Recorded['d
         <dl class="inline">
           {shown.map(([name, value]) => (
             <div>
-              <dt>{name.replaceAll('_', ' ')}</dt> <dd>{written(value)}</dd>
+              <dt>{inPlainWords(name)}</dt> <dd>{written(value)}</dd>
             </div>
           ))}
         </dl>
@@ -195,6 +194,9 @@ const Edit = ({ field, before, before_known, after }: Recorded['edits'][number])
     <ins>{written(after)}</ins>
   </div>
 );
+
+/** Of a fact's name, which may be written `left_out` or `leftOut`. */
+const inPlainWords = (name: string): string => name.replace(/_|(?<=[a-z])(?=[A-Z])/g, ' ').toLowerCase();
 
 const written = (value: unknown): string => excerpt(inWords(value), MOST_CHARACTERS);
 

@@ -28,6 +28,7 @@ export const PostingOverview = (props: PostingProps) => {
   const title = excerpt(change?.fields?.title ?? live?.fields?.title ?? '', 150);
   const { state, past } = paragraphsOf(story, { at: formatTime, span: formatSpan });
   const problems = change?.reason?.problems ?? [];
+  const unusable = story.unreadable.length + story.duplicates.length;
   return (
     <Layout
       title={title === '' ? `Posting ${key}` : title}
@@ -55,7 +56,12 @@ export const PostingOverview = (props: PostingProps) => {
         <dd>{live === undefined ? 'none' : <SiteJob id={live.siteJobId} url={live.url} />}</dd>
         <dt>State</dt>
         <dd>
-          <strong>{(change?.state ?? view.state ?? 'unusable record').replaceAll('_', ' ')}</strong>
+          <strong>
+            {(change?.state ?? view.state ?? (unusable > 0 ? 'unusable record' : 'not on the site')).replaceAll(
+              '_',
+              ' ',
+            )}
+          </strong>
           {change !== undefined && (
             <>
               {`, to be ${change.operation}d, `}

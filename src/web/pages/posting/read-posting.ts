@@ -1,5 +1,5 @@
 // Reads what the page of a posting shows, and cuts it to what a page has room for.
-import { type FieldDifference, fieldDifferences } from '../../../operations/postings.ts';
+import { type FieldDifference, fieldDifferences, unknownPosting } from '../../../operations/postings.ts';
 import { createOnlyOf } from '../../../plan/desired-change.ts';
 import { textOf } from '../../../plan/message.ts';
 import type { FeedName, PostingKey } from '../../../posting/identifiers.ts';
@@ -13,7 +13,6 @@ import type { App } from '../../../runtime/app.ts';
 import type { Queryable } from '../../../store/postgres/database.ts';
 import type { RecordEntry } from '../../../store/review/review-entries.ts';
 import { groupOfEntry, type Neighbours, neighboursOf } from '../../../store/review/review-page.ts';
-import { notFound } from '../../problem.ts';
 import type { Visit } from '../parts/layout.tsx';
 import { statesOf } from '../review/entries.tsx';
 
@@ -97,11 +96,11 @@ export interface PostingAddress {
   readonly group: string | undefined;
 }
 
-/** @throws {ProblemError} if nothing is recorded under the key */
+/** @throws {OperationRefused} if nothing is recorded under the key */
 export async function readPosting(app: App, at: PostingAddress, sent: RefusedEdit = {}): Promise<PostingView> {
   const { feed, key } = at;
   const found = await findPosting(app.db, feed, key, NEWEST);
-  if (found === undefined) throw notFound(`no posting ${key} is recorded for feed ${feed}; keys must match exactly`);
+  if (found === undefined) throw unknownPosting(feed, key);
   const { story } = found;
   const { change } = story;
   const room = pageRoom(ROOM_BYTES);
