@@ -18,6 +18,7 @@ import type { FollowingPage, PageNumber, SplitEnd } from './format/format.ts';
 import { formatOf } from './format/formats.ts';
 import type { ReadingClock } from './reading-clock.ts';
 import { FeedReadingError, type OpenedDocuments, type SourceDocument } from './source/source.ts';
+import { comparableAddress } from './source/sources.ts';
 
 /** Progress of a reading. */
 export interface FeedProgress {
@@ -185,28 +186,9 @@ const READ_ALL = 'set pages, so that the whole list is read';
 const OR_TOTAL = ', or total, if the document states how many postings the whole list has';
 const TOTAL_MET = '; the total that is met may be that of the page, or the most that the source lists';
 
-/** In the address of a page of a list. */
-const PAGE_PARAMETER =
-  /^(?:p|(?:current[-_]?)?page|page[-_]?(?:number|num|no|index)|offset|skip|start|start[-_]?index)$/i;
-
-/**
- * An address, for comparisons: a server behind a proxy may write http for https. @param what `list`: without the
- * parameters of a page; the number of its page: also without it at the end of the path (`/jobs/2`). @param base where it starts, if it is relative.
- */
-function addressOf(written: string, what: 'page' | 'list' | number = 'page', base?: string): string {
-  const address = written.trim().replaceAll('&amp;', '&');
-  if (!URL.canParse(address, base)) return address;
-  const { host, pathname, searchParams } = new URL(address, base);
-  const all = [...searchParams];
-  const kept = all.filter(([name, value]) => what === 'page' || !PAGE_PARAMETER.test(name) || !/^\d{1,6}$/.test(value));
-  const isInPath = typeof what === 'number' && kept.length === all.length;
-  const path = isInPath ? pathname.replace(new RegExp(`(?<!\\d)0*${what}(?=\\D*$)`), '') : pathname;
-  return JSON.stringify([host, path, kept.toSorted().join('&')]);
-}
-
 /** A page of the list that the page at this address is one of. */
 const numberedPage = ({ page, pages }: PageNumber, address: string, which = page): string =>
-  `${which} of ${pages} of ${addressOf(address, page)}`;
+  `${which} of ${pages} of ${comparableAddress(address, page)}`;
 
 /** More shortfalls are only counted. */
 const MAX_SHORTFALLS = 50;
@@ -219,6 +201,8 @@ class DocumentEnds {
   /** Why bytes are missing or the content is refused; without records, the first one is why the reading failed. */
   #refusal: Shortfall | undefined;
   readonly #pages: PageRecords[] = [];
+  /** Those of each list: a repeated posting on an only page is no sign that the list moved. */
+  readonly #pagesOf = new Map<string, Set<string>>();
   readonly #shortfalls: Shortfall[] = [];
   #further = 0;
   #advice: string | undefined;
@@ -245,7 +229,11 @@ class DocumentEnds {
     this.#documents++;
     const start = this.#records;
     this.#records += end.records;
-    if (pageOf !== undefined) this.#pages.push({ list: pageOf, name: document, start, end: this.#records });
+    const list = pageOf ?? (requested && comparableAddress(requested[1], end.pageNumber?.page ?? 'list'));
+    if (list !== undefined) {
+      this.#pages.push({ list, name: document, start, end: this.#records });
+      this.#pagesOf.set(list, (this.#pagesOf.get(list) ?? new Set()).add(requested?.[1] ?? document));
+    }
     this.#declaredTotal =
       this.#declaredTotal === undefined || end.declaredTotal === undefined
         ? undefined
@@ -261,7 +249,7 @@ class DocumentEnds {
     for (const reason of end.shortfalls) this.#note({ document, reason });
     // Files may hold all pages. The addresses of pages are followed elsewhere.
     if (pageOf !== undefined || requested === undefined) return;
-    for (const address of requested) this.#read.add(addressOf(address));
+    for (const address of requested) this.#read.add(comparableAddress(address));
     const { following = [], pageNumber } = end;
     if (pageNumber !== undefined) this.#numbered.add(numberedPage(pageNumber, requested[0]));
     if (following.length > 0) this.#following.push({ document, following, requested, pageNumber });
@@ -273,19 +261,19 @@ class DocumentEnds {
     this.#following = this.#following.filter(
       ({ following, requested: [address] }) =>
         following.some((each) => each.address !== undefined) ||
-        addressOf(address) === addressOf(last) ||
-        addressOf(address, 'list') !== addressOf(last, 'list'),
+        comparableAddress(address) === comparableAddress(last) ||
+        comparableAddress(address, 'list') !== comparableAddress(last, 'list'),
     );
   }
 
   #noteFollowing(): void {
     for (const { document, following, requested, pageNumber } of this.#following) {
       if (pageNumber !== undefined && this.#isNumberRead(requested[0], pageNumber)) continue;
-      const own = requested.map((address) => addressOf(address));
+      const own = requested.map((address) => comparableAddress(address));
       const others = following
         .map(({ said, address }) => ({
           said,
-          at: address === undefined ? undefined : addressOf(address, 'page', requested[0]),
+          at: address === undefined ? undefined : comparableAddress(address, 'page', requested[0]),
         }))
         .filter(({ at }) => at === undefined || !own.includes(at));
       const [first] = others;
@@ -314,6 +302,7 @@ class DocumentEnds {
       return { kind: 'failed', message: this.#textOf(this.#refusal), bytes };
     }
     this.#noteFollowing();
+    const pages = this.#pages.filter(({ list }) => (this.#pagesOf.get(list)?.size ?? 0) > 1);
     const shortfalls = this.#shortfalls.map((shortfall) => this.#textOf(shortfall));
     if (this.#further > 0) shortfalls.push(`and ${this.#further} more`);
     return {
@@ -327,7 +316,7 @@ class DocumentEnds {
       ...(this.#weak === undefined || shortfalls.length > 0
         ? {}
         : { weak: { reason: this.#textOf(this.#weak), marks: this.#marks } }),
-      ...(this.#pages.length === 0 ? {} : { pages: this.#pages }),
+      ...(pages.length === 0 ? {} : { pages }),
       ...(this.#records > 0 || this.#advice === undefined ? {} : { advice: this.#advice }),
     };
   }

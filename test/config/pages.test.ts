@@ -18,7 +18,7 @@ async function load(lines: string[], { source = 'https://ats.example.com/jobs', 
     '  board: { base_url: https://jobs.example.com, token: "${TOKEN}" }',
     'feeds:',
     '  acme:',
-    `    source: ${source}`,
+    ...(source === '' ? [] : [`    source: ${source}`]),
     `    format: { ${format} }`,
     '    site: board',
     ...lines.map((line) => `    ${line}`),
@@ -54,6 +54,16 @@ describe('pages', () => {
     expect((await load(['pages: { by: page }'])).source.from).toMatchObject({
       paging: { first: 1, parameter: 'page' },
     });
+  });
+
+  test('may be sources, which need two pulls for a delete, too', async () => {
+    const pulls = async (...parameters: string[]) => {
+      const written = parameters.map((each) => `https://ats.example.com/jobs?${each}`).join(', ');
+      return (await load([`sources: [${written}]`], { source: '' })).guard.missingPulls;
+    };
+    expect(await pulls('page=1', 'page=2')).toBe(2);
+    expect(await pulls('dept=1', 'dept=2', 'dept=2&page=2')).toBe(2);
+    expect(await pulls('dept=1', 'dept=2', 'dept=3&page=2')).toBe(1);
   });
 
   test('may come from the format, and then apply to web addresses only', async () => {

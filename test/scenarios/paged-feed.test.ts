@@ -138,3 +138,22 @@ it('is complete with a posting twice on one page', async () => {
   expect(await mirror.sync()).toMatchObject({ complete: true, created: 9, duplicates: 1 });
   expect(await mirror.sync()).toMatchObject({ complete: true, unchanged: 9, duplicates: 1 });
 });
+
+it('counts sources that are pages of one list as its pages', async () => {
+  await mirror.configure(
+    /source: .*/,
+    `sources: [${[1, 2, 3, 4].map((page) => `${source.origin}/jobs?page=${page}`)}]`,
+  );
+  await mirror.configure(/ +pages: .*\n/, '');
+  expect(await mirror.sync()).toMatchObject({ complete: true, created: 14 });
+  between = (page) => {
+    if (page === 2) list = [job('new'), ...list];
+  };
+  expect((await mirror.sync()).shortfalls).toEqual([
+    expect.stringMatching(/^1 posting is on more than one page \(source 1 .* and source 2 .*\): the list changed/),
+  ]);
+  between = () => undefined;
+  await mirror.sync();
+  list = list.slice(1);
+  expect(await mirror.sync()).toMatchObject({ complete: true, gone: 1, grace: 1, deleted: 0 });
+});

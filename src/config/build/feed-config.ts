@@ -1,4 +1,6 @@
 // Builds the feed that the program uses from its written settings, its format and its site.
+
+import { comparableAddress } from '../../feed/source/sources.ts';
 import type { ConditionGroups } from '../../posting/conditions.ts';
 import { hasDateTest } from '../../posting/conditions.ts';
 import type { FieldMapping, FieldRule, FieldRules, KeyRule, ValueSource } from '../../posting/field-mapping.ts';
@@ -36,7 +38,8 @@ export function makeFeedConfig(parts: FeedParts): FeedConfig {
       percent: feed.delete_guard.percent,
       count: feed.delete_guard.count,
       // A list of several pages may move while it is read, in ways that no page shows.
-      missingPulls: feed.delete_guard.missing_pulls ?? (pagesOf(feed, parts.format) === undefined ? 1 : 2),
+      missingPulls:
+        feed.delete_guard.missing_pulls ?? (pagesOf(feed, parts.format) === undefined && !arePages(feed) ? 1 : 2),
     },
     rekeyGuard: feed.rekey_guard,
     ...(feed.policy === 'mirror' ? {} : { policy: feed.policy }),
@@ -47,6 +50,12 @@ export function makeFeedConfig(parts: FeedParts): FeedConfig {
     ...(feed.stale_after_minutes === undefined ? {} : { staleAfterMs: feed.stale_after_minutes * 60_000 }),
     minRecords: feed.expect.min_records,
   };
+}
+
+/** Whether two of the sources are pages of one list. */
+function arePages({ sources = [] }: WrittenFeed): boolean {
+  const lists = [...new Set(sources)].map((source) => comparableAddress(source, 'list'));
+  return new Set(lists).size < lists.length;
 }
 
 function makeVerify(written: NonNullable<WrittenFeed['verify']>): VerifySettings {

@@ -215,7 +215,7 @@ const guardSchema = z.strictObject({
     .max(1000)
     .optional()
     .describe(
-      'A job is deleted once its posting has been missing from this many complete pulls in a row. By default 1; 2 for a source with pages, whose list may move while it is read.',
+      'A job is deleted once its posting has been missing from this many complete pulls in a row. By default 1; 2 for a source with pages, and for sources that are pages of one list, which may move while it is read.',
     ),
 });
 

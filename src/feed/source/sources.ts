@@ -23,7 +23,7 @@ import {
 } from './pages/detail-request.ts';
 import type { DetailFetcher, FetchedDetail, FetchingContext, Redirected } from './pages/fetch-detail.ts';
 import { outerParameter } from './pages/fetch-page.ts';
-import { parseJsonPath } from './pages/next-address.ts';
+import { comparableAddress, parseJsonPath } from './pages/next-address.ts';
 import { PAGING_METHODS, type PagesConfig, type Paging, pagesDescriptions } from './pages/pages-config.ts';
 import { REMOVED_SECRET, type SecretMask, type SentSecret, secretMask } from './secret-mask.ts';
 import { type SeveralConfig, severalSource } from './several-source.ts';
@@ -32,6 +32,7 @@ import { UPLOADED_FILE, type UploadConfig, uploadSource } from './upload-source.
 
 export {
   type Authorization,
+  comparableAddress,
   type DetailDocument,
   type DetailFetcher,
   type DetailsConfig,

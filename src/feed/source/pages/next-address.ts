@@ -1,5 +1,5 @@
 // Reads where the next page is: from the Link header, or from the page, by a path such as `meta/next` or
-// `links[rel=next]/href`.
+// `links[rel=next]/href`; and compares addresses of pages.
 import { addressForMessages } from '../http/http-config.ts';
 import { FeedReadingError } from '../source.ts';
 
@@ -127,4 +127,23 @@ function matching(value: unknown, [name, text]: readonly [string, string]): unkn
     const found: unknown = typeof each === 'object' && each !== null ? Reflect.get(each, name) : undefined;
     return found !== undefined && String(found) === text;
   });
+}
+
+/** In the address of a page of a list. */
+const PAGE_PARAMETER =
+  /^(?:p|(?:current[-_]?)?page|page[-_]?(?:number|num|no|index)|offset|skip|start|start[-_]?index)$/i;
+
+/**
+ * An address, for comparisons: a server behind a proxy may write http for https. @param what `list`: without the
+ * parameters of a page; the number of its page: also without it at the end of the path (`/jobs/2`). @param base where it starts, if it is relative.
+ */
+export function comparableAddress(written: string, what: 'page' | 'list' | number = 'page', base?: string): string {
+  const address = written.trim().replaceAll('&amp;', '&');
+  if (!URL.canParse(address, base)) return address;
+  const { host, pathname, searchParams } = new URL(address, base);
+  const all = [...searchParams];
+  const kept = all.filter(([name, value]) => what === 'page' || !PAGE_PARAMETER.test(name) || !/^\d{1,6}$/.test(value));
+  const isInPath = typeof what === 'number' && kept.length === all.length;
+  const path = isInPath ? pathname.replace(new RegExp(`(?<!\\d)0*${what}(?=\\D*$)`), '') : pathname;
+  return JSON.stringify([host, path, kept.toSorted().join('&')]);
 }
