@@ -262,12 +262,14 @@ export async function findPosting(
 }
 
 /** Whether anything is recorded about the posting, also if it has no job any more. */
-export const isKnown = ({ state, story }: FoundPosting): boolean =>
+export const isKnown = (found: FoundPosting): boolean => isPresent(found) || isPast(found.story);
+
+/** Whether it has a job or a record, or is kept from having a job. */
+export const isPresent = ({ state, story }: FoundPosting): boolean =>
   state !== null ||
   story.expiry !== undefined ||
   story.skipped !== undefined ||
-  [story.unreadable, story.duplicates].some(hasAny) ||
-  isPast(story);
+  [story.unreadable, story.duplicates].some(hasAny);
 
 /** Whether it was sent once, or somebody decided about it. */
 const isPast = (story: PostingStory): boolean => [story.requests, story.failures, story.acts, story.edits].some(hasAny);

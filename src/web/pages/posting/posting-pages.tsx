@@ -9,7 +9,7 @@ import { BULK_ACTIONS } from '../../../plan/action.ts';
 import { textOf } from '../../../plan/message.ts';
 import { type FeedName, postingKey } from '../../../posting/identifiers.ts';
 import type { Problem } from '../../../posting/posting.ts';
-import { findPosting } from '../../../review/describe-history.ts';
+import { findPosting, isPresent, lookUpPosting } from '../../../review/describe-history.ts';
 import { CHANGED_SINCE_SHOWN, tokenOfEntry, tokenOfPosting } from '../../../review/seen.ts';
 import type { PostingStory } from '../../../store/review/posting-history.ts';
 import { type EntryDetails, type RecordEntry, readEntry } from '../../../store/review/review-entries.ts';
@@ -72,7 +72,7 @@ export function postingPages(context: PageContext): Hono<WebEnv> {
       before: postingIn,
       async next({ feed, key, pull }, form) {
         // A posting that is new has no page yet.
-        if ((await findPosting(app.db, feed, key)) === undefined) {
+        if (!isPresent(await lookUpPosting(app.db, feed, key))) {
           return pull === null ? pageAddress.pulls(feed) : pageAddress.pull(pull);
         }
         return pageAddress.posting(feed, key, form.one('group'), pull ?? 'later');
