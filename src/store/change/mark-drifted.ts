@@ -3,7 +3,7 @@ import { type FeedName, type PostingKey, postingKey, type SiteJobId } from '../.
 import { auditActions } from '../access/audit.ts';
 import { lockOutcomesShared } from '../locks/advisory-locks.ts';
 import { toJsonb } from '../postgres/copy-rows.ts';
-import { columnsOf, type Session, transactionOn } from '../postgres/database.ts';
+import { columnsOf, type Queryable, type Session, transactionOn } from '../postgres/database.ts';
 import { unreadHashSql } from '../pull/record-hashes.ts';
 
 /** A job that was found gone or changed, with what was known of it when it was asked for. */
@@ -90,28 +90,32 @@ async function whyUnmarked(
  * Neither hash of the mapping matches what the feed has, so that the next pull compares the posting anew. A worker that has already read the mapping holds the old
  * revision of the change, so it can't send an update without the fields.
  */
-async function writeMarks(session: Session, feed: FeedName, marked: readonly DriftedJob[]): Promise<void> {
+export async function writeMarks(
+  tx: Queryable,
+  feed: FeedName,
+  marked: readonly Pick<DriftedJob, 'key' | 'names'>[],
+): Promise<void> {
   if (marked.length === 0) return;
   const keys = marked.map(({ key }) => key);
   // No change has revision 0, and no earlier request may still arrive.
-  await session.query(
+  await tx.query(
     `insert into uncertain_write (feed, key, revision, fields, until)
      select $1, key, 0, array(select jsonb_array_elements_text(names)), clock_timestamp()
      from unnest($2::text[], $3::jsonb[]) a(key, names)
      on conflict (feed, key) do update set revision = 0, fields = excluded.fields, until = excluded.until`,
     [feed, keys, marked.map(({ names }) => toJsonb(names))],
   );
-  await session.query(
+  await tx.query(
     `update mapping set content_hash = decode(repeat('00', 16), 'hex'),
        record_hash = ${unreadHashSql('verified')}
      where feed = $1 and key = any($2::text[])`,
     [feed, keys],
   );
-  await session.query(
+  await tx.query(
     `update change set revision = nextval('revision_number')
      where feed = $1 and key = any($2::text[]) and state = 'ready'`,
     [feed, keys],
   );
   // The next pull must read the feed, changed or not.
-  await session.query('update feed_state set source_version = null where feed = $1', [feed]);
+  await tx.query('update feed_state set source_version = null where feed = $1', [feed]);
 }
