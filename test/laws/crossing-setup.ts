@@ -17,8 +17,13 @@ export interface Setup {
   readonly missingPulls: 1 | 2;
   /** Postings in this city are no postings. */
   readonly skip: 'none' | 'Salem';
+  /** What the feed may do to jobs that exist. */
+  readonly policy: 'mirror' | 'upsert_only' | 'create_only';
   readonly guard: '{ percent: 20, count: 5' | '{ percent: 100, count: 100' | '{ percent: 5, count: 1';
 }
+
+/** Another feed of the site, which never changes: neither do its jobs. */
+export const NEIGHBOUR = 'neighbour';
 
 export const FIRST_SETUP: Setup = {
   feed: 'acme',
@@ -30,6 +35,7 @@ export const FIRST_SETUP: Setup = {
   onMissing: 'create',
   missingPulls: 1,
   skip: 'none',
+  policy: 'mirror',
   guard: '{ percent: 20, count: 5',
 };
 
@@ -45,6 +51,7 @@ const CHANGES: Changes = {
   onMissing: ['create', 'leave'],
   missingPulls: [1, 2],
   skip: ['none', 'Salem'],
+  policy: ['mirror', 'upsert_only', 'create_only'],
   guard: ['{ percent: 20, count: 5', '{ percent: 100, count: 100', '{ percent: 5, count: 1'],
 };
 
@@ -103,6 +110,7 @@ feeds:
   ${setup.feed}:
     source: ${setup.source}
     site: board
+    policy: ${setup.policy}
     format: ${setup.format === 'preset' ? 'indeed' : inline}
     key: ${setup.key}${setup.skip === 'none' ? '' : `\n    skip: { city: ${setup.skip} }`}
     fields:
@@ -110,6 +118,11 @@ feeds:
       title: ${setup.title === 'title' ? 'title' : '{ template: "{title}, {city}" }'}
     delete_guard: ${setup.guard}, missing_pulls: ${setup.missingPulls} }
     rekey_guard: { percent: 100, count: 100 }
+  ${NEIGHBOUR}:
+    source: ${NEIGHBOUR}.xml
+    site: board
+    format: indeed
+    fields: { category-name: { value: ${NEIGHBOUR} } }
 `,
   );
 }

@@ -1,8 +1,9 @@
 // One life that combines features: the configuration, the feed's name, the token and the site change, people upload the feed, pause
-// everything and review, between and during runs. Laws 1, 3 and 4 are checked after each step, all laws at the end.
+// everything, review, undo, verify, restore a backup and retire the feed, between and during runs. Laws 1, 3 and 4 are checked after each step, all laws at the end.
 
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { request } from 'undici';
 import { expect } from 'vitest';
 import type { FeedName, SiteName } from '../../src/posting/identifiers.ts';
 import type { PullReportJson } from '../../src/runtime/conclude-pull.ts';
@@ -11,6 +12,7 @@ import type { InspectedJob } from '../../src/sandbox/sandbox.ts';
 import type { SandboxSettings } from '../../src/sandbox/settings.ts';
 import { approveChanges, discardEntries, reopenEntries, retryChanges } from '../../src/store/change/act-in-review.ts';
 import { addUpload } from '../../src/store/feed/feed-uploads.ts';
+import { unreadHashSql } from '../../src/store/pull/record-hashes.ts';
 import { selectedIds } from '../../src/store/review/review-totals.ts';
 import { resumeSite, trustGoneForADay } from '../../src/store/site/site-state.ts';
 import { runProgram } from '../cli/run-program.ts';
@@ -23,7 +25,7 @@ import {
   DAMAGES,
   type Damage,
 } from './crossing-feed.ts';
-import { categoryOf, changeSetup, FIRST_SETUP, type Setup, writeSetup } from './crossing-setup.ts';
+import { categoryOf, changeSetup, FIRST_SETUP, NEIGHBOUR, type Setup, writeSetup } from './crossing-setup.ts';
 import type { Installation, Running } from './installation.ts';
 import { checkCounts } from './laws.ts';
 import { type Random, randomOf } from './random.ts';
@@ -50,6 +52,12 @@ interface Life {
   readonly mayBeGone: Set<string>;
   /** Numbers of postings whose jobs were removed on the site, or whose entries a person handled. */
   readonly touched: Set<number>;
+  /** The IDs of the jobs of the other feed. */
+  neighbours: readonly string[];
+  /** What the feed was called, and its keys, when the database was last backed up. */
+  backup: Pick<Setup, 'feed' | 'key'> | undefined;
+  /** The site may have jobs that the database does not know any more. */
+  wasRestored: boolean;
   readonly story: string[];
 }
 
@@ -67,10 +75,14 @@ export async function cross(seed: number, installation: Installation, queue = 'd
     settings: {},
     mayBeGone: new Set(),
     touched: new Set(),
+    neighbours: [],
+    backup: undefined,
+    wasRestored: false,
     story: [],
   };
   try {
     await configure(life);
+    await mirrorNeighbour(life);
     await writeFeed(life, 'whole');
     await sync(life);
     for (let round = 0; round < ROUNDS; round++) {
@@ -84,6 +96,22 @@ export async function cross(seed: number, installation: Installation, queue = 'd
       cause,
     });
   }
+}
+
+/** Its postings have the titles and texts of the feed's own. */
+async function mirrorNeighbour(life: Life): Promise<void> {
+  const { installation, random, setup, story } = life;
+  const { postings } = crossingFeed(random, 3);
+  const { xml } = crossingXml(
+    postings.map((posting) => ({ ...posting, number: posting.number + 1_000 })),
+    { ...setup, records: 'source/job' },
+    'whole',
+    random,
+  );
+  await writeFile(join(installation.folder, `${NEIGHBOUR}.xml`), xml);
+  story.push(`  neighbour: ${JSON.stringify(await installation.sync(NEIGHBOUR))}`);
+  life.neighbours = await jobsOfNeighbour(life);
+  expect(life.neighbours).toHaveLength(3);
 }
 
 async function live(life: Life): Promise<void> {
@@ -105,12 +133,14 @@ async function live(life: Life): Promise<void> {
   else if (how < 8) await stopInTheMiddle(life);
   else await killInTheMiddle(life);
   if (beside !== undefined) await stopBeside(life, beside);
+  if (random.chance(20)) story.push(`  neighbour: ${JSON.stringify(await life.installation.sync(NEIGHBOUR))}`);
   await checkDeletes(life, before);
   if (isPaused) {
     expect(await ownJobs(life), 'jobs while everything is paused').toEqual(before);
     expect(await runProgram(installation, 'resume', '--all')).toMatchObject({ status: 0 });
   }
   if (random.chance(45)) await review(life);
+  if (random.chance(35)) await operate(life);
 }
 
 // Changes --------------------------------------------------------------------------------------------------------------
@@ -335,19 +365,105 @@ async function pauseAll({ installation, random, story }: Life): Promise<void> {
 }
 
 async function resolveDoubtsNow({ installation, setup, story }: Life): Promise<void> {
-  const isJobOf = (job: InspectedJob, key: string): boolean => {
-    const [number = -1] = numbersIn([key]);
-    return identityOf(job) === `${categoryOf(keyKind(key))} ${addressOfPosting(number)}`;
-  };
+  const isJobOf = (job: InspectedJob, key: string): boolean => identityOf(job) === identityOfKey(key);
   story.push(...(await resolveAsPeopleDo(installation, setup.feed, isJobOf)).story);
+}
+
+// What operators do ----------------------------------------------------------------------------------------------------
+
+async function operate(life: Life): Promise<void> {
+  await life.installation.stopEngine();
+  await life.random.pick([undo, verify, changeOnSite, backUp, restore, restore, retire])(life);
+}
+
+const run = async ({ installation, story }: Life, ...args: readonly string[]): Promise<number | null> => {
+  const { status, errors } = await runProgram(installation, ...args);
+  story.push(`  an operator: ${args.join(' ')}: ${status} ${status === 0 ? '' : errors.trim()}`);
+  return status;
+};
+
+/** Undoes the last pull that made or changed something, and has the feed pulled again. */
+async function undo(life: Life): Promise<void> {
+  const { installation, setup } = life;
+  const [pull] = await installation.query<{ id: number }>(
+    'select id from pull where feed = $1 and undoable order by id desc limit 1',
+    [setup.feed],
+  );
+  if (pull === undefined) return;
+  // A create whose answer was lost may have made the job of an open change.
+  const made = await installation.query<{ key: string }>(
+    `select key from mapping where feed = $1 and created_by = $2
+     union select key from change where feed = $1 and pull = $2 and operation = 'create'`,
+    [setup.feed, pull.id],
+  );
+  for (const { key } of made) life.mayBeGone.add(identityOfKey(key));
+  const before = await ownJobs(life);
+  installation.sandbox.requests.clear();
+  await run(life, 'undo', String(pull.id), '--yes');
+  await checkDeletes(life, before);
+  await run(life, 'feeds', 'resume', setup.feed);
+}
+
+const verify = (life: Life) => run(life, 'verify', life.setup.feed, '--repair');
+
+/** The site's owner changes a job. */
+async function changeOnSite(life: Life): Promise<void> {
+  const { installation } = life;
+  const [job] = life.random.some(await ownJobs(life), 1);
+  if (job === undefined) return;
+  const { token } = await installation.sandbox.ensureUser(installation.owner);
+  const { statusCode, body } = await request(`${installation.sandbox.url}/jobs/${job.id}.xml`, {
+    method: 'PUT',
+    headers: {
+      authorization: `Basic ${Buffer.from(`${token}:X`).toString('base64')}`,
+      'content-type': 'application/xml',
+    },
+    body: '<job><title>Changed by hand</title></job>',
+  });
+  await body.dump();
+  life.story.push(`  the site's owner changes ${identityOf(job)}: ${statusCode}`);
+  touch(life, job);
+}
+
+async function backUp(life: Life): Promise<void> {
+  const { feed, key } = life.setup;
+  if ((await run(life, 'backup', 'backup.gz', '--force')) === 0) life.backup = { feed, key };
+}
+
+/** The database is lost, and what a backup has is put in its place: the site is ahead of it. */
+async function restore(life: Life): Promise<void> {
+  const { backup, setup } = life;
+  if (backup === undefined || backup.feed !== setup.feed || backup.key !== setup.key) return;
+  for (const job of await ownJobs(life)) touch(life, job);
+  expect(await run(life, 'restore', 'backup.gz', '--replace', '--yes')).toBe(0);
+  life.backup = undefined;
+  life.wasRestored = true;
+  if (life.random.chance(50)) await run(life, 'recover', setup.feed, '--yes');
+}
+
+/** The feed is out of service for a moment, with its jobs left as they are. */
+async function retire(life: Life): Promise<void> {
+  const { installation, queue, setup, password } = life;
+  const feed = setup.feed === 'acme' ? 'globex' : 'acme';
+  await writeSetup(installation, { ...setup, feed }, queue, `token-${password}`);
+  await run(life, 'feeds', 'retire', setup.feed);
+  await configure(life);
 }
 
 // Checks ---------------------------------------------------------------------------------------------------------------
 
+const isNeighbours = ({ fields }: InspectedJob): boolean => fields['category-name']?.toLowerCase() === NEIGHBOUR;
+
 const ownJobs = async ({ installation: { sandbox, owner } }: Life): Promise<readonly InspectedJob[]> =>
-  (await sandbox.inspect.jobs()).filter((job) => job.owner === owner);
+  (await sandbox.inspect.jobs()).filter((job) => job.owner === owner && !isNeighbours(job));
+
+const jobsOfNeighbour = async ({ installation: { sandbox } }: Life): Promise<readonly string[]> =>
+  (await sandbox.inspect.jobs()).filter(isNeighbours).map(({ id }) => id);
 
 const identityOf = ({ fields }: InspectedJob): string => `${fields['category-name']} ${fields['contact-web-address']}`;
+
+const identityOfKey = (key: string): string =>
+  `${categoryOf(keyKind(key))} ${addressOfPosting(numbersIn([key])[0] ?? -1)}`;
 
 const keyKind = (key: string): Setup['key'] => (key.startsWith('r-') ? 'requisition' : 'referencenumber');
 
@@ -359,7 +475,7 @@ function touch(life: Life, job: InspectedJob): void {
 
 /**
  * Laws 1 and 4, at any time: no posting has two jobs, and nobody else's job was touched. Law 2: every uncertain posting has
- * a change that makes it certain again.
+ * a change that makes it certain again, or its record is read again because \`verify\` found that its job differs.
  */
 async function checkAlways(life: Life): Promise<void> {
   const { sandbox, owner, foreign } = life.installation;
@@ -370,9 +486,11 @@ async function checkAlways(life: Life): Promise<void> {
     'postings with two jobs',
   ).toEqual([]);
   expect((await sandbox.inspect.jobs()).filter((job) => job.owner !== owner)).toEqual(foreign);
+  expect(await jobsOfNeighbour(life), 'jobs of the feed that never changes').toEqual(life.neighbours);
   const left = await life.installation.query(
     `select u.feed, u.key from uncertain_write u where u.fields is not null
-       and not exists (select from change c where c.feed = u.feed and c.key = u.key)`,
+       and not exists (select from change c where c.feed = u.feed and c.key = u.key)
+       and not exists (select from mapping m where m.feed = u.feed and m.key = u.key and m.record_hash = ${unreadHashSql('verified', 'm.key')})`,
   );
   expect(left, 'uncertain postings without a change').toEqual([]);
 }
@@ -394,7 +512,7 @@ async function checkDeletes(life: Life, before: readonly InspectedJob[]): Promis
 
 async function end(life: Life): Promise<void> {
   // With `leave`, the site would never get back the jobs that are gone.
-  life.setup = { ...life.setup, onMissing: 'create' };
+  life.setup = { ...life.setup, onMissing: 'create', policy: 'mirror' };
   await configure(life);
   const { installation, feed, setup, story } = life;
   const { sandbox } = installation;
@@ -423,6 +541,7 @@ async function end(life: Life): Promise<void> {
     if (report.status === 'mirrored' && report.grace === 0 && report.discarded === 0) break;
   }
   await checkAlways(life);
+  if (life.wasRestored) await removeStrays(life);
   const jobs = await ownJobs(life);
   expect(jobs.map(identityOf).sort()).toEqual(
     mirroredPostings(life)
@@ -440,6 +559,17 @@ async function end(life: Life): Promise<void> {
   sandbox.requests.clear();
   await sync(life);
   expect(sandbox.requests.recent().map(({ method, path }) => `${method} ${path}`)).toEqual([]);
+}
+
+/** A person removes the jobs of postings that are gone, which were made after the backup: nothing knows them. */
+async function removeStrays({ installation, story }: Life): Promise<void> {
+  const mapped = await installation.query<{ id: string }>('select site_job_id as id from mapping');
+  const { sandbox, owner } = installation;
+  for (const job of await sandbox.inspect.jobs()) {
+    if (job.owner !== owner || isNeighbours(job) || mapped.some(({ id }) => id === job.id)) continue;
+    story.push(`  a person removes ${identityOf(job)}`);
+    await sandbox.inspect.removeJob(job.id);
+  }
 }
 
 /** A reviewer's edit lasts until the source changes the field: where it never said anything else, the site shows the edit. */
