@@ -131,6 +131,30 @@ export function holdReason(
   return heldBecause(unreadable.length > 0 ? 'unreadable' : 'rekey', merge(others));
 }
 
+/** Deletes that the guard holds. */
+export interface HeldByGuard {
+  readonly held: number;
+  /** Those of postings that have expired. */
+  readonly expired: number;
+}
+
+/**
+ * Why deletes that the guard has held before are still held: by what the feed has now. That they are within the limit by now releases none, as a person
+ * may have been told of them.
+ * @param load that of the pull, whose `recent` counts these deletes
+ */
+export function stillHeldReason(
+  guard: DeleteGuard,
+  load: DeleteLoad,
+  { held, expired }: HeldByGuard,
+  ...others: Parameters<typeof holdReason> extends [unknown, ...infer Others] ? Others : never
+): Reason | undefined {
+  const verdict = judgeDeletes(guard, { ...load, added: held, recent: load.recent - held, expired });
+  const [them, base] = [held === 1 ? 'it' : 'them', load.live + load.done];
+  const reason = `${held} of ${base} live jobs would be deleted, which is within the limit by now, but an earlier pull has held ${them}`;
+  return holdReason(verdict.kind === 'hold' ? verdict : { kind: 'hold', reason }, ...others);
+}
+
 /** The reason that is stored with held deletes. */
 export function heldBecause(kind: HoldKind, message: Message): Reason {
   const next = adviceOf(message);

@@ -1,7 +1,7 @@
 // Finds the postings that a pull did not see, and plans their deletes unless they have to wait for a person.
 
 import type { WeakPull } from '../plan/accounting.ts';
-import { heldBecause, holdReason, judgeDeletes, unreadableHold } from '../plan/delete-guard.ts';
+import { heldBecause, holdReason, judgeDeletes, stillHeldReason, unreadableHold } from '../plan/delete-guard.ts';
 import { messageOfReason, type Reason } from '../plan/desired-change.ts';
 import type { Message } from '../plan/message.ts';
 import { deletesMissing, NEVER_DUE, pullsBeforeDue } from '../plan/policy.ts';
@@ -34,9 +34,11 @@ import {
   withdrawMaybeMade,
 } from '../store/change/merge/merge-planned.ts';
 import {
+  countHeldByGuard,
   holdWaitingDeletes,
   protectUnreadable,
   releaseHolds,
+  rewordHolds,
   withdrawDeletes,
 } from '../store/change/merge/protect-unreadable.ts';
 import { countNewPostings } from '../store/change/rekey/collect-rekey.ts';
@@ -140,12 +142,16 @@ export async function removeGone(
   let reason: Reason | undefined;
   // A create in flight or in doubt may have created its job, so the guard counts its delete too.
   const maybeMade = unreadable.withoutKey > 0 ? NONE_MADE : await countMaybeMade(pullTx, before);
-  if (due + maybeMade.due > 0) {
-    const load = { ...(await deleteLoad(pullTx)), added: due + maybeMade.due, expired, ...emptinessOf(ledger) };
-    reason = holdReason(judgeDeletes(setup.guard, load), unreadable, rekey);
+  const added = due + maybeMade.due;
+  const byGuard = await countHeldByGuard(pullTx);
+  if (added + byGuard.held > 0) {
+    const load = { ...(await deleteLoad(pullTx)), added, expired, ...emptinessOf(ledger) };
+    reason = added === 0 ? undefined : holdReason(judgeDeletes(setup.guard, load), unreadable, rekey);
     if (due > 0) await markAbsent(pullTx, before, reason);
-    await mergeChanges(pullTx);
+    if (added > 0) await mergeChanges(pullTx);
     if (maybeMade.due > 0) await withdrawMaybeMade(pullTx, before, reason);
+    const still = reason?.kind === 'guard' ? reason : stillHeldReason(setup.guard, load, byGuard, unreadable, rekey);
+    if (byGuard.held > 0 && still !== undefined) await rewordHolds(pullTx, still);
   }
   if (maybeMade.inGrace > 0) await extendMaybeMadeGrace(pullTx, before, counts);
   if (setup.expireAfterDays === undefined) await forgetExpiry(pullTx);

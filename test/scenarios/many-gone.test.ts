@@ -54,3 +54,24 @@ it.each(CASES)(
     expect(await mirror.sync()).toMatchObject({ complete: true, gone: MANY, held: MANY, grace: 0, requests: 0 });
   },
 );
+
+it('held deletes have the reason of the last complete pull', async () => {
+  mirror = await openMirror();
+  await mirror.syncOf(postings(20));
+  const reasons = async (left: number) => {
+    await mirror.syncOf(postings(left));
+    const rows = await mirror.query<{ reason: string }>(
+      `select distinct reason->>'message' as reason from change where state = 'held'`,
+    );
+    return rows.map(({ reason }) => reason);
+  };
+  expect(await reasons(0)).toEqual(['the feed is empty: all 20 of its live jobs would be deleted']);
+  expect(await reasons(12)).toEqual(['8 of 20 live jobs would be deleted: 40.0 %, above the limit of 5 and 20 %']);
+  expect(await reasons(10)).toEqual([
+    '10 of 20 live jobs would be deleted (2 now, 8 in the last 24 hours or pending): 50.0 %, above the limit of 5 and 20 %',
+  ]);
+  expect(await reasons(18)).toEqual([
+    '2 of 20 live jobs would be deleted, which is within the limit by now, but an earlier pull has held them',
+  ]);
+  expect(await reasons(20)).toEqual([]);
+});

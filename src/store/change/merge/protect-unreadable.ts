@@ -1,6 +1,6 @@
 // Protects the jobs of postings whose records are unreadable: these postings are still in the feed.
 import pg from 'pg';
-import type { HoldKind } from '../../../plan/delete-guard.ts';
+import type { HeldByGuard, HoldKind } from '../../../plan/delete-guard.ts';
 import type { Reason } from '../../../plan/desired-change.ts';
 import { deletesMissing } from '../../../plan/policy.ts';
 import { toJsonb } from '../../postgres/copy-rows.ts';
@@ -149,6 +149,27 @@ type ReleasedKind = Exclude<HoldKind, 'guard'>;
 
 /** A person has undone a pull: that is done under each policy. */
 const OF_UNDO = 'exists (select from pull p where p.id = c.pull and p.undoes is not null)';
+
+const OF_GUARD = `c.feed = $1 and c.state = 'held' and c.desired = 'absent' and c.reason->>'kind' = 'guard' and not ${OF_UNDO}`;
+
+/** How many deletes the guard has held, apart from those of an undo. */
+export async function countHeldByGuard({ session, subject: { feed } }: PullTransaction): Promise<HeldByGuard> {
+  const [row] = await session.query<HeldByGuard>(
+    `select count(*) as held, count(*) filter (where exists (
+       select from posting_expiry e where e.feed = c.feed and e.key = c.key and e.expired_at is not null)) as expired
+     from change c where ${OF_GUARD}`,
+    [feed],
+  );
+  return row as HeldByGuard;
+}
+
+/** Gives these deletes the present reason: that of the pull which has held them may be about another state of the feed. */
+export async function rewordHolds({ session, subject: { feed } }: PullTransaction, reason: Reason): Promise<void> {
+  await session.query(`update change c set reason = $2 where ${OF_GUARD} and c.reason is distinct from $2::jsonb`, [
+    feed,
+    toJsonb(reason),
+  ]);
+}
 
 /**
  * Removes deletes that were held only because of a record without a key, or of keys that seemed to have changed; the pull decides
