@@ -10,6 +10,8 @@ export type ProposedRule = string | Readonly<Record<string, unknown>> | readonly
 export interface ProposedMapping {
   /** Several paths identify the records together; `undefined`: none do. */
   readonly key: string | readonly string[] | undefined;
+  /** Several postings may come to share the key, although none do in the sample. */
+  readonly isKeyOfKind: boolean;
   /** Paths that a person may choose the key from, the likeliest first; empty if there is a key. */
   readonly keyCandidates: readonly KeyCandidate[];
   readonly fields: Readonly<Record<string, ProposedRule>>;
@@ -153,10 +155,12 @@ export function proposeMapping(trees: readonly RecordTree[], { isState, placeOf,
     isKey(facts) && !OTHERS.test(facts.parent) && !(ROW_NUMBER.test(facts.name) && countsRows(facts));
   // Of several, the one that differs even between the places of a posting, and is not the number of its row.
   const isSure = (facts: PathFacts) => isOwnKey(facts) && new Set(facts.texts).size === trees.length;
+  const isOfPosting = (facts: PathFacts) => !OF_KIND.test(facts.name);
   const key =
-    best('key', (facts) => isSure(facts) && !countsRows(facts)) ??
+    best('key', (facts) => isSure(facts) && isOfPosting(facts) && !countsRows(facts)) ??
+    best('key', (facts) => isSure(facts) && isOfPosting(facts)) ??
     best('key', isSure) ??
-    best('key', isOwnKey) ??
+    best('key', (facts) => isOwnKey(facts) && isOfPosting(facts)) ??
     best('contact-web-address', isKey);
   const title = bestTitle((facts) => facts.path !== key?.path);
   const description = best('description', ({ path }) => path !== title?.path) ?? longest(all);
@@ -171,6 +175,7 @@ export function proposeMapping(trees: readonly RecordTree[], { isState, placeOf,
   const rules = placeRules(city, state, place);
   return {
     key: keyPaths,
+    isKeyOfKind: key !== undefined && !isOfPosting(key),
     places: pathOfSeveral(trees, Object.values(rules).flatMap(pathsOf)),
     keyCandidates: keyPaths === undefined ? candidatesOf(all, trees.length) : [],
     fields: {
@@ -272,7 +277,7 @@ function pathOfSeveral(trees: readonly RecordTree[], paths: readonly string[]): 
 export const hasSeveral = (trees: readonly RecordTree[], path: string): boolean =>
   trees.some((tree) => elementsAt(parseValuePath(path), tree).length > 1);
 
-const NO_PLACES = /lang|locale|country|nation|currency|title|name|company|employer/;
+const NO_PLACES = /lang|locale|country(?!subdivision)|nation|currency|title|name|company|employer/;
 
 /** Filled in every record, and short, come first; then the number of different texts decides. */
 function candidatesOf(all: readonly PathFacts[], records: number): readonly KeyCandidate[] {
@@ -320,6 +325,9 @@ function identifies(trees: readonly RecordTree[], { path }: PathFacts, title: Pa
 
 const MOST_REPEATED = 0.3;
 const MOST_CONFUSED = 0.02;
+
+/** Names that are those of a kind of job, or of a position that is filled again, in some systems, and of a posting in others. */
+const OF_KIND = /^(?:job|position|role)?code$|^position(?:id|key|nbr|no|nr|num|number)$/;
 
 const ROW_NUMBER = /^(?:n[or]|num|number|nummer)$/;
 

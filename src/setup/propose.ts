@@ -351,6 +351,11 @@ function ownProposal(own: Own, { total, pages, notes }: ProposedPages): Proposal
       ...(mapping.places === undefined
         ? []
         : [`a posting in several places (${mapping.places}) gets the first one in a state that the site accepts`]),
+      ...(mapping.isKeyOfKind
+        ? [
+            `the key ${mapping.key} may be that of a kind of job or of a position, which several postings share in the course of time: only one of them would be sent; ask the system's owner, or choose another key`,
+          ]
+        : []),
       ...(Array.isArray(mapping.key)
         ? [
             `nothing identifies a record by itself, so the key is made of ${mapping.key.join(' and ')}: a posting in which they change becomes another job`,

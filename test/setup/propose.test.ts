@@ -164,6 +164,16 @@ describe('fields by the similarity of names', () => {
     ],
     ['names of rows beside a key', { '@id': 'Table?', JobID: '7?', Title: 'Nurse' }, { key: 'JobID', title: 'Title' }],
     [
+      'a code of the kind of job beside the requisition',
+      { JobCode: 'RN?', Position_ID: 'P?', 'Job Requisition ID': 'R-?', Title: 'Nurse' },
+      { key: 'Job Requisition ID', title: 'Title' },
+    ],
+    [
+      'a code beside a vacancy',
+      { JobCode: 'RN?', 'Vacancy Id': '3?', Title: 'Nurse' },
+      { key: 'Vacancy Id', title: 'Title' },
+    ],
+    [
       'announcements',
       { 'Exam Number': 'E?', 'Exam Plan Title': 'Nurse' },
       { key: 'Exam Number', title: 'Exam Plan Title' },
@@ -189,6 +199,18 @@ describe('fields by the similarity of names', () => {
       expect(proposal.key).toEqual(key);
       expect(fields.title).toBe(title);
       expect(fields['contact-web-address']).toEqual(address && { from: address, as: 'url' });
+    },
+  );
+
+  it.each(['Job Code', 'positionId', 'Position Number'])(
+    'a %s as the key, with what is unsure about it',
+    async (name) => {
+      const lines = [1, 2, 3, 4].map((at) => JSON.stringify({ [name]: `RN${at}`, Title: 'Nurse', State: 'TX' }));
+      const { key, notes } = await propose(`${lines.join('\n')}\n`);
+      expect([key, notes]).toEqual([name, [expect.stringMatching(/^the key .* may be that of a kind of job/)]]);
+      // That it repeats is no sign of places.
+      const again = JSON.stringify({ [name]: 'RN1', Title: 'Nurse', State: 'UT' });
+      expect((await propose(`${lines.join('\n')}\n${again}\n`)).key).not.toBe(name);
     },
   );
 
