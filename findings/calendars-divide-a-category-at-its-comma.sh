@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Calendar libraries make two categories of "Health, Care": ics when it writes, node-ical, ical and icalendar when they read.
+# Calendar libraries make two categories of "Health, Care": ics writes them, node-ical, ical and icalendar read them.
 #
 # Version: npm: ics 3.12.0, ical-generator 11.1.2, ical.js 2.2.1, node-ical 0.26.1, ical 0.8.0; Debian 12: python3-icalendar 4.0.3,
 # python3-vobject 0.9.6.1, ruby-icalendar 2.8.0, iCal::Parser 1.21.
