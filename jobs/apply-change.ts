@@ -47,7 +47,8 @@ export async function applyChange(
     crossStep('answer-received');
     const refused = await confirmRefused(sent.outcome, attempt, siteContext);
     const outcome = await confirmRejected(refused, attempt, siteContext);
-    const exchange = { ...sent, startedAt, outcome: await confirmGone(outcome, attempt, siteContext, signal) };
+    const confirmed = await confirmGone({ ...sent, outcome }, attempt, siteContext, signal);
+    const exchange = { ...sent, startedAt, outcome: confirmed };
     // On success, free the slot before recording the outcome; on failure, update the site health first.
     if (wentWell(exchange.outcome)) releaseSlot();
     await conclude(attempt, exchange, siteContext, signal);

@@ -5,13 +5,23 @@ import { type Message, messageOf, plural, textOf } from '../plan/message.ts';
 import { compareValues, fieldOf, meansTheSame, referenceForm, typeOf } from '../plan/same-meaning.ts';
 import type { SiteJobId } from '../posting/identifiers.ts';
 import { isReworded } from '../site/contradiction.ts';
-import { type Outcome, type SiteJob, statesDeletion, withRevealedFields } from '../site/exchange.ts';
+import { type Exchange, type Outcome, type SiteJob, statesDeletion, withRevealedFields } from '../site/exchange.ts';
+import { unusedIdLike, wordsOfAnswer } from '../site/http/job-address.ts';
 import type { Attempt } from '../store/change/attempt.ts';
-import { type AddressProof, explainHidden } from '../store/mapping/visible-jobs.ts';
-import { learntRewrites } from '../store/site/kept-values.ts';
+import { endDenied, takeDenied } from '../store/change/site-search.ts';
+import {
+  type AddressProof,
+  expectedJobs,
+  explainHidden,
+  recentlyAccepted,
+  sampleOfAges,
+} from '../store/mapping/visible-jobs.ts';
+import { learntRewrites, titledNumber } from '../store/site/kept-values.ts';
+import { isSiteElsewhere } from '../store/site/known-address.ts';
 import { explainForeignReference, isCertainlyForeign } from './confirm-own.ts';
 import { checkOtherJobs, isProven, noteProven } from './prove-token.ts';
-import { showJob } from './show-job.ts';
+import { foundJobs } from './search-site.ts';
+import { rateLimitedJobAsker, showJob } from './show-job.ts';
 import type { SiteContext } from './site-context.ts';
 
 /**
@@ -20,14 +30,15 @@ import type { SiteContext } from './site-context.ts';
  * is right again. A site that expires jobs still has younger ones.
  */
 export async function confirmGone(
-  claimed: Outcome,
+  { outcome: claimed, response }: Pick<Exchange, 'outcome' | 'response'>,
   attempt: Attempt,
   siteContext: SiteContext,
   signal: AbortSignal,
 ): Promise<Outcome> {
   const outcome = await readRedirected(claimed, attempt, siteContext, signal);
   if (outcome.kind === 'accepted' && attempt.request.kind === 'update') noteProven(siteContext);
-  if (outcome.kind !== 'gone' || attempt.request.kind === 'create') return outcome;
+  if (outcome.kind !== 'gone' || attempt.request.kind === 'create')
+    return readDenied({ outcome, response }, attempt, siteContext, signal);
   const { siteJobId } = attempt.request;
   try {
     // A live job taken for gone would be created a second time, or never be deleted (law 1).
@@ -96,6 +107,9 @@ async function readRedirected(
   }
   // Moderators remove jobs, too, and show them again.
   if (statesDeletion(shown) && request.kind === 'delete') return { kind: 'gone' };
+  const foreign = await explainForeignReference(shown, attempt, siteContext);
+  if (foreign !== undefined && (await isCertainlyForeign(attempt, siteContext)))
+    return { kind: 'foreign', message: foreign };
   if (await showsUpdate(shown, attempt, siteContext, outcome.kind === 'unknown'))
     return { kind: 'accepted', isRead: true };
   return outcome.kind === 'misconfigured'
@@ -110,7 +124,7 @@ async function readRedirected(
  */
 async function showsUpdate(
   shown: SiteJob,
-  { request, before, forms }: Attempt,
+  { request, before, forms, isRepair }: Attempt,
   { db, site, policy: { places, referenceField } }: SiteContext,
   isOfJob: boolean,
 ): Promise<boolean> {
@@ -137,7 +151,7 @@ async function showsUpdate(
     (meansTheSame(value, formerOf(name)) && mayShow(name, value)) ||
     (isFormer(name)
       ? isOfJob && referenceForm(value) === referenceForm(saysOf(name))
-      : !changed.includes(name) || (isOfJob && isReworded(value, saysOf(name))));
+      : !changed.includes(name) || (isOfJob && !isRepair && isReworded(value, saysOf(name))));
   const isWhole = seen.length === Object.keys(request.fields).length;
   return seen.every(isSet) && (isWhole || (isOfJob && seen.some(([name]) => !isFormer(name))));
 }
@@ -164,4 +178,108 @@ function describeUnproven(
   return messageOf(`${what}${proof}: check base_url and the token`, [
     { words: 'if the site was really emptied, run', action: { kind: 'resume_site', site, because: 'emptied' } },
   ]);
+}
+
+// Recognises a site that denies a job in its own words, under any status but 404.
+
+/** Of a site in trouble, or that refuses whoever asks: they say nothing about the job. */
+const SAYS_NOTHING: ReadonlySet<number> = new Set([0, 401, 403, 408, 425, 429, 502, 503, 504]);
+/** Beyond its attempts, a change is sent so often again to find out. */
+const MORE_ATTEMPTS = 3;
+/** Less than `sync` waits for a change; begins anew with each page. */
+const WHILE_LISTED_SECONDS = 25;
+
+/**
+ * Returns the outcome of an update or delete unchanged; or, if it would end in review, and the site answers as it does about jobs that do
+ * not exist: `isDenied`, until its list was read; and once the list has proven that it has no such job, `gone`.
+ */
+async function readDenied(
+  { outcome, response }: Pick<Exchange, 'outcome' | 'response'>,
+  { request, denied, number }: Attempt,
+  siteContext: SiteContext,
+  signal: AbortSignal,
+): Promise<Outcome> {
+  const { canList, retry } = siteContext.policy;
+  const isRefused = outcome.kind === 'rejected' || outcome.kind === 'unknown';
+  if (!isRefused || request.kind === 'create' || response === undefined || !canList) return outcome;
+  const endsHere = outcome.kind === 'rejected' || number >= retry.attempts || denied !== undefined;
+  if (!endsHere || number > retry.attempts + MORE_ATTEMPTS) return outcome;
+  if (!(await isDenied(siteContext, request.siteJobId, response, signal).catch(() => false))) return outcome;
+  if (denied === 'unlisted') return { kind: 'gone' };
+  if (denied === undefined || denied === 'open') return { ...outcome, isDenied: true };
+  const note = `the site answers so about jobs that it does not have, but ${denied}`;
+  return outcome.kind === 'rejected'
+    ? { ...outcome, problems: [...outcome.problems, { message: note }] }
+    : { ...outcome, message: `${outcome.message}; ${note}` };
+}
+
+/** Whether the site answers to the write, and to a GET of the job, as it does about a job that never existed, while it shows others. */
+async function isDenied(
+  siteContext: SiteContext,
+  id: SiteJobId,
+  { status, body }: NonNullable<Exchange['response']>,
+  signal: AbortSignal,
+): Promise<boolean> {
+  const { db, site, client, rateLimiter } = siteContext;
+  if (SAYS_NOTHING.has(status) || (await explainHidden(siteContext, id)) !== undefined) return false;
+  rateLimiter.spend();
+  const own = await client.readDenial(id, signal);
+  if (own === undefined || SAYS_NOTHING.has(own.status)) return false;
+  // A failed validation has other words, and an exception may have any.
+  const words = wordsOfAnswer(body, id);
+  const saysTheSame = words === own.words && (words !== '' || status === own.status);
+  if (status < 500 && (!saysTheSame || (status >= 300 && status < 400))) return false;
+  const unusedId = unusedIdLike(id);
+  if (unusedId === id) return false;
+  rateLimiter.spend();
+  const unused = await client.readDenial(unusedId, signal);
+  if (unused?.status !== own.status || unused.words !== own.words) return false;
+  const others = new Set([...(await recentlyAccepted(db, site, id)), ...(await sampleOfAges(db, site, id))]);
+  for (const other of others) {
+    const shown = await showJob(siteContext, other, signal).catch(() => undefined);
+    if (shown !== undefined) return true;
+  }
+  return false;
+}
+
+/** Reads the list for the jobs that the site denies in its own words. Returns how many changes became due. */
+export async function lookForDenied(siteContext: SiteContext, signal: AbortSignal): Promise<number> {
+  const { db, site, client, rateLimiter, log } = siteContext;
+  const denied = await takeDenied(db, site, WHILE_LISTED_SECONDS);
+  if (denied.length === 0) return 0;
+  const expected = await expectedJobs(rateLimitedJobAsker(siteContext));
+  // A create in place of a job that is gone is compared with them before it is sent.
+  const found = await foundJobs(siteContext, { isSearch: false });
+  const names = new Set(denied.flatMap(({ siteJobId }) => [siteJobId, titledNumber(siteJobId) ?? siteJobId]));
+  const listed = new Set<SiteJobId>();
+  const take = (siteJob: SiteJob): void => {
+    expected.take(siteJob);
+    found.take(siteJob);
+    for (const id of [siteJob.siteJobId, titledNumber(siteJob.siteJobId)])
+      if (id !== undefined && names.has(id)) listed.add(id);
+  };
+  const keep = async (): Promise<void> => {
+    await found.keep();
+    await expected.keep();
+  };
+  const listing = await client.list(take, signal, async (stop) => {
+    await keep();
+    await takeDenied(db, site, WHILE_LISTED_SECONDS);
+    await rateLimiter.take(stop);
+  });
+  if (listing.kind === 'listed') await keep();
+  if (signal.aborted || (await isSiteElsewhere(db, site, siteContext.address))) return 0;
+  const unproven =
+    listing.kind === 'unreadable'
+      ? listing.message
+      : listing.ageMs !== undefined
+        ? 'its list comes from a cache'
+        : ((await expected.tellLeftOut(signal)) ?? (await listing.whyUnproven?.())?.message);
+  log.info({ site, denied: denied.length, listed: listed.size, unproven }, 'list read for jobs that the site denies');
+  await endDenied(db, denied, ({ siteJobId }) => {
+    if ([siteJobId, titledNumber(siteJobId)].some((id) => id !== undefined && listed.has(id)))
+      return 'its list shows this one';
+    return unproven === undefined ? 'unlisted' : `its list does not prove that this is one: ${unproven}`;
+  });
+  return denied.length;
 }

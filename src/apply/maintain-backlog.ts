@@ -12,7 +12,7 @@ import { noteAcceptedToken, takeTokenProbe, tryTokenAgain } from '../store/site/
 import { endPause, noteFailedProbe, readSiteState, type SiteState } from '../store/site/site-state.ts';
 import { concludeAbandonedPulls } from '../store/status/pull-summary.ts';
 import { resumeAtAddress } from './confirm-address.ts';
-import { isOrphanGone } from './confirm-gone.ts';
+import { isOrphanGone, lookForDenied } from './confirm-gone.ts';
 import { noteAcceptedWrite } from './prove-token.ts';
 import { resolveDoubts } from './resolve-doubts.ts';
 import { checkSite } from './search-site.ts';
@@ -66,7 +66,8 @@ export async function maintainBacklog(siteContext: SiteContext, signal: AbortSig
   if (state.waitsMs > 0) return { recovered, doubts: 0, resumed: false };
   const read = await readUntilPaused(siteContext, signal, async (unlessPaused) => {
     const searched = await checkSite(siteContext, unlessPaused);
-    return { searched, doubts: await resolveDoubts(siteContext, unlessPaused) };
+    const denied = await lookForDenied(siteContext, unlessPaused);
+    return { searched, doubts: denied + (await resolveDoubts(siteContext, unlessPaused)) };
   });
   if (read.kind === 'paused') return { recovered, doubts: 0, resumed: false };
   await deleteOrphans(siteContext, signal);

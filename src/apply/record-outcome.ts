@@ -152,6 +152,7 @@ export function resultOf(outcome: Outcome, attempt: Attempt, policy: Policy, ran
     case 'gone':
       return gone(operation, policy);
     case 'rejected':
+      if (outcome.isDenied) return untilListed(reasonOf('rejected', outcome.problems), outcome.perhapsDone && 0);
       return returned({
         to: 'rejected',
         reason: reasonOf('rejected', outcome.problems),
@@ -177,6 +178,7 @@ export function resultOf(outcome: Outcome, attempt: Attempt, policy: Policy, ran
       return notCounted('unreachable', outcome.message, policy.retry.firstDelayMs * (0.5 + random / 2));
     case 'unknown':
       if (operation === 'create') return inDoubt(outcome.message);
+      if (outcome.isDenied) return untilListed(plain('unknown', outcome.message), policy.doubts.resolveAfterMs);
       return again('unknown', outcome.message, attempt, policy, random, policy.doubts.resolveAfterMs);
     case 'foreign':
       // The job to delete is gone; whichever job has its ID now is left alone.
@@ -230,6 +232,18 @@ function again(
   const delayMs = backoffMs(policy.retry, attempt.number, random);
   return returned({ to: 'ready', delayMs, counted: true, reason, ...landing });
 }
+
+/** Less than `sync` waits for a change, and long enough for the next round of maintenance to begin. */
+const UNTIL_LISTED_MS = 25_000;
+
+const untilListed = (reason: Reason, mayLandMs: number | undefined): Result =>
+  returned({
+    to: 'ready',
+    delayMs: UNTIL_LISTED_MS,
+    counted: true,
+    reason: { ...reason, denied: 'open' },
+    ...(mayLandMs === undefined ? {} : { mayLandMs }),
+  });
 
 const notCounted = (kind: string, message: string, delayMs: number): Result =>
   returned({ to: 'ready', delayMs, counted: false, reason: plain(kind, message) });

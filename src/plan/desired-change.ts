@@ -14,6 +14,8 @@ export interface Reason {
   /** What a person can do about it, besides the actions that the state allows. */
   readonly next?: readonly Advice[];
   readonly problems: readonly Problem[];
+  /** For an update or delete that waits until the list tells whether the site has the job: see `Attempt`. */
+  readonly denied?: string;
   /** For a create in doubt: the result of the last list check, if it did not resolve the doubt. */
   readonly note?: string;
   /** The same: IDs of the jobs on the site that it may have made. */

@@ -53,6 +53,8 @@ export type Outcome =
       readonly problems: readonly Problem[];
       readonly perhapsDone?: true;
       readonly setUp?: SetUpFault;
+      /** The site seems not to have the job, and the list is to tell. */
+      readonly isDenied?: true;
     }
   /**
    * The site refuses every job alike, as far as is known: not judged yet, and sent again later. `pause`: it is known well
@@ -77,6 +79,8 @@ export type Outcome =
       readonly contradicts?: true;
       /** A likely cause because of which no request of this kind can succeed. */
       readonly setUp?: Message;
+      /** The site seems not to have the job, and the list is to tell. */
+      readonly isDenied?: true;
     }
   /** The job of an update or delete shows the reference of another posting: it is not ours to change. */
   | { readonly kind: 'foreign'; readonly message: string }
@@ -200,6 +204,13 @@ export interface SendTiming {
   readonly isBriefIfDone?: boolean;
 }
 
+/** What a site answers instead of showing a job. */
+export interface Denial {
+  readonly status: number;
+  /** Without the ID and other numbers: see `wordsOfAnswer`. */
+  readonly words: string;
+}
+
 /** The site did not tell whether a job exists. */
 export class NotShownError extends Error {
   /** 0: no answer came. */
@@ -222,6 +233,8 @@ export interface SiteClient {
   send(request: SiteRequest, timing: SendTiming): Promise<Exchange>;
   /** Fetches one job (GET). `undefined`: the site says it does not exist. Throws if that cannot be determined. */
   show(id: SiteJobId, signal?: AbortSignal): Promise<SiteJob | undefined>;
+  /** What the site answers to a GET of this job; `undefined`: it shows the job, or there was no answer. */
+  readDenial(id: SiteJobId, signal?: AbortSignal): Promise<Denial | undefined>;
   /**
    * Reads the list action page by page, handing over each job once.
    * @param beforePage awaited before each page; for the rate limiter.

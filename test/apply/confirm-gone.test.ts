@@ -49,7 +49,7 @@ const confirm = (
   siteContext: SiteContext,
   operation: 'create' | 'update' | 'delete' = 'update',
   outcome: Outcome = GONE,
-) => confirmGone(outcome, attemptOf(operation), siteContext, new AbortController().signal);
+) => confirmGone({ outcome }, attemptOf(operation), siteContext, new AbortController().signal);
 
 beforeEach(() => void vi.useFakeTimers({ toFake: ['performance'] }));
 afterEach(() => void vi.useRealTimers());

@@ -88,6 +88,18 @@ describe('resultOf', () => {
     );
   });
 
+  it.each([
+    ['rejected', 99, {}],
+    ['unknown', 99, { mayLandMs: 60_000 }],
+  ] as const)('on %s, waits for the list if the site seems not to have the job', (kind, number, landing) => {
+    const denied = { ...OUTCOMES[kind], isDenied: true } as Outcome;
+    const waits = back('ready', { counted: true, delayMs: 25_000, reason: { kind, denied: 'open' }, ...landing });
+    for (const operation of ['update', 'delete'] as const)
+      expect(resultOf(denied, attempt(operation, number), policy)).toMatchObject(waits);
+    const maybe = { ...denied, perhapsDone: true } as Outcome;
+    expect(resultOf(maybe, attempt('update'), policy)).toHaveProperty('back.mayLandMs');
+  });
+
   it('does not take a delete that was not sent for one that may have been done', () => {
     const [first, last] = [1, 3].map((number) => resultOf(OUTCOMES.unconfirmed, attempt('delete', number), policy));
     expect([first, last]).toMatchObject([back('ready'), back('failed', { reason: { kind: 'unconfirmed' } })]);

@@ -2,9 +2,10 @@
 // @module-tag slow
 import type { OutgoingHttpHeaders } from 'node:http';
 import { afterEach, describe, expect, it } from 'vitest';
+import { runProgram } from '../cli/run-program.ts';
 import { type Got, openSite, type Reply, type ScriptedSite } from '../site/scripted-site.ts';
 import { feedXml, posting, type TestPosting } from '../support/indeed-feed.ts';
-import { type Mirror, openMirror } from '../support/mirror.ts';
+import { type Mirror, type MirrorOptions, openMirror } from '../support/mirror.ts';
 
 let mirror: Mirror | undefined;
 let site: ScriptedSite | undefined;
@@ -14,7 +15,7 @@ afterEach(async () => {
 });
 
 /** A mirror of a site that makes jobs 1, 2, … unless `answer` responds otherwise. */
-async function openOdd(answer: (got: Got) => Reply | undefined): Promise<Mirror> {
+async function openOdd(answer: (got: Got) => Reply | undefined, settings: MirrorOptions['site'] = {}): Promise<Mirror> {
   let made = 0;
   const opened = await openSite((got) => {
     const odd = answer(got);
@@ -24,7 +25,13 @@ async function openOdd(answer: (got: Got) => Reply | undefined): Promise<Mirror>
   });
   site = opened;
   mirror = await openMirror({
-    site: { base_url: opened.url.href, list_path: undefined, reference_field: undefined, canary: '{ requests: 0 }' },
+    site: {
+      base_url: opened.url.href,
+      list_path: undefined,
+      reference_field: undefined,
+      canary: '{ requests: 0 }',
+      ...settings,
+    },
   });
   return mirror;
 }
@@ -160,7 +167,7 @@ describe('a change answered with a redirect', () => {
   const LONG = `Care for patients of all ages, in a team of nurses and doctors, in ${'large and small '.repeat(4)}wards.`;
 
   /** Keeps jobs, redirects every update and delete to this address, and does it or not. */
-  async function openRedirecting(fields: Partial<TestPosting> = {}) {
+  async function openRedirecting(fields: Partial<TestPosting> = {}, settings: MirrorOptions['site'] = {}) {
     const jobs = new Map<string, string>();
     const does = { it: true, to: '/jobs', shows: (job: string): string | undefined => job };
     const open = await openOdd(({ method, url, body }) => {
@@ -175,7 +182,7 @@ describe('a change answered with a redirect', () => {
       if (does.it && method === 'DELETE') jobs.delete(id);
       if (does.it && method === 'PUT') jobs.set(id, job.replace(/<title>[^<]*<\/title>/, fields));
       return [302, { location: does.to.replace('ID', id) }];
-    });
+    }, settings);
     await open.syncOf(['a', 'b', 'c'].map((key) => posting(key, fields)));
     const change = () => open.syncOf([posting('a', { title: 'Other' }), posting('b')]);
     return { open, jobs, does, change };
@@ -241,6 +248,20 @@ describe('a change answered with a redirect', () => {
     },
   );
 
+  it('to its job is not done if the job shows what a person has made of it, and the change sets that right', async () => {
+    const { open, jobs, does } = await openRedirecting();
+    for (const [id, job] of jobs) jobs.set(id, job.replace('Nurse a<', 'Nurse a (night)<'));
+    expect((await runProgram(open, 'verify', 'acme', '--each', '--repair')).out).toContain('1 changed');
+    Object.assign(does, { it: false, to: '/jobs/ID' });
+    expect(await open.sync()).toMatchObject({ status: 'review', updated: 0, failed: 1 });
+  });
+
+  it('leaves a job alone that shows the reference of another posting', async () => {
+    const { jobs, change } = await openRedirecting({}, { reference_field: 'number' });
+    for (const [id, job] of jobs) jobs.set(id, job.replace('<number>a<', '<number>z<'));
+    expect(await change()).toMatchObject({ status: 'review', updated: 0, in_doubt: 1 });
+  });
+
   const HIDDEN = {
     'is hidden until somebody has approved the change': () => undefined,
     'is shown as removed, as moderators do': (job: string) => `${job}<status>Removed</status>`,
@@ -271,5 +292,86 @@ describe('a change answered with a redirect', () => {
     expect(await open.syncOf([posting('a'), posting('b')])).toMatchObject({ deleted: 0, failed_deletes: 1 });
     expect(jobs.size).toBe(3);
     expect(await (await open.app()).db.query('select from mapping')).toHaveLength(3);
+  });
+});
+
+describe('a job that a person has removed from the site', () => {
+  const PAGE: Reply = [500, { 'content-type': 'text/html' }, '<html><body>Something went wrong</body></html>'];
+  const ERRORS: Reply = [422, {}, "<errors><error>Couldn't find Job with 'id'=5</error></errors>"];
+
+  /**
+   * Mirrors `a` to `e`; then the site loses the jobs of `a` and `b`, and answers so about them. Its list is whole unless `list` changes
+   * it. The feed changes `a` and leaves out `b`.
+   */
+  async function syncWithout(
+    answer: (got: Got, isOurs: boolean) => Reply | undefined,
+    list: (jobs: readonly string[]) => string = (jobs) => `<jobs>${jobs.join('')}</jobs>`,
+  ) {
+    const jobs = new Map<string, string>();
+    const lost = new Map<string, string>();
+    const open = await openOdd(
+      (got) => {
+        const { method, url, body, headers } = got;
+        const xmlOf = ([id, job]: readonly [string, string]): string => `<job><id>${id}</id>${job}</job>`;
+        if (headers.authorization !== own) return [401];
+        if (url.startsWith('/jobs.xml') && method === 'GET') return [200, {}, list([...jobs].map(xmlOf))];
+        const id = /\d+/.exec(url)?.[0] ?? '';
+        const fields = /<job>([\s\S]*)<\/job>/.exec(body)?.[1] ?? '';
+        if (method === 'POST') return void jobs.set(String(jobs.size + lost.size + 1), fields);
+        const job = jobs.get(id);
+        if (job === undefined) return answer(got, lost.has(id)) ?? [404];
+        return method === 'GET' ? [200, {}, xmlOf([id, job])] : [200];
+      },
+      { list_path: '/jobs.xml' },
+    );
+    const own = `Basic ${Buffer.from(`${open.env.BOARD_TOKEN}:X`).toString('base64')}`;
+    const all = ['a', 'b', 'c', 'd', 'e'].map((key) => posting(key));
+    await open.syncOf(all);
+    for (const [id, job] of jobs) if (/Nurse [ab]</.test(job)) lost.set(id, job);
+    for (const id of lost.keys()) jobs.delete(id);
+    const report = await open.syncOf([posting('a', { title: 'Other' }), ...all.slice(2)]);
+    return { open, jobs, report };
+  }
+
+  const SAYS: Record<string, (got: Got) => Reply | undefined> = {
+    'a page of an exception': () => PAGE,
+    'errors under 422': ({ url }) => [422, {}, ERRORS[2]?.toString().replace('5', /\d+/.exec(url)?.[0] ?? '')],
+    'text under 400': () => [400, {}, 'Bad request'],
+    'an error under 200': () => [200, {}, '<error>Job not found</error>'],
+    'an exception to all but GET': ({ method }) =>
+      method === 'GET' ? undefined : [500, {}, 'undefined method for nil'],
+  };
+  it.each(Object.entries(SAYS))('is made again, or done with, if the site says so with %s', async (_, says) => {
+    const { jobs, report } = await syncWithout(says);
+    expect(report).toMatchObject({ status: 'mirrored', created: 1, deleted: 1, unchanged: 3 });
+    expect(jobs.size).toBe(4);
+  });
+
+  const STAYS: Record<string, Parameters<typeof syncWithout>> = {
+    'the list is known to be cut': [() => PAGE, (jobs) => `<jobs total="9">${jobs.join('')}</jobs>`],
+    'the site answers otherwise about jobs that never existed': [(_, isOurs) => (isOurs ? PAGE : undefined)],
+    'the site redirects, as it may do after a change that hides the job': [
+      ({ method, url }) => (method === 'GET' ? [404, {}, 'No'] : [302, { location: url }, 'No']),
+    ],
+    'the site gives another reason': [
+      ({ method }, isOurs) =>
+        method === 'GET' || !isOurs ? undefined : [422, {}, '<errors><error>Locked</error></errors>'],
+    ],
+  };
+  it.each(Object.entries(STAYS))('stays in review if %s', async (_, [answer, list]) => {
+    const { open, jobs, report } = await syncWithout(answer, list);
+    expect(report).toMatchObject({ status: 'review', created: 0, deleted: 0, failed_deletes: 1 });
+    expect(jobs.size).toBe(3);
+    expect(await open.query('select from mapping')).toHaveLength(5);
+  });
+
+  it('stays in review if the list shows it: then the site fails for another reason', async () => {
+    const shown = (jobs: readonly string[]) => {
+      const all = ['1', '2', '3', '4', '5'].map((id) => `<id>${id}</id>`);
+      return `<jobs>${all.map((id) => jobs.find((job) => job.includes(id)) ?? `<job>${id}</job>`).join('')}</jobs>`;
+    };
+    const { open, report } = await syncWithout(() => PAGE, shown);
+    expect(report).toMatchObject({ status: 'review', created: 0, failed: 1, failed_deletes: 1 });
+    for (const { message } of await review(open)) expect(message).toContain('but its list shows this one');
   });
 });

@@ -1,7 +1,7 @@
 // Decoding the site's XML of a job, the URL of a job, and times.
 import { describe, expect, it } from 'vitest';
 import { siteJobId } from '../../src/posting/identifiers.ts';
-import { jobPath, readJobId, readJobUrl } from '../../src/site/http/job-address.ts';
+import { jobPath, readJobId, readJobUrl, unusedIdLike, wordsOfAnswer } from '../../src/site/http/job-address.ts';
 import { readSiteJob, readTime } from '../../src/site/xml/decode.ts';
 import { readXml } from '../../src/site/xml/xml-tree.ts';
 
@@ -176,4 +176,22 @@ describe('the URL of a job (site-interface.md, section 4: Location holds the URL
   it.each(['', ' ', 'a\nb', 'x'.repeat(256), '\uD800', undefined])('%j is not an ID', (text) =>
     expect(readJobId(text)).toBeUndefined(),
   );
+});
+
+it.each([
+  ['5', '2147483629'],
+  ['12-nurse', '2147483629-nurse'],
+  ['81234567890', '81289012345'],
+  ['3f2b8c1e-0b1d-4c5a-9e7f-a1b2c3d4e5f6', '3f2b8c1e-0b1d-4c5a-9e7f-a1b2f8a9b0c1'],
+  ['Nurse-Zx', 'Qxuvb-Ig'],
+])('an ID like %s that no job has', (id, unused) => {
+  expect(unusedIdLike(siteJobId(id))).toBe(unused);
+});
+
+it('two answers about missing jobs have the same words', () => {
+  const said = (id: string, request: string) => `<error>Couldn't find Job ${id}\n (request ${request}, 12 ms)</error>`;
+  expect(wordsOfAnswer(said('12', 'a1b2c3d4-e5f6'), siteJobId('12'))).toBe(
+    wordsOfAnswer(said('n-7', '99887766'), siteJobId('n-7')),
+  );
+  expect(wordsOfAnswer('Job is locked', siteJobId('12'))).not.toBe(wordsOfAnswer('Job is missing', siteJobId('12')));
 });

@@ -23,7 +23,7 @@ import { type Pause, timeSlices } from '../xml/body-text.ts';
 import { findJob, type ReadJob, readJobElement, readSiteJob } from '../xml/decode.ts';
 import { encodeSiteJob } from '../xml/encode.ts';
 import { readXmlInSlices } from '../xml/xml-tree.ts';
-import { createPath, JOB, jobPath, type Resource } from './job-address.ts';
+import { createPath, JOB, jobPath, type Resource, wordsOfAnswer } from './job-address.ts';
 import { createTokenRemover, type TokenRemover } from './scrub-exchange.ts';
 import { type Answer, type OutgoingRequest, openTransport } from './transport.ts';
 
@@ -108,6 +108,13 @@ export function createSiteClient(options: SiteOptions): SiteClient {
       const pause = timeSlices();
       const shown = await readShown(id, answer, options.baseUrl, { clean, pause, resource });
       return shown && clean.largeJob(shown, pause);
+    },
+    async readDenial(id, signal) {
+      const answer = await get(urlOf(jobPath(id, resource)), MAX_ANSWER_BYTES, signal);
+      if (answer.status === 0 || answer.trouble !== undefined) return undefined;
+      const root = answer.status === 200 ? await readXmlInSlices(answer.body, timeSlices()) : undefined;
+      const isShown = root !== undefined && readSiteJob(root, options.baseUrl, { resource }) !== undefined;
+      return isShown ? undefined : { status: answer.status, words: wordsOfAnswer(answer.body, id) };
     },
     async list(take, signal, beforePage, maxAgeMs = 0, once = false) {
       if (!listUrl)

@@ -118,3 +118,30 @@ function decodeSegment(segment: string): string | undefined {
     return undefined;
   }
 }
+
+// Compares what a site says of different jobs that it may not have.
+
+/** A number that no site has reached, and that most can store. */
+const UNUSED_NUMBER = '2147483629';
+const MOST_WORDS = 4_000;
+
+/** An ID of the same form that no job has: how a site answers about it, it answers about jobs that do not exist. */
+export function unusedIdLike(id: SiteJobId): SiteJobId {
+  if (/^\d{1,10}(-|$)/.test(id)) return siteJobId(id.replace(/^\d+/, UNUSED_NUMBER));
+  const turned = (sign: string): string => {
+    if (/\d/.test(sign)) return String((Number(sign) + 5) % 10);
+    const first = /[a-f]/i.test(sign) ? 0 : 6;
+    const letters = first === 0 ? 6 : 20;
+    const base = /[a-z]/.test(sign) ? 97 : 65;
+    return String.fromCharCode(base + first + ((sign.charCodeAt(0) - base - first + 3) % letters));
+  };
+  return siteJobId(id.replace(/[0-9a-z](?=.{0,7}$)/gi, turned));
+}
+
+/** What an answer says, without what differs from one job, or one request, to the next. */
+export const wordsOfAnswer = (body: string, id: SiteJobId): string =>
+  body
+    .replaceAll(id, '#')
+    .replace(/[0-9a-f-]{8,}|\d+/gi, '#')
+    .replace(/\s+/g, ' ')
+    .slice(0, MOST_WORDS);

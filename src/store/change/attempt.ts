@@ -32,6 +32,11 @@ export interface Attempt extends PostingRef {
   readonly isRepair?: boolean;
   /** The site has reused IDs, or may have done so for a create in doubt: the job may belong to another posting by now. */
   readonly idMayBeReused?: boolean;
+  /**
+   * The site has answered as if it did not have the job: `open`: the list was not read since; `unlisted`: it does not have the job; otherwise
+   * why it does not prove that.
+   */
+  readonly denied?: string;
   /** A list has shown an earlier create of the posting as not made. */
   readonly wasDoubted?: boolean;
   /** A person approved this delete, so the guard does not count it. */

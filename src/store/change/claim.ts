@@ -141,6 +141,7 @@ interface DueChange extends PostingRef {
   readonly isRepair: boolean;
   readonly idMayBeReused: boolean;
   readonly wasDoubted: boolean;
+  readonly denied: string | undefined;
   /** An earlier request for another version may still arrive and would undo this one. */
   readonly tooEarly: boolean;
   /** The site has jobs that nobody owns. */
@@ -157,6 +158,7 @@ interface DueRow extends PostingRef, SendCircumstances, LastAcceptedRow {
   readonly pull: number | null;
   readonly approved: boolean;
   readonly was_doubted: boolean;
+  readonly denied: string | null;
   /** Null without a job. */
   readonly shown: Buffer | null;
   readonly is_repair: boolean;
@@ -174,6 +176,7 @@ async function readDue(
 ): Promise<DueChange[]> {
   const rows = await db.query<DueRow>(
     `select c.feed, c.key, c.site, c.desired, c.fields, c.record_hash, c.content_hash, c.revision, c.pull, c.approved, c.doubted_since is not null as was_doubted,
+       c.reason->>'denied' as denied,
        m.site_job_id, m.content_hash as actual_hash, d.fields as actual_fields, d.shown, u.fields as uncertain,
        coalesce(u.fields is not null and m.record_hash = ${unreadHashSql('verified', 'm.key')}, false) as is_repair,
        coalesce(c.desired = 'present' and u.revision <> c.revision and u.until > now(), false) as too_early,
@@ -236,6 +239,7 @@ async function readDue(
       isRepair: row.is_repair,
       idMayBeReused: row.id_may_be_reused,
       wasDoubted: request.kind === 'create' && row.was_doubted,
+      denied: row.denied ?? undefined,
       tooEarly: row.too_early,
       mayBeFound: row.may_be_found,
     };

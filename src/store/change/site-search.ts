@@ -1,10 +1,11 @@
-// Stores whether a site was searched for jobs of a feed before the feed's first create, and what a person should know of it.
+// Stores whether a site was searched for jobs of a feed before the feed's first create, and what a person should know of it; and for jobs that
+// it denies.
 import { type Message, messageOf, plural } from '../../plan/message.ts';
-import type { FeedName, SiteName } from '../../posting/identifiers.ts';
+import type { FeedName, PostingKey, SiteJobId, SiteName } from '../../posting/identifiers.ts';
 import { SENDING_RANK } from '../backlog/backlog.ts';
 import { lockOutcomes } from '../locks/advisory-locks.ts';
 import { toJsonb } from '../postgres/copy-rows.ts';
-import type { Database, Queryable } from '../postgres/database.ts';
+import { columnsOf, type Database, type Queryable } from '../postgres/database.ts';
 import { confirmSiteAt } from '../site/known-address.ts';
 import { doubtCreatesWithJobs, type SiteRules } from './recognise-jobs.ts';
 
@@ -210,3 +211,37 @@ export async function takeSearchNote(db: Queryable, feed: FeedName): Promise<Mes
   );
   return row?.note ?? undefined;
 }
+
+// Jobs that the site denies in its own words, and not by 404: its list tells whether it has them.
+
+/** A change that waits until the list was read. */
+export interface DeniedJob {
+  readonly feed: FeedName;
+  readonly key: PostingKey;
+  readonly revision: number;
+  readonly siteJobId: SiteJobId;
+}
+
+const DENIED_AT_ONCE = 2_000;
+const IS_OPEN = `c.state = 'ready' and not c.gone and c.not_before > '-infinity' and c.reason->>'denied' = 'open'`;
+
+/** Keeps them from being sent meanwhile: reading the list may take long. */
+export async function takeDenied(db: Queryable, site: SiteName, forSeconds: number): Promise<DeniedJob[]> {
+  return db.query<DeniedJob>(
+    `update change c set not_before = now() + make_interval(secs => $2)
+     from (select c.feed, c.key, m.site_job_id from feed_state f join change c on c.feed = f.feed join mapping m on m.feed = c.feed and m.key = c.key
+       where f.site = $1 and ${IS_OPEN} order by c.feed, c.key limit ${DENIED_AT_ONCE} for update of c) d
+     where c.feed = d.feed and c.key = d.key
+     returning c.feed, c.key, c.revision, d.site_job_id as "siteJobId"`,
+    [site, forSeconds],
+  );
+}
+
+/** Has them sent again at once. @param verdictOf see `Attempt.denied` */
+export const endDenied = (db: Queryable, denied: readonly DeniedJob[], verdictOf: (job: DeniedJob) => string) =>
+  db.query(
+    `update change c set not_before = '-infinity', reason = c.reason || jsonb_build_object('denied', d.verdict)
+     from unnest($1::text[], $2::text[], $3::bigint[], $4::text[]) d(feed, key, revision, verdict)
+     where c.feed = d.feed and c.key = d.key and c.revision = d.revision and ${IS_OPEN}`,
+    [...columnsOf(denied, 'feed', 'key', 'revision'), denied.map(verdictOf)],
+  );

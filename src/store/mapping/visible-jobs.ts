@@ -78,7 +78,7 @@ async function mayBeHidden(db: Queryable, site: SiteName, id: SiteJobId): Promis
 // Excludes jobs that are being deleted, and those known to be gone.
 const EXPECTED = `m.site = $1 and m.site_job_id <> $2
   and not exists (select from change c where c.feed = m.feed and c.key = m.key
-                  and (c.operation = 'delete' or c.reason->>'kind' = 'gone'))`;
+                  and (c.operation = 'delete' or c.reason->>'kind' = 'gone' or c.reason ? 'denied'))`;
 
 const RECENT = 3;
 const YOUNGEST = 2;
