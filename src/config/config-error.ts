@@ -22,8 +22,14 @@ export class ConfigError extends Error {
   }
 }
 
+/** A complaint, also as JSON has it. */
+type WrittenComplaint = Omit<Complaint, 'line' | 'column'> & {
+  readonly line?: number | null;
+  readonly column?: number | null;
+};
+
 /** Formats a complaint as one line. */
-export function complaintLine({ file, line, column, setting, message }: Complaint): string {
-  const place = line === undefined ? file : `${file}:${line}:${column ?? 1}`;
+export function complaintLine({ file, line, column, setting, message }: WrittenComplaint): string {
+  const place = line == null ? file : `${file}:${line}:${column ?? 1}`;
   return setting === '' ? `${place}: ${message}` : `${place} ${setting}: ${message}`;
 }

@@ -20,11 +20,12 @@ import {
 } from '../store/access/reload-reports.ts';
 import { type LiveProcess, liveProcesses, type ProcessAbout, tokenPart } from '../store/locks/processes.ts';
 import type { Database, Queryable } from '../store/postgres/database.ts';
+import { withRetry } from '../store/postgres/transient-error.ts';
 import { createLogger, type Logger } from '../telemetry/log.ts';
 import { formatTime } from '../telemetry/times.ts';
 import { type App, configSecrets, expectSecrets, readConfig, withoutFeedsLackingSecrets } from './app.ts';
 import { chooseFeeds } from './feed-setups.ts';
-import { UserError } from './stop-signal.ts';
+import { STOP_WITHIN_MS, type StopSignal, UserError } from './stop-signal.ts';
 
 /** What became of a configuration that was read again. */
 export interface ReloadReport {
@@ -86,6 +87,42 @@ async function recordedOf({ config, db }: App, report: ReloadReport): Promise<Re
     .digest('base64url');
   const reason = cause === 'signal' ? 'SIGHUP' : 'files had changed';
   return { reason, feeds, detail: staysFormer(report) ? { result: kind, ...detail } : detail, digest };
+}
+
+/** How a process that takes changes of its configuration over runs, until it is stopped or can't go on. */
+interface ReloadingRun {
+  /** Aborts when what runs at a stop is cut off: a reload waits longer than a stop may take. */
+  readonly cutOff: AbortSignal;
+  /** Resolves when it is stopped. Rejects if it can't go on, so that its supervisor restarts it. */
+  ended(): Promise<void>;
+  /** Begins with `next`; if that fails, goes on as before, and rejects. */
+  beginOr<Parts>(next: Parts, former: Parts, begin: (parts: Parts) => Promise<void>): Promise<void>;
+}
+
+export function reloadingRun({ signal, stopped }: Pick<StopSignal, 'signal' | 'stopped'>, log: Logger): ReloadingRun {
+  const cutOff = new AbortController();
+  signal.addEventListener('abort', () => void setTimeout(() => cutOff.abort(), STOP_WITHIN_MS).unref(), { once: true });
+  let failed = (_error: unknown): void => undefined;
+  const failing = new Promise<never>((_resolve, reject) => {
+    failed = reject;
+  });
+  // Awaited only once everything has started.
+  failing.catch(() => undefined);
+  return {
+    cutOff: cutOff.signal,
+    ended: () => Promise.race([stopped, failing]),
+    async beginOr(next, former, begin) {
+      try {
+        await begin(next);
+      } catch (error) {
+        // It ran a moment ago, so a server that restarts may be why it doesn't.
+        const onRetry = (err: unknown) =>
+          log.warn({ err }, 'the former configuration could not be begun with again, will retry');
+        await withRetry(() => begin(former), signal, { worthAgain: () => true, onRetry }).catch(failed);
+        throw error;
+      }
+    },
+  };
 }
 
 /** Begins with the configuration of `app`. */

@@ -6,6 +6,7 @@ import { basename, resolve } from 'node:path';
 import { text as readAll } from 'node:stream/consumers';
 import type { Command } from 'commander';
 import type { z } from 'zod';
+import { complaintLine } from '../../config/config-error.ts';
 import { CREDENTIAL_FORMS } from '../../config/schema/credentials-schema.ts';
 import { fileErrorInWords } from '../../config/settings-file.ts';
 import { UPLOADED_FILE } from '../../feed/source/sources.ts';
@@ -227,7 +228,7 @@ export function feedFileCommands(): readonly Command[] {
       read: async ([feed, file]) => ({ feed: String(feed), text: await readLocal(String(file)) }),
       view: ({ feed, right, problems, warnings }) => [
         ...warnings.map((warning) => `warning: ${warning}`),
-        ...problems.map(problemLine),
+        ...problems.map((problem) => `problem: ${complaintLine(problem)}`),
         right
           ? `Feed ${feed} is right with this file.`
           : `Feed ${feed} is not usable like this: ${plural(problems.length, 'problem')}.`,
@@ -339,20 +340,6 @@ async function readLocal(file: string): Promise<string> {
     throw new UserError(`${file} can't be read: ${fileErrorInWords(error)}`, { cause: error });
   });
 }
-
-const problemLine = ({
-  file,
-  line,
-  column,
-  setting,
-  message,
-}: {
-  file: string;
-  line: number | null;
-  column: number | null;
-  setting: string;
-  message: string;
-}): string => `problem: ${line === null ? file : `${file}:${line}:${column}`} ${setting}: ${message}`;
 
 function savedLines(
   { feed, result, file, version, text, reason, warnings }: Saved,

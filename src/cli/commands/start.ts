@@ -8,13 +8,12 @@ import type { FeedSetup } from '../../pull/feed-setup.ts';
 import { type App, expectSecrets, openAppFor, readConfig, withoutFeedsLackingSecrets } from '../../runtime/app.ts';
 import { type Engine, startEngine } from '../../runtime/engine.ts';
 import { chooseFeeds, feedSetups, unsentChangesOfRemovedFeeds } from '../../runtime/feed-setups.ts';
-import { hasNoFeedYet, startReloading } from '../../runtime/reload.ts';
+import { hasNoFeedYet, reloadingRun, startReloading } from '../../runtime/reload.ts';
 import { startRetention } from '../../runtime/retention.ts';
 import { startAlerts } from '../../runtime/run-alerts.ts';
 import { startScheduledVerify } from '../../runtime/schedule/scheduled-verify.ts';
 import { runSchedules, type Schedules } from '../../runtime/schedule/schedules.ts';
 import { STOP_WITHIN_MS, type StopSignal, stopSignal, UserError, unlessStopped } from '../../runtime/stop-signal.ts';
-import { withRetry } from '../../store/postgres/transient-error.ts';
 import { isOpen } from '../../web/visitor.ts';
 import { CONFIG, commandWriter } from '../adapter/command-line.ts';
 import { actionWriter } from '../adapter/write-action.ts';
@@ -72,17 +71,8 @@ async function runUntilStopped(app: App, setups: readonly FeedSetup[], stopping:
   const left = new Set<Left>();
   const isLeft = (feed: FeedName) => [...left].some(({ isPulling }) => isPulling(feed));
   let parts: Parts | undefined;
-  // A reload waits longer than a stop may take.
-  const cutOff = new AbortController();
-  const onStop = () => void setTimeout(() => cutOff.abort(), STOP_WITHIN_MS).unref();
-  stopping.signal.addEventListener('abort', onStop, { once: true });
+  const run = reloadingRun(stopping, app.log);
   let endReplacing = async (): Promise<void> => undefined;
-  let failed = (_error: unknown): void => undefined;
-  const failing = new Promise<never>((_resolve, reject) => {
-    failed = reject;
-  });
-  // Awaited only once everything has started.
-  failing.catch(() => undefined);
   try {
     const server = await serveWeb(app);
     ends.push(() => server.stop(STOP_WITHIN_MS));
@@ -93,7 +83,7 @@ async function runUntilStopped(app: App, setups: readonly FeedSetup[], stopping:
         server,
         setups: pulled,
         signal: stopping.signal,
-        cutOff: cutOff.signal,
+        cutOff: run.cutOff,
         isPulled: isLeft,
       });
     parts = await begin(app, setups);
@@ -104,7 +94,6 @@ async function runUntilStopped(app: App, setups: readonly FeedSetup[], stopping:
       secrets: SECRETS,
       hangUps: stopping.hangUps,
       async replace(next) {
-        const former = present;
         const following = { app: next, setups: setupsOf(next.config) };
         if (parts !== undefined) {
           const { pulls } = parts;
@@ -112,21 +101,11 @@ async function runUntilStopped(app: App, setups: readonly FeedSetup[], stopping:
           await parts.leave(() => left.delete(pulls));
         }
         parts = undefined;
-        const goOn = async (using: typeof present) => {
+        await run.beginOr(following, present, async (using) => {
           await server.replace(using.app, STOP_WITHIN_MS);
           if (!stopping.signal.aborted) parts = await begin(using.app, using.setups);
           present = using;
-        };
-        try {
-          await goOn(following);
-        } catch (error) {
-          // It ran a moment ago, so a server that restarts may be why it doesn't. A process that can't go on as before ends, so that its
-          // supervisor restarts it.
-          const onRetry = (err: unknown) =>
-            app.log.warn({ err }, 'the former configuration could not be begun with again, will retry');
-          await withRetry(() => goOn(former), stopping.signal, { worthAgain: () => true, onRetry }).catch(failed);
-          throw error;
-        }
+        });
       },
     });
     endReplacing = () => reloading.endReplacing();
@@ -135,7 +114,7 @@ async function runUntilStopped(app: App, setups: readonly FeedSetup[], stopping:
       app.log.info('pages and API are open to everyone on this machine; web.users and web.tokens protect them');
     for (const message of await unsentChangesOfRemovedFeeds(app)) app.log.warn(tell(message, app.writeAction));
     app.log.info({ feeds: setups.length, sites: [...engine.siteContexts.keys()], health: server.url }, 'started');
-    await Promise.race([stopping.stopped, failing]);
+    await run.ended();
   } finally {
     await endReplacing();
     // In parallel: all parts share one deadline.

@@ -3,10 +3,9 @@ import { Command } from 'commander';
 import { type App, expectSecrets, openAppFor, readConfig } from '../../runtime/app.ts';
 import { startBulkRunner } from '../../runtime/bulk-runner.ts';
 import { startEngine } from '../../runtime/engine.ts';
-import { startReloading } from '../../runtime/reload.ts';
+import { reloadingRun, startReloading } from '../../runtime/reload.ts';
 import { startRetention } from '../../runtime/retention.ts';
 import { STOP_WITHIN_MS, type StopSignal, stopSignal, unlessStopped } from '../../runtime/stop-signal.ts';
-import { withRetry } from '../../store/postgres/transient-error.ts';
 import { CONFIG, commandWriter } from '../adapter/command-line.ts';
 import { actionWriter } from '../adapter/write-action.ts';
 
@@ -35,20 +34,7 @@ export function workCommand(): Command {
 async function workUntilStopped(app: App, stopping: StopSignal, path: string | undefined): Promise<void> {
   let present = app;
   let working: Working | undefined = await startWorking(app);
-  // A reload waits longer than a stop may take.
-  const cutOff = new AbortController();
-  const onStop = () => void setTimeout(() => cutOff.abort(), STOP_WITHIN_MS).unref();
-  stopping.signal.addEventListener('abort', onStop, { once: true });
-  let failed = (_error: unknown): void => undefined;
-  const failing = new Promise<never>((_resolve, reject) => {
-    failed = reject;
-  });
-  // Awaited only once everything has started.
-  failing.catch(() => undefined);
-  const goOn = async (using: App): Promise<void> => {
-    if (!stopping.signal.aborted) working = await startWorking(using);
-    present = using;
-  };
+  const run = reloadingRun(stopping, app.log);
   let reloading: Awaited<ReturnType<typeof startReloading>> | undefined;
   try {
     reloading = await startReloading(app, {
@@ -58,22 +44,16 @@ async function workUntilStopped(app: App, stopping: StopSignal, path: string | u
       hangUps: stopping.hangUps,
       async replace(next) {
         const longestMs = Math.max(0, ...[...present.config.sites.values()].map(({ options }) => options.timeoutMs));
-        const former = present;
-        await working?.stop(longestMs + RECORDED_WITHIN_MS, cutOff.signal);
+        await working?.stop(longestMs + RECORDED_WITHIN_MS, run.cutOff);
         working = undefined;
-        try {
-          await goOn(next);
-        } catch (error) {
-          // It worked a moment ago. A process that can't go on as before ends, so that its supervisor restarts it.
-          const onRetry = (err: unknown) =>
-            app.log.warn({ err }, 'the former configuration could not be begun with again, will retry');
-          await withRetry(() => goOn(former), stopping.signal, { worthAgain: () => true, onRetry }).catch(failed);
-          throw error;
-        }
+        await run.beginOr(next, present, async (using) => {
+          if (!stopping.signal.aborted) working = await startWorking(using);
+          present = using;
+        });
       },
     });
     app.log.info({ sites: [...app.config.sites.keys()] }, 'working');
-    await Promise.race([stopping.stopped, failing]);
+    await run.ended();
   } finally {
     await reloading?.endReplacing();
     await Promise.all([reloading?.stop(), working?.stop(STOP_WITHIN_MS)]);

@@ -18,7 +18,7 @@ import { pageAddress } from './parts/addresses.ts';
 import { Layout, mayReview, PostForm, type Visit } from './parts/layout.tsx';
 import { operationForm, type PageContext, readInput, showPage } from './parts/page.tsx';
 import { JobLink, type Pair, Pairs } from './parts/pairs.tsx';
-import { Alert, Pager, sentence, When } from './parts/parts.tsx';
+import { Alert, Pager, sentence, Tabs, When } from './parts/parts.tsx';
 
 interface AdoptProps {
   readonly visit: Visit;
@@ -166,18 +166,13 @@ const Found = (props: MatchedProps) => {
         <When at={run.matchedAt} />
         {`, on site ${run.matchedSite}. ${plural(run.otherJobs, 'other job')} of the site ${run.otherJobs === 1 ? 'resembles' : 'resemble'} no posting.`}
       </p>
-      <ul class="tabs" aria-label="Kinds of matches">
-        {CERTAINTIES.map((kind) => (
-          <li>
-            <a
-              href={`${prefix}${pageAddress.adopt(feed, { show: kind })}#matches`}
-              aria-current={kind === show ? 'true' : undefined}
-            >
-              {plural(run[kind], ...TABS[kind])}
-            </a>
-          </li>
-        ))}
-      </ul>
+      <Tabs
+        label="Kinds of matches"
+        of={CERTAINTIES}
+        shown={show}
+        href={(kind) => `${prefix}${pageAddress.adopt(feed, { show: kind })}#matches`}
+        words={(kind) => plural(run[kind], ...TABS[kind])}
+      />
       {shown.items.length === 0 ? <p>None.</p> : <Matches {...props} />}
       <Pages {...props} />
     </>

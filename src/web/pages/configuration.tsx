@@ -1,6 +1,7 @@
 // The files of feeds as text, their former versions, and what became of changes in the running processes: for those who may configure.
 import { Hono } from 'hono';
 import type { z } from 'zod';
+import { complaintLine } from '../../config/config-error.ts';
 import {
   checkFeedText,
   listFeedVersions,
@@ -75,7 +76,7 @@ export function configurationPages(context: PageContext): Hono<WebEnv> {
     pageAddress.checkFeedFile(),
     operationForm(context, checkFeedText, {
       next: async ({ feed, problems, warnings }, form, { c, visit, actor }) => {
-        const said = [...problems.map(problemLine), ...warnings.map((warning) => `Warning: ${warning}`)];
+        const said = [...problems.map(complaintLine), ...warnings.map((warning) => `Warning: ${warning}`)];
         const isRight = problems.length === 0;
         const drafted = { text: form.one('text') ?? '', seen: form.one('seen'), said, isRight };
         return c.html(await filePage(visit, actor, feed, drafted));
@@ -139,15 +140,6 @@ export function configurationPages(context: PageContext): Hono<WebEnv> {
   );
   return pages;
 }
-
-const problemLine = ({
-  file,
-  line,
-  column,
-  setting,
-  message,
-}: z.output<typeof checkFeedText.output>['problems'][number]): string =>
-  `${line === null ? file : `${file}:${line}:${column}`} ${setting}: ${message}`;
 
 /** What a person has written, with what was said of it. */
 interface Drafted {

@@ -8,7 +8,7 @@ import { formatBytes } from '../../telemetry/print.ts';
 import { formatSpan } from '../../telemetry/times.ts';
 import { pageAddress } from './parts/addresses.ts';
 import { Layout, mayReview, type Visit } from './parts/layout.tsx';
-import { NoticeText, PullStatusLabel, ShownDifference, StackedTable, sentence, When } from './parts/parts.tsx';
+import { NoticeText, PullStatusLabel, ShownDifference, StackedTable, sentence, Tabs, When } from './parts/parts.tsx';
 
 export interface PullPageProps {
   readonly visit: Visit;
@@ -118,18 +118,13 @@ export const PullPage = ({ visit, sums, show, changes, after, whyNotUndo, undone
           </>
         )}
         <h2 id="changes">What it changed on the site</h2>
-        <ul class="tabs" aria-label="Kinds of changes">
-          {PULL_EFFECTS.map((effect) => (
-            <li>
-              <a
-                href={`${prefix}${pageAddress.pull(pull.id, { show: effect })}#changes`}
-                aria-current={effect === show ? 'true' : undefined}
-              >
-                {`${effects[effect]} ${effect}`}
-              </a>
-            </li>
-          ))}
-        </ul>
+        <Tabs
+          label="Kinds of changes"
+          of={PULL_EFFECTS}
+          shown={show}
+          href={(effect) => `${prefix}${pageAddress.pull(pull.id, { show: effect })}#changes`}
+          words={(effect) => `${effects[effect]} ${effect}`}
+        />
         <Changes prefix={prefix} pull={pull} show={show} count={effects[show]} changes={changes} after={after} />
       </div>
       <div id="undo" data-live={isRunning ? 'true' : undefined}>

@@ -12,7 +12,7 @@ import { pageAddress } from './parts/addresses.ts';
 import { Layout, mayReview, PostForm, type Visit } from './parts/layout.tsx';
 import { operationForm, type PageContext, type PageVisit, readInput, showPage } from './parts/page.tsx';
 import { Pairs } from './parts/pairs.tsx';
-import { Alert, Pager, sentence, TimeSince } from './parts/parts.tsx';
+import { Alert, Pager, sentence, Tabs, TimeSince } from './parts/parts.tsx';
 import { malformed } from './review/read-decision.ts';
 
 interface RekeyProps {
@@ -98,18 +98,13 @@ const Suspected = (props: SuspectedProps) => {
       </p>
       {mayReview(visit) && <AllSure {...props} />}
       <h2 id="pairs">Which posting is which</h2>
-      <ul class="tabs" aria-label="Kinds of postings">
-        {PAIR_KINDS.map((kind) => (
-          <li>
-            <a
-              href={`${prefix}${pageAddress.rekey(feed, { show: kind })}#pairs`}
-              aria-current={kind === show ? 'true' : undefined}
-            >
-              {plural(pairs.counts[kind], TABS[kind])}
-            </a>
-          </li>
-        ))}
-      </ul>
+      <Tabs
+        label="Kinds of postings"
+        of={PAIR_KINDS}
+        shown={show}
+        href={(kind) => `${prefix}${pageAddress.rekey(feed, { show: kind })}#pairs`}
+        words={(kind) => plural(pairs.counts[kind], TABS[kind])}
+      />
       {pairs.items.length === 0 ? <p>None.</p> : <Lines {...props} />}
       <Pages {...props} />
       {mayReview(visit) && (

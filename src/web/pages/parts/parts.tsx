@@ -101,6 +101,26 @@ export const SiteLink = ({ url, children }: { url: string | null | undefined; ch
     <span>{children}</span>
   );
 
+interface TabsProps<Kind> {
+  readonly label: string;
+  readonly of: readonly Kind[];
+  readonly shown: Kind;
+  readonly href: (kind: Kind) => string;
+  readonly words: (kind: Kind) => string;
+}
+
+export const Tabs = <Kind,>({ label, of, shown, href, words }: TabsProps<Kind>) => (
+  <ul class="tabs" aria-label={label}>
+    {of.map((kind) => (
+      <li>
+        <a href={href(kind)} aria-current={kind === shown ? 'true' : undefined}>
+          {words(kind)}
+        </a>
+      </li>
+    ))}
+  </ul>
+);
+
 /** Why what was asked for was not done. */
 export const Alert = ({ children }: { children: Child }) => (
   <p role="alert" class="notice bad">
