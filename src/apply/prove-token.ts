@@ -1,10 +1,11 @@
 // Tells whether what is read with a token proves that a job does not exist: only while the site accepts the token. A reader whose token
-// is refused may see the jobs that everybody sees, and takes the others for gone (law 1).
+// is refused may see the jobs that everybody sees, and takes the others for gone (law 1). Names listed jobs as mappings name them.
 import type { RateLimiter } from '../flow/rate-limiter.ts';
-import type { SiteJobId, SiteName } from '../posting/identifiers.ts';
-import { NotShownError, type Readable, type SiteClient, type Unproven } from '../site/exchange.ts';
+import { type SiteJobId, type SiteName, siteJobId } from '../posting/identifiers.ts';
+import { NotShownError, type Readable, type SiteClient, type SiteJob, type Unproven } from '../site/exchange.ts';
 import { type AddressProof, checkFailed, checkOthers, type JobAsker } from '../store/mapping/visible-jobs.ts';
 import type { Queryable } from '../store/postgres/database.ts';
+import { newestJobId, titledNumber } from '../store/site/kept-values.ts';
 import { noteAcceptedToken, type TokenHistory, tokenHistory } from '../store/site/refused-token.ts';
 import { showJob } from './show-job.ts';
 import type { SiteContext } from './site-context.ts';
@@ -108,10 +109,13 @@ export function proveReads(reader: TokenReader): SiteClient {
         throw new NotShownError(`the site says that it has no job ${id}, but ${unproven.message}`, 404, undefined);
       return shown;
     },
-    async list(...how) {
-      const listing = await client.list(...how);
+    async list(take, ...how) {
+      const named = listedJobs(reader, how[0]);
+      const listing = await client.list((siteJob) => named.name(siteJob, take), ...how);
+      const ambiguous = listing.kind === 'listed' ? named.whyAmbiguous() : undefined;
+      if (ambiguous !== undefined) return { kind: 'unreadable', message: ambiguous, changed: false };
       if (listing.kind !== 'listed') return listing;
-      return { ...listing, whyUnproven: (since) => whyUnproven(subject, 'list', { since, signal: how[1] }) };
+      return { ...listing, whyUnproven: (since) => whyUnproven(subject, 'list', { since, signal: how[0] }) };
     },
   };
   // The worker notes accepted writes for the client that it has.
@@ -247,3 +251,47 @@ const askerOf = (siteContext: SiteContext): JobAsker => ({
     return siteContext.client.probe(signal);
   },
 });
+
+// Names the jobs of a list as mappings name them: sites list job 12 as `12-nurse` or `0012`, too.
+
+const NUMBERED = /^0*([1-9]\d*)(-[a-z].*)?$/i;
+/** So many listed IDs are compared; each takes about a hundred bytes. */
+const MOST_NUMBERED = 500_000;
+
+interface ListedJobs {
+  /** Hands the job over under its number, if that names it. */
+  readonly name: (siteJob: SiteJob, take: (siteJob: SiteJob) => void | Promise<void>) => void | Promise<void>;
+  /** Explains that the numbers of the IDs do not tell the jobs apart. */
+  readonly whyAmbiguous: () => string | undefined;
+}
+
+function listedJobs(reader: TokenReader, signal: AbortSignal | undefined): ListedJobs {
+  let asking: Promise<boolean> | undefined;
+  let ambiguous: string | undefined;
+  const numbered = new Map<string, SiteJobId>();
+  return {
+    name(siteJob, take) {
+      const { siteJobId: id } = siteJob;
+      const number = NUMBERED.exec(id)?.[1];
+      if (number === undefined || number === id) return take(siteJob);
+      asking ??= areNumbersEnough(reader, signal);
+      return asking.then((areEnough) => {
+        if (!areEnough) return take(siteJob);
+        const other = numbered.get(number);
+        if (other !== undefined) ambiguous ??= `The list has two jobs with the number ${number}: ${other} and ${id}`;
+        else if (numbered.size < MOST_NUMBERED) numbered.set(number, id);
+        return take({ ...siteJob, siteJobId: siteJobId(number) });
+      });
+    },
+    whyAmbiguous: () => ambiguous,
+  };
+}
+
+/** Whether the number alone names a job of the site: it has named one so itself, or shows one by its number. */
+async function areNumbersEnough({ db, site, client }: TokenReader, signal: AbortSignal | undefined): Promise<boolean> {
+  const newest = await newestJobId(db, site);
+  if (newest === undefined) return false;
+  if (/^[1-9]\d*$/.test(newest)) return true;
+  const number = titledNumber(newest);
+  return number !== undefined && (await client.show(number, signal).catch(() => undefined)) !== undefined;
+}

@@ -43,14 +43,11 @@ describe('after', { concurrent: true }, () => {
         feedXml([...unchanged, posting('p3', { title: 'Other', city: 'Salem' }), posting('p4', { title: 'Other' })]),
       );
       await installation.sync();
-      // All was done, and nothing is known to be.
+      // All was done, and nothing is known to be; but of a delete that was answered, the list tells.
+      const left = fault.name === '500' ? ['p3', 'p4'] : ['p3', 'p4', 'p5'];
       const jobs = await installation.siteJobs();
       expect([jobs.get('p3')?.title, jobs.get('p4')?.title, jobs.has('p5')]).toEqual(['Other', 'Other', false]);
-      expect(await app.db.query('select key from change order by key')).toEqual([
-        { key: 'p3' },
-        { key: 'p4' },
-        { key: 'p5' },
-      ]);
+      expect(await app.db.query('select key from change order by key')).toEqual(left.map((key) => ({ key })));
 
       const latest = [...unchanged, posting('p3'), posting('p4', { city: 'Salem' }), posting('p5')];
       await installation.writeFeed(feedXml(latest));

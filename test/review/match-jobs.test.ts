@@ -136,7 +136,7 @@ it('a list without a job that the site accepted lately, and still shows, proves 
   await noteRequest('create', 'created', '1', 10);
   const stage = { postings: { p5: nurse('p5') }, jobs: { 5: nurse('p5') } };
   expect(await match({ ...stage, unlisted: { 1: nurse('old') } })).toBe(
-    'The list is incomplete or outdated: job 1 is on the site but not in the list',
+    'The list is incomplete or outdated: job 1 is on the site but not in the list, or not under this ID',
   );
   const deleted = { ...nurse('old'), 'deleted-at': '2026-01-01T00:00:00Z' };
   expect(await match({ ...stage, unlisted: { 1: deleted } })).toEqual({ p5: expect.stringMatching(/^sure/) });

@@ -15,10 +15,12 @@ type Jobs = Map<string, string>;
 
 const xmlOf = (jobs: Jobs, id: string): string => `<job><id>${id}</id>${jobs.get(id)}</job>`;
 
+type NameListed = (id: string) => string;
+
 /** Answers all but creates, by the number that the address begins with. */
-function answerAbout(jobs: Jobs, got: Got): Reply {
+function answerAbout(jobs: Jobs, got: Got, nameListed: NameListed = (id) => id): Reply {
   if (got.url.startsWith('/jobs.xml')) {
-    const all = [...jobs.keys()].map((id) => xmlOf(jobs, id)).join('');
+    const all = [...jobs.keys()].map((id) => xmlOf(jobs, id).replace(`<id>${id}<`, `<id>${nameListed(id)}<`)).join('');
     return [200, { 'content-type': 'application/xml' }, `<jobs>${all}</jobs>`];
   }
   const [, id = ''] = /\/jobs\/(\d+)/.exec(got.url) ?? [];
@@ -29,7 +31,11 @@ function answerAbout(jobs: Jobs, got: Got): Reply {
 }
 
 /** @param answer what becomes of a create: it is not answered, or was not even done; absent: it is answered. */
-async function openTitled(answer: (nth: number) => 'lost' | 'failed' | undefined, options: MirrorOptions = {}) {
+async function openTitled(
+  answer: (nth: number) => 'lost' | 'failed' | undefined,
+  options: MirrorOptions & { readonly nameListed?: NameListed; readonly nameMade?: NameListed } = {},
+) {
+  const { nameListed, nameMade = (id) => `${id}-nurse` } = options;
   const jobs = new Map<string, string>();
   let posts = 0;
   let lastId = 0;
@@ -40,9 +46,9 @@ async function openTitled(answer: (nth: number) => 'lost' | 'failed' | undefined
       const id = `${++lastId}`;
       const fields = /<job>([\s\S]*)<\/job>/.exec(got.body)?.[1] ?? '';
       jobs.set(id, `${fields}<created_at>${new Date().toISOString()}</created_at>`);
-      return end === 'lost' ? [500] : [201, { location: `/jobs/${id}-nurse` }, xmlOf(jobs, id)];
+      return end === 'lost' ? [500] : [201, { location: `/jobs/${nameMade(id)}` }, xmlOf(jobs, id)];
     }
-    return got.headers.authorization === own ? answerAbout(jobs, got) : [401, {}, ''];
+    return got.headers.authorization === own ? answerAbout(jobs, got, nameListed) : [401, {}, ''];
   });
   mirror = await openMirror({
     ...options,
@@ -65,6 +71,45 @@ it('a create without an answer is found in the list, and the jobs of other posti
   expect(await mirror.syncOf([posting('b')])).toMatchObject({ deleted: 1 });
   await mirror.writeFeed(feedXml([posting('a'), posting('b')]));
   expect(await mirror.sync()).toMatchObject({ status: 'mirrored', created: 1, in_doubt: 0 });
+});
+
+const LISTED: Record<string, { readonly nameListed: NameListed; readonly nameMade?: NameListed }> = {
+  'ID-TITLE': { nameListed: (id) => `${id}-nurse`, nameMade: (id) => id },
+  'ID-NEW-TITLE, and its address has the former one': { nameListed: (id) => `${id}-senior-nurse` },
+  '/jobs/ID': { nameListed: (id) => `/jobs/${id}`, nameMade: (id) => id },
+  'an address with ID-TITLE': {
+    nameListed: (id) => `https://www.example.com/jobs/${id}-nurse.html`,
+    nameMade: (id) => id,
+  },
+  '000ID': { nameListed: (id) => id.padStart(4, '0'), nameMade: (id) => id },
+};
+it.each(Object.entries(LISTED))(
+  'a list that names job ID as %s tells whether a create was done',
+  { tags: 'slow' },
+  async (_, names) => {
+    const jobs = await openTitled((nth) => ({ 2: 'lost', 3: 'failed' })[nth] as 'lost' | undefined, names);
+    await mirror.syncOf([posting('a')]);
+    const all = ['a', 'b', 'c'].map((key) => posting(key));
+    expect(await mirror.syncOf(all)).toMatchObject({ status: 'mirrored', in_doubt: 0 });
+    expect(jobs.size).toBe(3);
+    expect(await mirror.syncOf(all.slice(0, 1))).toMatchObject({ deleted: 2 });
+    expect([...jobs.keys()]).toEqual(['1']);
+  },
+);
+
+it('a list whose IDs begin with the number of something else than the job proves nothing', {
+  tags: 'slow',
+}, async () => {
+  const jobs = await openTitled((nth) => (nth === 2 ? 'lost' : undefined), {
+    nameListed: (id) => `7-${id === '1' ? 'first' : 'second'}`,
+    nameMade: (id) => id,
+  });
+  await mirror.syncOf([posting('a')]);
+  expect(await mirror.syncOf([posting('a'), posting('b')])).toMatchObject({ status: 'review', in_doubt: 1 });
+  expect(jobs.size).toBe(2);
+  expect(await mirror.query(`select reason->>'note' as note from change`)).toMatchObject([
+    { note: 'The list has two jobs with the number 7: 7-first and 7-second' },
+  ]);
 });
 
 it('the job of an equal posting is not adopted for a create that was not done', async () => {

@@ -39,7 +39,7 @@ export function findJob(root: XmlElement, { element }: Resource = JOB): XmlEleme
   return jobs.length === 1 ? jobs[0] : undefined;
 }
 
-/** Reads a `job` element. The ID is its `id` or `job_id`, element or attribute, or else the last part of its `href`. */
+/** Reads a `job` element. The ID is its `id` or `job_id`, element or attribute, which may be an address, or else the last part of its `href`. */
 export function readJobElement(element: XmlElement, base: URL, resource: Resource = JOB): ReadJob {
   const { fields, types } = readFields(element);
   const named = (names: readonly string[]): string | undefined => {
@@ -48,10 +48,13 @@ export function readJobElement(element: XmlElement, base: URL, resource: Resourc
   };
   const url = named(urlNames);
   const address = url === undefined ? {} : readJobUrl(url, base, resource);
-  const id = readJobId(named(['id', `${foldName(resource.element)}-id`]));
+  const readId = (text: string | undefined): SiteJobId | undefined =>
+    (/^\s*(https?:\/)?\/\S/i.test(text ?? '') ? readJobUrl(text ?? '', base, resource).siteJobId : undefined) ??
+    readJobId(text);
+  const id = readId(named(['id', `${foldName(resource.element)}-id`]));
   return {
     siteJobId: id ?? address.siteJobId,
-    otherId: id === undefined ? undefined : readOtherId(element, id),
+    otherId: id === undefined ? undefined : readOtherId(element, id, readId),
     url: address.url,
     // `fromEntries` defines properties, so no field name can reach a prototype.
     fields: Object.fromEntries(fields),
@@ -61,11 +64,15 @@ export function readJobElement(element: XmlElement, base: URL, resource: Resourc
 }
 
 /** `id` may be both an element and an attribute, and may appear more than once. */
-function readOtherId(element: XmlElement, id: SiteJobId): SiteJobId | undefined {
+function readOtherId(
+  element: XmlElement,
+  id: SiteJobId,
+  readId: (text: string | undefined) => SiteJobId | undefined,
+): SiteJobId | undefined {
   const elements = childrenOf(element).filter(
     (child) => foldName(child.name) === 'id' && childrenOf(child).length === 0,
   );
-  return [...elements.map(elementText), element.attributes.get('id')].map(readJobId).find((one) => one && one !== id);
+  return [...elements.map(elementText), element.attributes.get('id')].map(readId).find((one) => one && one !== id);
 }
 
 interface ReadFields {

@@ -317,7 +317,7 @@ export async function expectedJobs(
         return `The list may be incomplete or outdated: job ${id} is not in it, and checking it failed: ${(error as Error).message}`;
       }
       await noteShownJobs(db, site, [id]);
-      return `The list is incomplete or outdated: job ${id} is on the site but not in the list`;
+      return `The list is incomplete or outdated: job ${id} is on the site but not in the list, or not under this ID`;
     }
     return undefined;
   }

@@ -197,6 +197,15 @@ export const sharesNumber = (mapping: string): string =>
     or exists (select from mapping o where o.site = ${mapping}.site and o.mapped_at >= ${mapping}.mapped_at
       and o.site_job_id = ${numberOfTitled(`${mapping}.site_job_id`)}))`;
 
+/** The ID of the job that was mapped last. */
+export async function newestJobId(db: Queryable, site: SiteName): Promise<SiteJobId | undefined> {
+  const [row] = await db.query<{ id: string }>(
+    'select site_job_id as id from mapping where site = $1 order by mapped_at desc limit 1',
+    [site],
+  );
+  return row && siteJobId(row.id);
+}
+
 /** The number in an ID with a title; `undefined`: it is no such ID. */
 export const titledNumber = (id: SiteJobId): SiteJobId | undefined => {
   const number = /^([0-9]+)-[a-z]/.exec(id)?.[1];
