@@ -99,6 +99,13 @@ describe('failing', () => {
     expect(assess(site, feed).failing).toEqual(kinds);
   });
 
+  it('times as people read them', () => {
+    const [stale] = assessHealth([SITE], [{ ...FEED, staleBefore: at(31) }], { workers: 1 }).failing;
+    expect(stale?.message).toBe(
+      'feed acme: its last complete pull was at 2026-01-01 12:30:00 UTC, and must not be older than 2026-01-01 12:31:00 UTC',
+    );
+  });
+
   it('changes that nobody sends, unless the site is paused, which is reported already', () => {
     expect(assess({}, { ready: 3 }, { workers: 0 }).failing).toEqual(['not_sent']);
     expect(assess({ paused: true }, { ready: 3 }, { workers: 0 }).failing).toEqual(['paused']);

@@ -232,7 +232,7 @@ function stalePulls(
   if (Math.max(complete?.getTime() ?? 0, runningSince?.getTime() ?? 0) >= staleBefore.getTime()) return undefined;
   const message =
     complete !== undefined
-      ? `its last complete pull was at ${complete.toISOString()}, before ${staleBefore.toISOString()}`
+      ? `its last complete pull was at ${formatTime(complete)}, and must not be older than ${formatTime(staleBefore)}`
       : history?.lastRunAt === undefined
         ? 'it was never pulled'
         : 'no pull of it was ever complete';

@@ -361,7 +361,7 @@ function describeRestored(
   const action = { kind: 'recover_feed', feed } as const;
   if (!recovered)
     return messageOf(
-      `feed ${feed}: the database was restored from a backup at ${at.toISOString()}: jobs that were made since the backup, and whose ` +
+      `feed ${feed}: the database was restored from a backup at ${at.toISOString().slice(0, 19).replace('T', ' ')} UTC: jobs that were made since the backup, and whose ` +
         'postings have left the feed, are not known here, and nothing ends them',
       [{ words: 'to find them', action }],
     );
