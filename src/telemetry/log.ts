@@ -119,7 +119,7 @@ function prettyLine(line: string, colour: boolean): string {
     terminalText(String(entry.msg ?? '')),
     ...fields.map(([name, value]) => paint('gray', `${terminalText(name)}=`) + valueText(value)),
   ].join(' ');
-  const trouble = errorText(entry.err);
+  const trouble = errorText(entry.err, entry.level === WARN);
   return trouble === undefined ? head : `${head}\n${paint('gray', trouble.replace(/^/gm, '    '))}`;
 }
 
@@ -134,13 +134,24 @@ function valueText(value: unknown): string {
   return isPlainWord ? value : terminalText(JSON.stringify(value));
 }
 
-/** The stacks and own properties (such as `code`) of an error and its causes, as serialized by pino's `errWithCause`. */
-function errorText(error: unknown): string | undefined {
+const WARN = 40;
+
+/** What only a mistake of the program throws. */
+const MISTAKES = /^(?:Type|Range|Reference|Syntax|Assertion)Error$/;
+
+/**
+ * The stacks and own properties (such as `code`) of an error and its causes, as serialized by pino's `errWithCause`. What is tried again
+ * repeats: of that, only what happened, unless it is a mistake of the program.
+ */
+function errorText(error: unknown, isTriedAgain: boolean): string | undefined {
   if (typeof error !== 'object' || error === null) return error === undefined ? undefined : terminalText(String(error));
-  const { type: _type, message, stack, cause, ...properties } = error as Record<string, unknown>;
-  const lines = [terminalText(String(stack ?? message))];
-  if (Object.keys(properties).length > 0) lines.push(terminalText(JSON.stringify(properties)));
-  const below = errorText(cause);
+  const { type, message, stack, cause, ...properties } = error as Record<string, unknown>;
+  const isBrief = isTriedAgain && !MISTAKES.test(String(type));
+  const { code } = properties;
+  const briefly = typeof code === 'string' ? `${message} (${code})` : message;
+  const lines = [terminalText(String(isBrief ? briefly : (stack ?? message)))];
+  if (!isBrief && Object.keys(properties).length > 0) lines.push(terminalText(JSON.stringify(properties)));
+  const below = errorText(cause, isTriedAgain);
   if (below !== undefined) lines.push(`caused by: ${below}`);
   return lines.join('\n');
 }

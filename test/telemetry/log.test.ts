@@ -142,6 +142,15 @@ describe('on a terminal', () => {
     expect(text()).toMatch(/\n {4}caused by: Error: inner\n/);
   });
 
+  it('shows of what is tried again only what happened, unless the program is wrong', () => {
+    const { log, text } = capture({ terminal: true });
+    const full = Object.assign(new Error('no space'), { code: '53100', hint: 'free some' });
+    log.warn({ err: new Error('not stored', { cause: full }) }, 'will retry');
+    expect(text()).toMatch(/will retry\n {4}not stored\n {4}caused by: no space \(53100\)\n$/);
+    log.warn({ err: new TypeError('wrong') }, 'will retry');
+    expect(text()).toMatch(/ {4}TypeError: wrong\n {4} {4}at /);
+  });
+
   it.each([
     ['an escape sequence', '\u001b]0;title\u0007'],
     ['a C1 control', '\u009b31m'],
