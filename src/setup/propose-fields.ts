@@ -54,7 +54,7 @@ interface FieldPattern {
   readonly suits: (facts: PathFacts) => boolean;
   /** Other names, if no path has one of these; by default those that contain one of the first four. */
   readonly like?: RegExp;
-  /** A text under one of these other names must not be the same in all records: then it is the company's. */
+  /** A text under one of these other names must not be the same in all of three or more records: then it is the company's. */
   readonly differs?: true;
 }
 
@@ -446,11 +446,9 @@ function bestPath(
   const similar = names.slice(0, 4).filter((name) => name.length > 3 && !name.includes('/'));
   const isSimilar = (name: string) => pattern.like?.test(name) ?? similar.some((part) => name.includes(part));
   const ownName = ({ name, parent }: PathFacts) => (name === 'name' ? parent : name);
+  const isOfAll = ({ texts }: PathFacts) => texts.length > 2 && new Set(texts).size === 1;
   return all
-    .filter(
-      (facts) =>
-        isSimilar(ownName(facts)) && suits(facts) && (pattern.differs !== true || new Set(facts.texts).size > 1),
-    )
+    .filter((facts) => isSimilar(ownName(facts)) && suits(facts) && !(pattern.differs === true && isOfAll(facts)))
     .sort((a, b) => b.share - a.share || a.name.length - b.name.length || a.depth - b.depth)[0];
 }
 

@@ -350,6 +350,8 @@ describe('fields by the similarity of names', () => {
     const { fields } = await propose(table.replaceAll('rss_link', 'apply_url').replaceAll('support_email', 'email'));
     expect(fields).toMatchObject({ 'contact-web-address': { from: 'apply_url' } });
     expect(fields).toHaveProperty('contact-email-address');
+    const two = table.replaceAll('rss_link', 'application_link').split('\n').slice(1).join('\n');
+    expect((await propose(two)).fields).toMatchObject({ 'contact-web-address': { from: 'application_link' } });
   });
 
   it('records that have to be repaired', async () => {
