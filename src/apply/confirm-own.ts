@@ -1,6 +1,6 @@
 // Before a change or delete, checks that the job is still its posting's, if the site may have reused the job ID.
 import { readForms, showsOwnForm } from '../plan/compare-shown.ts';
-import { type Message, messageOf, plural } from '../plan/message.ts';
+import { type Message, messageOf, plural, textOf } from '../plan/message.ts';
 import { fieldOf } from '../plan/same-meaning.ts';
 import { judgeSuspicion, MAX_REFUSED_ALIKE } from '../plan/set-up-suspicion.ts';
 import type { SiteJobId } from '../posting/identifiers.ts';
@@ -71,7 +71,7 @@ async function tellBlindSite(
   if (showsJobs(siteContext)) return undefined;
   const verdict = await checkOtherJobs(siteContext, id, signal);
   if (verdict.kind === 'proven') return undefined;
-  return verdict.kind === 'unknown' ? verdict.message : 'the site shows neither this job nor others of ours';
+  return verdict.kind === 'unknown' ? textOf(verdict.message) : 'the site shows neither this job nor others of ours';
 }
 
 const showsReference = (shown: SiteJob, { policy: { referenceField } }: SiteContext): boolean =>

@@ -248,7 +248,7 @@ const untilListed = (reason: Reason, mayLandMs: number | undefined): Result =>
 const notCounted = (kind: string, message: string, delayMs: number): Result =>
   returned({ to: 'ready', delayMs, counted: false, reason: plain(kind, message) });
 
-const inDoubt = (message: string): Result => returned({ to: 'in_doubt', reason: plain('unknown', message) });
+const inDoubt = (message: Message): Result => returned({ to: 'in_doubt', reason: plain('unknown', message) });
 
 const returned = (back: AttemptNotAccepted): Result => ({ kind: 'returned', back });
 

@@ -286,7 +286,7 @@ async function noteTrouble(siteContext: SiteContext, message: Message): Promise<
 }
 
 /** Answering a probe proves nothing here: only a person can tell that the cause is gone. */
-async function noteSetUp(siteContext: SiteContext, looksLike: Message, message: string): Promise<void> {
+async function noteSetUp(siteContext: SiteContext, looksLike: Message, message: Message): Promise<void> {
   if ((await noteTrouble(siteContext, message)) < MISCONFIGURED_LIMIT) return;
   await pause(siteContext, looksLike, undefined);
 }

@@ -1,5 +1,5 @@
 // Decides whether a refusal that does not say what is wrong with the job is about the job or about the set-up of all requests.
-import { plural } from './message.ts';
+import { type Advice, type Message, messageOf, plural } from './message.ts';
 
 /** What is known when the site refuses a posting in such words. */
 export interface SuspicionFacts {
@@ -73,6 +73,8 @@ export interface MirroredCounts {
 /** The most frequent reason. */
 export interface CommonReason {
   readonly message: string;
+  /** What a person can do about it; null: nothing is known. */
+  readonly next?: readonly Advice[] | null;
   readonly count: number;
 }
 
@@ -88,7 +90,7 @@ export function describeNothingMirrored(
   common: CommonReason | undefined,
   live: number,
   words: 'was' | 'would be' = 'was',
-): string {
+): Message {
   const { rejected, failed, unreadable, skipped, expired = 0 } = counts;
   const all = rejected + failed + unreadable + skipped;
   const ends = [
@@ -107,7 +109,7 @@ export function describeNothingMirrored(
   const stay =
     live === 0 ? '' : `; ${plural(live, 'job')} of earlier pulls ${live === 1 ? 'stays as it is' : 'stay as they are'}`;
   const subject = (counts.deleted ?? 0) > 0 ? 'no posting' : 'nothing';
-  return `${subject} ${words} mirrored: ${what}${why}${stay}`;
+  return messageOf(`${subject} ${words} mirrored: ${what}${why}${stay}`, common?.next ?? []);
 }
 
 /** @param end what a pull does to the postings, or, as `verb`, what has become of them before it. */

@@ -72,7 +72,7 @@ export type Outcome =
   /** May or may not have been done: timeout, reset after sending, 5xx, unreadable success. */
   | {
       readonly kind: 'unknown';
-      readonly message: string;
+      readonly message: Message;
       /** The job tells whether it was done. */
       readonly perhapsDone?: true;
       /** It seems to answer another request, so later answers on this connection may be out of step too. */

@@ -110,9 +110,12 @@ describe('confirmGone', () => {
 
   it('does not believe a site that shows older jobs, but none of those that it accepted last: it may hide what is not published', async () => {
     const hiding = siteContextFor(['2'], { recent: ['8', '9'], sample: ['1', '8', '2', '3'] });
-    expect(await confirm(hiding.siteContext)).toEqual({
+    expect(await confirm(hiding.siteContext)).toMatchObject({
       kind: 'unknown',
-      message: expect.stringContaining('of 2 jobs that it accepted last (8, 9), it shows none'),
+      message: {
+        text: expect.stringContaining('of 2 jobs that it accepted last (8, 9), it shows none'),
+        next: [{ action: { kind: 'resume_site', site: 'board', because: 'emptied' } }],
+      },
     });
     expect(hiding.shown).toEqual(['7', '8', '9', '1', '2']);
   });

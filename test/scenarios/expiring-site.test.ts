@@ -3,6 +3,7 @@
 import { describe, expect } from 'vitest';
 import { siteName } from '../../src/posting/identifiers.ts';
 import { readSiteState } from '../../src/store/site/site-state.ts';
+import { runProgram } from '../cli/run-program.ts';
 import { type Ends, endsTest as it } from '../support/ends-test.ts';
 import { feedXml, postings, type TestPosting } from '../support/indeed-feed.ts';
 import { type Mirror, openMirror } from '../support/mirror.ts';
@@ -60,5 +61,28 @@ describe('a site that has expired', { concurrent: true }, () => {
     await other.sandbox.setFaults([]);
     expect(await other.sync()).toMatchObject({ created: 0 });
     expect((await other.siteJobs()).size).toBe(1);
+  });
+
+  it('all that it accepted last may hide them, until a person says that they were removed', async ({ ends }) => {
+    const mirror = await openMirror({ site: { retry: '{ attempts: 1 }' } });
+    ends.push(() => mirror.close());
+    const feed = postings(8);
+    await mirror.syncOf(feed.slice(0, 3));
+    await mirror.syncOf(feed);
+    for (const { id } of await mirror.sandbox.inspect.jobs())
+      if (Number(id) > 3) await mirror.sandbox.inspect.removeJob(id);
+    await mirror.stopEngine();
+    expect(await mirror.syncOf([...feed.slice(0, 3), ...edited(feed.slice(3))])).toMatchObject({
+      status: 'review',
+      unchanged: 3,
+      failed: 5,
+    });
+    const [{ id }] = (await mirror.query<{ id: number }>('select id from change limit 1')) as [{ id: number }];
+    const { out } = await runProgram(mirror, 'review', 'show', String(id));
+    expect(out).toMatch(/removed there, send the change again after: \S.* resume board --emptied/);
+    expect(await runProgram(mirror, 'resume', 'board', '--emptied')).toMatchObject({ status: 0 });
+    expect(await runProgram(mirror, 'review', 'retry', 'acme')).toMatchObject({ status: 0 });
+    expect(await mirror.sync()).toMatchObject({ status: 'mirrored', unchanged: 8 });
+    expect((await mirror.siteJobs()).size).toBe(8);
   });
 });

@@ -130,7 +130,7 @@ function rekeyCommand(): Command {
       ];
       if (ways.filter(Boolean).length > 1)
         throw new UserError(
-          '--sure keeps the jobs of all certain pairs, --posting that of one, --not-rekey none: give one of them',
+          '--sure, or --yes, keeps the jobs of all certain pairs, --posting that of one, --not-rekey none: give one of them',
         );
       return withApp(options, (app, signal) => rekey(app, name, options, signal));
     });

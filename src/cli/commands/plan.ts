@@ -93,7 +93,7 @@ async function planOne(
     for (const warning of end.warnings) printNotice(`${setup.feed}: warning: ${warning}`);
     const outcome = outcomeOf(end, counts);
     if (mirroredNothing(outcome)) {
-      printNotice(`  ${describeNothingMirrored(outcome, end.common, end.live, 'would be')}`);
+      printNotice(`  ${say(describeNothingMirrored(outcome, end.common, end.live, 'would be'), write)}`);
     }
     if (end.holdReason !== undefined) printNotice(`  deletes would be held: ${say(end.holdReason, write)}`);
     for (const shortfall of end.shortfalls) {

@@ -2,7 +2,7 @@
 import type { RateLimiter } from '../../flow/rate-limiter.ts';
 import { type AcceptedFields, compareShown, type ShownRules, showsOwnForm } from '../../plan/compare-shown.ts';
 import { type CreateOnlyFields, updatableFields } from '../../plan/desired-change.ts';
-import { type Message, messageOf, plural } from '../../plan/message.ts';
+import { type Message, messageOf, plural, reword } from '../../plan/message.ts';
 import { fieldOf } from '../../plan/same-meaning.ts';
 import type { FeedName, PostingKey, SiteJobId, SiteName } from '../../posting/identifiers.ts';
 import { compileStates, type StateTable } from '../../posting/places.ts';
@@ -379,7 +379,7 @@ async function proveGone(verifying: Verifying, unread: Message | undefined): Pro
 
 function describeUnproven(site: SiteName, asked: number, proof: Exclude<AddressProof, { kind: 'proven' }>): Message {
   const words = `site ${site} has none of the ${plural(asked, 'job')} of ours that it was asked for`;
-  if (proof.kind === 'unknown') return `${words}: ${proof.message}`;
+  if (proof.kind === 'unknown') return reword(proof.message, (text) => `${words}: ${text}`);
   return messageOf(`${words}: check base_url and the token`, [
     { words: 'if the site was really emptied, run', action: { kind: 'resume_site', site, because: 'emptied' } },
   ]);

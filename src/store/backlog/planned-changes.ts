@@ -158,9 +158,9 @@ export async function countPlanned(db: Queryable, feed: FeedName): Promise<Plann
 /** The most common reason for which seen postings of the feed are not sent; unreadable records count too. */
 export async function commonReason(db: Queryable, feed: FeedName): Promise<CommonReason | undefined> {
   const [row] = await db.query<CommonReason>(
-    `select message, sum(n)::bigint as count
-     from (select reason->>'message' as message, 1 as n from ${UNSENT}
-           union all select problems->0->>'message', records from record_problem where feed = $1 and kind = 'unreadable') reason
+    `select message, (array_agg(next) filter (where next is not null))[1] as next, sum(n)::bigint as count
+     from (select reason->>'message' as message, reason->'next' as next, 1 as n from ${UNSENT}
+           union all select problems->0->>'message', null, records from record_problem where feed = $1 and kind = 'unreadable') reason
      where message is not null group by 1 order by 2 desc, 1 limit 1`,
     [feed],
   );

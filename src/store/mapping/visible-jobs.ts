@@ -1,6 +1,6 @@
 // Tells which jobs of ours a site must show if they exist. At a wrong address, with another user's token, or without a show action it
 // denies that any exists, and some sites hide new jobs. The one rule for requests, lists, adoptions and `verify`.
-import { plural } from '../../plan/message.ts';
+import { type Message, messageOf, plural } from '../../plan/message.ts';
 import { type FeedName, type PostingKey, type SiteJobId, type SiteName, siteJobId } from '../../posting/identifiers.ts';
 import type { Fields } from '../../posting/posting.ts';
 import type { Queryable } from '../postgres/database.ts';
@@ -199,7 +199,7 @@ export type AddressProof =
   /** `isShown`: by a job of ours. */
   | { readonly kind: 'proven'; readonly isShown: boolean }
   | { readonly kind: 'unproven'; readonly asked: number; readonly seen: string | undefined }
-  | { readonly kind: 'unknown'; readonly message: string };
+  | { readonly kind: 'unknown'; readonly message: Message };
 
 export const checkFailed = (error: unknown): AddressProof => ({
   kind: 'unknown',
@@ -213,13 +213,21 @@ export const checkFailed = (error: unknown): AddressProof => ({
 export async function explainHidden(
   { db, site }: Pick<JobAsker, 'db' | 'site'>,
   id: SiteJobId,
-): Promise<string | undefined> {
+): Promise<Message | undefined> {
   if (!(await mayBeHidden(db, site, id))) return undefined;
-  return (
-    `the job seems to be gone, but the site may only not show it: it has not shown job ${id} since it created it, and is not known to ` +
-    'show each new job at once. Look for it on the site'
+  return seemsGone(
+    site,
+    `it has not shown job ${id} since it created it, and is not known to show each new job at once. Look for it on the site`,
   );
 }
+
+const seemsGone = (site: SiteName, why: string): Message =>
+  messageOf(`the job seems to be gone, but the site may only not show it: ${why}`, [
+    {
+      words: 'if it was really removed there, send the change again after',
+      action: { kind: 'resume_site', site, because: 'emptied' },
+    },
+  ]);
 
 /**
  * | other jobs of ours                     | verdict                                                              |
@@ -251,8 +259,8 @@ export async function checkOthers(
         return checkFailed(error);
       }
       if (hidden.length === 0) return { kind: 'proven', isShown: true };
-      const message = `the job seems to be gone, but the site may only not show it: of ${plural(hidden.length, 'job')} that it accepted last (${hidden.join(', ')}), it shows none`;
-      return { kind: 'unknown', message };
+      const last = `${plural(hidden.length, 'job')} that it accepted last (${hidden.join(', ')})`;
+      return { kind: 'unknown', message: seemsGone(site, `of ${last}, it shows none`) };
     }
   }
   if (asked.size > 0 && !(await areFewAndOld(db, site, FEW_JOBS))) {

@@ -222,7 +222,7 @@ export const notesOfState = (state: PullState): Message[] => [
   ...takenOverNote(state),
 ];
 
-const nothingNote = ({ summary, nothingMirrored: why }: PullState): string[] =>
+const nothingNote = ({ summary, nothingMirrored: why }: PullState): Message[] =>
   why === undefined ? [] : [describeNothingMirrored(summary, why.common, why.live)];
 
 const holdNote = ({ holdReason }: PullState): Message[] =>
