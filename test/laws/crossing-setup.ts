@@ -19,6 +19,8 @@ export interface Setup {
   readonly skip: 'none' | 'Salem';
   /** What the feed may do to jobs that exist. */
   readonly policy: 'mirror' | 'upsert_only' | 'create_only';
+  /** Whether changed keys wait for a person. */
+  readonly rekey: '{ percent: 100, count: 100 }' | '{ percent: 20, count: 1 }';
   readonly guard: '{ percent: 20, count: 5' | '{ percent: 100, count: 100' | '{ percent: 5, count: 1';
 }
 
@@ -36,6 +38,7 @@ export const FIRST_SETUP: Setup = {
   missingPulls: 1,
   skip: 'none',
   policy: 'mirror',
+  rekey: '{ percent: 100, count: 100 }',
   guard: '{ percent: 20, count: 5',
 };
 
@@ -52,6 +55,7 @@ const CHANGES: Changes = {
   missingPulls: [1, 2],
   skip: ['none', 'Salem'],
   policy: ['mirror', 'upsert_only', 'create_only'],
+  rekey: ['{ percent: 100, count: 100 }', '{ percent: 20, count: 1 }'],
   guard: ['{ percent: 20, count: 5', '{ percent: 100, count: 100', '{ percent: 5, count: 1'],
 };
 
@@ -117,7 +121,7 @@ feeds:
       category-name: { value: ${categoryOf(setup.key)} }
       title: ${setup.title === 'title' ? 'title' : '{ template: "{title}, {city}" }'}
     delete_guard: ${setup.guard}, missing_pulls: ${setup.missingPulls} }
-    rekey_guard: { percent: 100, count: 100 }
+    rekey_guard: ${setup.rekey}
   ${NEIGHBOUR}:
     source: ${NEIGHBOUR}.xml
     site: board

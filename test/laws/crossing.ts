@@ -373,7 +373,7 @@ async function resolveDoubtsNow({ installation, setup, story }: Life): Promise<v
 
 async function operate(life: Life): Promise<void> {
   await life.installation.stopEngine();
-  await life.random.pick([undo, verify, changeOnSite, backUp, restore, restore, retire])(life);
+  await life.random.pick([undo, verify, changeOnSite, backUp, restore, restore, retire, decideKeys, decideKeys])(life);
 }
 
 const run = async ({ installation, story }: Life, ...args: readonly string[]): Promise<number | null> => {
@@ -441,6 +441,16 @@ async function restore(life: Life): Promise<void> {
   if (life.random.chance(50)) await run(life, 'recover', setup.feed, '--yes');
 }
 
+/** Whether the postings with new keys are those that are missing, if this is asked. */
+async function decideKeys(life: Life): Promise<void> {
+  const { installation, random, setup } = life;
+  const asked = await installation.query('select from feed_state where feed = $1 and rekey_since is not null', [
+    setup.feed,
+  ]);
+  if (asked.length === 0) return;
+  await run(life, 'feeds', 'rekey', setup.feed, ...(random.chance(50) ? ['--sure', '--yes'] : ['--not-rekey']));
+}
+
 /** The feed is out of service for a moment, with its jobs left as they are. */
 async function retire(life: Life): Promise<void> {
   const { installation, queue, setup, password } = life;
@@ -448,6 +458,9 @@ async function retire(life: Life): Promise<void> {
   await writeSetup(installation, { ...setup, feed }, queue, `token-${password}`);
   await run(life, 'feeds', 'retire', setup.feed);
   await configure(life);
+  // Until then it is out of service, and its jobs may be created under another name.
+  await writeFeed(life, 'whole');
+  await sync(life);
 }
 
 // Checks ---------------------------------------------------------------------------------------------------------------
@@ -537,7 +550,9 @@ async function end(life: Life): Promise<void> {
   for (let round = 0; round < 14; round++) {
     await deal(life);
     const report = await sync(life);
-    if (report.message?.includes('--emptied') === true) await trustGoneForADay((await installation.app()).db, SITE);
+    const advised = await installation.query(`select from change where reason->>'next' like '%emptied%'`);
+    if (advised.length > 0 || report.message?.includes('--emptied') === true)
+      await trustGoneForADay((await installation.app()).db, SITE);
     if (report.status === 'mirrored' && report.grace === 0 && report.discarded === 0) break;
   }
   await checkAlways(life);
@@ -585,6 +600,7 @@ async function editedStates({ installation, setup }: Life): Promise<ReadonlyMap<
 /** Everything that a person would do at the end of a bad week. */
 async function deal(life: Life): Promise<void> {
   const { installation, setup } = life;
+  await decideKeys(life);
   const { db } = await installation.app();
   await resumeSite(db, SITE);
   const feed = setup.feed as FeedName;

@@ -274,6 +274,23 @@ it.concurrent('a job that a site uses for two postings does not alternate betwee
   expect(await mapped(mirror)).toEqual([{ key: 'a', id: 'id-one' }]);
 });
 
+it.concurrent('a posting whose ID two expired jobs have had is not created again when the older one leaves its job alone', async ({
+  ends,
+}) => {
+  const { jobs, mirror, site: reusing } = await openReusing(ends, () => 'id-one', true);
+  await mirror.syncOf([posting('b')]);
+  jobs.clear();
+  await mirror.syncOf([posting('b'), posting('a')]);
+  expect(await mapped(mirror)).toEqual([{ key: 'a', id: 'id-one' }]);
+  jobs.clear();
+  expect(await mirror.sync()).toMatchObject({ created: 0, failed: 1 });
+  const made = reusing.got.filter(({ method }) => method === 'POST').length;
+  expect(jobs.get('id-one')).toContain('<number>b</number>');
+  expect(await mirror.syncOf([posting('b')])).toMatchObject({ failed: 1 });
+  expect(reusing.got.filter(({ method }) => method === 'POST')).toHaveLength(made);
+  expect(jobs.get('id-one')).toContain('<number>b</number>');
+});
+
 it.concurrent('a job whose reference the site may have rewritten is kept in review while a create is in doubt, and deleted afterwards', async ({
   ends,
 }) => {

@@ -291,9 +291,12 @@ async function removeMappings(tx: Queryable, outcomes: readonly AttemptOutcome[]
   await Promise.all([forgetUncertainWrites(tx, removed), removal()]);
 }
 
-/** The site took these postings and the deleted one for one: now one of them can have the job. */
+/**
+ * The site took these postings and the deleted one for one: now one of them can have the job. Not if the job was left alone, because it
+ * shows another posting: it may be the job of one of these.
+ */
 async function createMerged(tx: Queryable, outcomes: readonly AttemptOutcome[]): Promise<void> {
-  const deleted = outcomes.filter(({ result }) => result.kind === 'deleted');
+  const deleted = outcomes.filter(({ result }) => result.kind === 'deleted' && !isOthers(result));
   if (deleted.length === 0) return;
   const merged = await tx.query<PostingRef>(
     `select distinct e.feed, e.key from unnest($1::text[], $2::text[]) d(site, id)
