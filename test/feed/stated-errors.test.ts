@@ -241,6 +241,12 @@ const honest: Record<string, Omit<Case, 'says'>> = {
     document:
       '{"meta":{"error":null,"errors":[],"status":"ok"},"status":{"code":200},"facets":{"error":"x"},"jobs":[]}',
   },
+  'words and numbers for no error': {
+    format: 'json',
+    path: 'jobs',
+    document:
+      '{"ErrorCode":"0000","errorMessage":"No error.","header":{"err":"00","error_message":"Successful"},"jobs":[]}',
+  },
   'a list without postings in JSON-LD': {
     format: 'json-ld',
     document: '{"@context":"https://schema.org","@type":"ItemList","itemListElement":[]}',

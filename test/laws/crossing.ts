@@ -221,6 +221,10 @@ function changeSite(life: Life): void {
     updateBody: random.pick(['job', 'empty']),
     deleteStatus: random.pick([200, 204]),
     idInBody: random.chance(70),
+    deletedJobs: random.pick(['no', '410', 'flagged']),
+    location: random.pick(['absolute', 'absolute-xml', 'relative', 'relative-xml']),
+    validationStatus: random.pick([422, 400, 200]),
+    types: random.chance(50),
   };
   life.story.push(`site: ${JSON.stringify(settings)}`);
   life.settings = settings;

@@ -38,7 +38,7 @@ const SUCCESS = /^(?:success|successful|succeeded|ok)$/i;
 const EXPLANATION = /^(?:messages?|msg|descriptions?|reason|details?|title|text|info|type)$/i;
 
 /** What a field for errors says if there is none. */
-const NO_ERROR = /^(?:|0|false|no|none|null|nil|n\/a|ok|success|200|\[\]|\{\})$/i;
+const NO_ERROR = /^(?:|0+|false|none|null|nil|n\/a|no(?:[-_ ]?errors?)?|ok|success(?:ful(?:ly)?)?|200|\[\]|\{\})\.?$/i;
 const FAILED =
   /^(?:errors?|err|fail|failed|failure|fault|exception|denied|forbidden|unauthori[sz]ed|invalid|ko|not[-_ ]?ok|[45]\d\d)$/i;
 const NOT_SUCCESSFUL = /^(?:false|0|no|n)$/i;
