@@ -1,4 +1,5 @@
 // Reads the site's list action page by page, each job once; never mistakes a part of the list for the whole.
+import { randomUUID } from 'node:crypto';
 import { ONLY_MARK, RecordIndex } from '../compact/record-index.ts';
 import { recordHash } from '../posting/hash.ts';
 import type { SiteJobId } from '../posting/identifiers.ts';
@@ -31,7 +32,7 @@ import type { ReadJob } from './xml/decode.ts';
 // every job of the first reading appears again, none left, and none was missed. A job that moved behind others appears
 // twice in one reading. Jobs created meanwhile, as our own creates are, do no harm: at the end of the list they are just
 // further jobs; at its beginning they push jobs on, so a page begins with the last jobs of the page before. Any other
-// change ends the reading, and the doubt remains until a later one. Cached copies count as read when the cache fetched
+// change ends the reading, and the doubt remains until a later one. The second reading also shows what a cache withheld. Cached copies count as read when the cache fetched
 // them (see `PageCopies`).
 
 /** A list with more pages than this is taken to be endless. */
@@ -61,8 +62,7 @@ export async function readList(
   const reading: Reading = { start, get, take, copies, seen: new SeenJobs(), deadline: deadlineIn(MAX_MS) };
   try {
     const first = await readPass(reading, MAX_PAGES);
-    // A single document is consistent in itself.
-    if (first.requests > 1 && !once) await confirm(reading, first);
+    if (!once) await confirm(reading, first);
     const age = copies.ageMs > 0 ? { ageMs: copies.ageMs } : {};
     return { kind: 'listed', pages: first.endedBy === 'no paging' ? 1 : first.pages, ...age };
   } catch (error) {
@@ -80,11 +80,13 @@ interface Reading {
   readonly seen: SeenJobs;
   readonly copies: PageCopies;
   readonly deadline: Deadline;
+  /** A value that was never asked for, added to the query of each page: no cache has an answer to it. */
+  readonly unasked?: string;
 }
 
 /** One pass through the list. `pages` counts those with new jobs. */
 interface Pass {
-  readonly endedBy: 'hints' | 'nothing more' | 'no paging';
+  readonly endedBy: 'hints' | 'nothing more' | 'no paging' | 'query refused';
   readonly pages: number;
   readonly requests: number;
 }
@@ -101,9 +103,19 @@ class NotWhole extends Error {
 /** Its pages do not fit together. */
 class Changed extends NotWhole {}
 
+/**
+ * Reads it again, past caches: nginx states no age of its copies. A site that does not take the query is read as the first time. A
+ * single document is consistent in itself, so that only its age may be unknown.
+ */
 async function confirm(reading: Reading, first: Pass): Promise<void> {
+  if (first.requests === 1 && reading.copies.any) return;
   const isUnpaged = first.endedBy === 'no paging';
-  const again = isUnpaged ? await readPass(onlyPage(reading), 1) : await readPass(reading, MAX_PAGES);
+  const mostPages = isUnpaged ? 1 : MAX_PAGES;
+  let again = await readPass({ ...reading, unasked: randomUUID() }, mostPages);
+  if (again.endedBy === 'query refused') {
+    if (first.requests === 1) return;
+    again = await readPass(reading, mostPages);
+  }
   const { vanished } = reading.seen;
   if (vanished > 0) {
     const gone = vanished === 1 ? 'one of its jobs was' : `${vanished} of its jobs were`;
@@ -117,17 +129,16 @@ async function confirm(reading: Reading, first: Pass): Promise<void> {
   }
 }
 
-/** With another URL, a cache cannot return the copy read before; a site that does not page returns the same list. */
-function onlyPage(reading: Reading): Reading {
-  if (!reading.copies.any) return reading;
-  const start = new URL(reading.start);
-  start.searchParams.set('page', '1');
-  return { ...reading, start };
+/** Most sites ignore this name: jQuery adds it for the same reason. */
+function pastCaches(url: URL, unasked: string): URL {
+  const past = new URL(url);
+  past.searchParams.set('_', unasked);
+  return past;
 }
 
 /** @throws NotWhole */
 async function readPass(reading: Reading, mostPages: number): Promise<Pass> {
-  const { start, seen } = reading;
+  const { start, seen, unasked } = reading;
   const visited = new Set<string>();
   const trail = new ListTrail();
   seen.beginPass();
@@ -138,8 +149,13 @@ async function readPass(reading: Reading, mostPages: number): Promise<Pass> {
     if (reading.deadline.passed()) throw new NotWhole(url, `reading it takes longer than ${MAX_MS / 3_600_000} hours`);
     visited.add(url.href);
     const askedAt = performance.now();
-    const answer = await reading.get(url, (job) => takeJob(reading, job, url));
+    const wire = unasked === undefined ? url : pastCaches(url, unasked);
+    const answer = await reading.get(wire, (job) => takeJob(reading, job, url));
     const times = { askedAt, endedAt: performance.now() };
+    // A site may also take the query for a filter that no job meets.
+    const isFiltered = answer.status === 200 && seen.showsOthers;
+    if (unasked !== undefined && number === 1 && (isRefusal(answer.status) || isFiltered))
+      return { endedBy: 'query refused', pages: 0, requests: 1 };
     if (asked.promise === undefined && number > 1 && isNoSuchPage(answer.status)) {
       checkCopy(reading, answer, times, url);
       return { endedBy: 'nothing more', pages: trail.lastPage, requests: number };
@@ -187,6 +203,10 @@ function readAnswer({ status, trouble, hints }: PageAnswer, url: URL): PageHints
 
 /** Statuses that may mean just "no such page" or "no such parameter". */
 const isNoSuchPage = (status: number): boolean => [400, 404, 406, 410, 416, 422].includes(status);
+
+/** Statuses that may mean that the site does not take the query. */
+const isRefusal = (status: number): boolean =>
+  isNoSuchPage(status) || status === 500 || (status >= 300 && status < 400);
 
 // Follows the paging hints of one pass through the site's list; finds its end, or a reason to distrust it.
 
@@ -419,6 +439,11 @@ class SeenJobs {
     this.#page = emptyPage(this.#sightings);
     this.#again = 0;
     this.#knownBefore = this.#size;
+  }
+
+  /** Whether jobs were known before this pass, and it has shown none of them. */
+  get showsOthers(): boolean {
+    return this.#knownBefore > 0 && this.#again === 0;
   }
 
   /** How many jobs known before this pass it has not shown. */
