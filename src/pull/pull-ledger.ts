@@ -331,7 +331,12 @@ export class RepeatedKeys {
   shortfall(pages: readonly PageRecords[]): string | undefined {
     const across = this.#repeats.flatMap(([first, second]) => {
       const [one, other] = [first, second].map((ordinal) => pageWith(pages, ordinal));
-      if (other === undefined || (one !== undefined && (one === other || one.list !== other.list))) return [];
+      // The pages are those of lists with several: a first record that is known but on none of them is of an only page.
+      if (
+        other === undefined ||
+        (first !== undefined && (one === undefined || one === other || one.list !== other.list))
+      )
+        return [];
       return [one === undefined ? other.name : `${one.name} and ${other.name}`];
     });
     const [example] = across;

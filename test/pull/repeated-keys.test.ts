@@ -20,6 +20,7 @@ describe('two records with one key', () => {
     ['in the other order', [5, 0], /\(page 3 and page 1\)/],
     ['in two lists', [0, 8], undefined],
     ['on a page and elsewhere', [2, 7], undefined],
+    ['elsewhere and on a page', [7, 2], undefined],
   ])('%s', (_, [one, other], expected) => {
     const repeats = new RepeatedKeys();
     repeats.note(one, other);
