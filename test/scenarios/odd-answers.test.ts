@@ -248,6 +248,43 @@ describe('a change answered with a redirect', () => {
     },
   );
 
+  const [A, B, C] = ['a', 'b', 'c'].map((key) => posting(key)) as [TestPosting, TestPosting, TestPosting];
+  const OTHER = { ...A, title: 'Other' };
+  type Act = (run: (...words: string[]) => Promise<unknown>) => Promise<unknown>;
+  const discard: Act = (run) => run('review', 'discard', 'acme', '--yes');
+  /** What happens then, the feed from then on, and the titles that the site has in the end. */
+  const AFTERWARDS: Record<string, readonly [Act | undefined, readonly TestPosting[], string]> = {
+    'are discarded, and the feed is as before': [discard, [A, B, C], 'Nurse a, Nurse b, Nurse c'],
+    'are undone by a person': [(run) => run('undo', '2', '--yes'), [A, B, C], 'Nurse a, Nurse b, Nurse c'],
+    'are followed by an edit': [
+      (run) => run('review', 'edit', 'acme', 'a', '--set', 'title=Cook'),
+      [OTHER, B],
+      'Cook, Nurse b',
+    ],
+    'are followed by other keys': [undefined, [{ ...OTHER, key: 'd' }, B], 'Nurse b, Other'],
+    'wait while the site is paused': [
+      (run) => run('pause', 'board').then(() => run('resume', 'board')),
+      [OTHER, B],
+      'Nurse b, Other',
+    ],
+  };
+  it.each(Object.entries(AFTERWARDS))('and not done: an update and a delete %s', async (_, [act, feed, titles]) => {
+    const { open, jobs, does, change } = await openRedirecting();
+    Object.assign(does, { it: false, to: '/jobs/ID' });
+    expect(await change()).toMatchObject({ failed: 1, failed_deletes: 1 });
+    const run = async (...words: string[]) => {
+      await open.stopEngine();
+      expect((await runProgram(open, ...words)).status).not.toBe(1);
+    };
+    await act?.(run);
+    does.it = true;
+    await open.syncOf(feed);
+    await run('review', 'retry', 'acme');
+    await open.sync();
+    const shown = [...jobs.values()].map((job) => /<title>([^<]*)/.exec(job)?.[1]);
+    expect(shown.sort().join(', ')).toBe(titles);
+  });
+
   it('to its job is not done if the job shows what a person has made of it, and the change sets that right', async () => {
     const { open, jobs, does } = await openRedirecting();
     for (const [id, job] of jobs) jobs.set(id, job.replace('Nurse a<', 'Nurse a (night)<'));

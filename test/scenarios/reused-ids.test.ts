@@ -1,11 +1,11 @@
 // Sites that answer a create with the job ID of another posting: the new posting's job is never changed or deleted for the older.
 // @module-tag slow
 import { describe, expect } from 'vitest';
-import { runProgram } from '../cli/run-program.ts';
+import { type ProgramResult, runProgram } from '../cli/run-program.ts';
 import { type Got, openSite, type Reply } from '../site/scripted-site.ts';
 import { type Ends, endsTest as it } from '../support/ends-test.ts';
 import { changeJob } from '../support/hand-made-jobs.ts';
-import { feedXml, posting } from '../support/indeed-feed.ts';
+import { feedXml, posting, type TestPosting } from '../support/indeed-feed.ts';
 import { type Mirror, type MirrorOptions, openMirror } from '../support/mirror.ts';
 
 /** Opens a site that answers so, without a list, and a mirror into it. */
@@ -291,35 +291,67 @@ it.concurrent('a posting whose ID two expired jobs have had is not created again
   expect(jobs.get('id-one')).toContain('<number>b</number>');
 });
 
-it.concurrent('a job whose reference the site may have rewritten is kept in review while a create is in doubt, and deleted afterwards', async ({
-  ends,
-}) => {
-  const { jobs, mirror, site, showWith } = await openReusing(ends, (key) => `id-${key}`, false);
-  showWith((id) => {
-    const job = jobs.get(id);
-    return job === undefined ? undefined : [200, {}, jobXml(id, job.replace(/<number>[^<]*/, '<number>0'))];
+describe('a job whose reference the site may have rewritten is kept in review while a create is in doubt, and afterwards', {
+  concurrent: true,
+}, () => {
+  const LATER = [posting('stays'), posting('lost')];
+  type Run = (...command: readonly string[]) => Promise<ProgramResult>;
+  /** What happens meanwhile, the feed from then on, and the jobs that the site has in the end. */
+  const MEANWHILE: [string, ((run: Run) => Promise<unknown>) | undefined, readonly TestPosting[], readonly string[]][] =
+    [
+      ['deleted', undefined, LATER, []],
+      [
+        'kept if the delete is discarded',
+        (run) => run('review', 'discard', 'acme', '--kind', 'failed', '--yes'),
+        LATER,
+        ['id-gone'],
+      ],
+      ['kept if the posting came back', undefined, [...LATER, posting('gone')], ['id-gone']],
+      [
+        'kept if a person has undone the pull',
+        (run) => run('undo', '3', '--yes'),
+        [...LATER, posting('gone')],
+        ['id-gone'],
+      ],
+      [
+        'deleted if the posting came under another key',
+        undefined,
+        [...LATER, posting('new', { title: 'Nurse gone' })],
+        ['id-new'],
+      ],
+      ['deleted if the site was paused', (run) => run('pause', 'board').then(() => run('resume', 'board')), LATER, []],
+    ];
+  it.for(MEANWHILE)('%s', async ([, act, feed, left], { ends }) => {
+    const { jobs, mirror, site, showWith } = await openReusing(ends, (key) => `id-${key}`, false);
+    showWith((id) => {
+      const job = jobs.get(id);
+      return job === undefined ? undefined : [200, {}, jobXml(id, job.replace(/<number>[^<]*/, '<number>0'))];
+    });
+    await mirror.syncOf([posting('gone'), posting('stays')]);
+    await mirror.syncOf([posting('gone'), posting('stays'), posting('lost')]);
+    expect(await mirror.syncOf(LATER)).toMatchObject({ deleted: 0, failed_deletes: 1 });
+    const [failed] = await mirror.query<{ message: string }>(
+      `select reason->>'message' as message from change where state = 'failed'`,
+    );
+    expect(failed?.message).toMatch(
+      /^not sent: job id-gone may be another posting's .*number "0", but the posting has "gone"/,
+    );
+    const run: Run = async (...command) => {
+      await mirror.stopEngine();
+      return runProgram(mirror, ...command);
+    };
+    await act?.(run);
+    await mirror.syncOf(feed);
+    const entries = (await run('review', 'list', '--json')).json();
+    const doubt = entries.find(({ kind }) => kind === 'in_doubt');
+    await mirror.query(`update change set attempt_started = now() - interval '1 hour' where state = 'in_doubt'`);
+    await run('review', 'settle', String(doubt?.id), '--exists', 'id-lost', '--anyway');
+    await run('review', 'retry', 'acme');
+    await mirror.sync();
+    expect([...jobs.keys()].sort()).toEqual([...left, 'id-lost', 'id-stays'].sort());
+    const deleted = site.got.filter(({ method }) => method === 'DELETE').map(({ url }) => url);
+    expect(deleted).toEqual(left.includes('id-gone') ? [] : ['/jobs/id-gone.xml']);
   });
-  await mirror.syncOf([posting('gone'), posting('stays')]);
-  await mirror.syncOf([posting('gone'), posting('stays'), posting('lost')]);
-  expect(await mirror.syncOf([posting('stays'), posting('lost')])).toMatchObject({ deleted: 0, failed_deletes: 1 });
-  const query = async <Row extends object>(sql: string) => (await mirror.app()).db.query<Row>(sql);
-  const [failed] = await query<{ message: string }>(
-    `select reason->>'message' as message from change where state = 'failed'`,
-  );
-  expect(failed?.message).toMatch(
-    /^not sent: job id-gone may be another posting's .*number "0", but the posting has "gone"/,
-  );
-  const run = async (...command: readonly string[]) => {
-    await mirror.stopEngine();
-    return runProgram(mirror, ...command);
-  };
-  const entries = (await run('review', 'list', '--json')).json();
-  const doubt = entries.find(({ kind }) => kind === 'in_doubt');
-  await query(`update change set attempt_started = now() - interval '1 hour' where state = 'in_doubt'`);
-  await run('review', 'settle', String(doubt?.id), '--exists', 'id-lost', '--anyway');
-  await run('review', 'retry', 'acme');
-  expect([...jobs.keys()].sort()).toEqual(['id-lost', 'id-stays']);
-  expect(site.got.filter(({ method }) => method === 'DELETE').map(({ url }) => url)).toEqual(['/jobs/id-gone.xml']);
 });
 
 it.concurrent('an orphan site job whose ID a create was answered with is not deleted', async ({ ends }) => {
