@@ -349,11 +349,12 @@ export async function keepUnowned(
 const CLOCKS_DIFFER_MS = 3_600_000;
 
 /** Whether the candidate is the job that was deleted for another posting, and no later one under its ID. */
-function isDeletedJobOf({ feed, key, at }: DeletedFor, { doubt }: OpenDoubt, candidate: SiteJob): boolean {
+function isDeletedJobOf({ feed, key, at }: DeletedFor, { doubt, fields }: OpenDoubt, candidate: SiteJob): boolean {
   if (feed === doubt.attempt.feed && key === doubt.attempt.key) return false;
   const { createdAt } = candidate;
   return (
-    statesDeletion(candidate) || (createdAt !== undefined && createdAt.getTime() + CLOCKS_DIFFER_MS < at.getTime())
+    statesDeletion(candidate, fields) ||
+    (createdAt !== undefined && createdAt.getTime() + CLOCKS_DIFFER_MS < at.getTime())
   );
 }
 

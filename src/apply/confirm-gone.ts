@@ -43,7 +43,7 @@ export async function confirmGone(
   try {
     // A live job taken for gone would be created a second time, or never be deleted (law 1).
     const shown = await showJob(siteContext, siteJobId, signal);
-    if (shown !== undefined && !statesDeletion(shown)) {
+    if (shown !== undefined && !statesDeletion(shown, attempt.before, attempt.accepted?.fields)) {
       const foreign = await explainForeignReference(shown, attempt, siteContext);
       if (foreign !== undefined && (await isCertainlyForeign(attempt, siteContext)))
         return { kind: 'foreign', message: foreign };
@@ -106,7 +106,7 @@ async function readRedirected(
       : outcome;
   }
   // Moderators remove jobs, too, and show them again.
-  if (statesDeletion(shown) && request.kind === 'delete') return { kind: 'gone' };
+  if (request.kind === 'delete' && statesDeletion(shown, attempt.before)) return { kind: 'gone' };
   const foreign = await explainForeignReference(shown, attempt, siteContext);
   if (foreign !== undefined && (await isCertainlyForeign(attempt, siteContext)))
     return { kind: 'foreign', message: foreign };

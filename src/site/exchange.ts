@@ -2,7 +2,7 @@
 
 import type { Message } from '../plan/message.ts';
 import type { LearntRewrites } from '../plan/observe-values.ts';
-import type { StatedTypes } from '../plan/same-meaning.ts';
+import { fieldOf, type StatedTypes } from '../plan/same-meaning.ts';
 import type { SiteJobId } from '../posting/identifiers.ts';
 import type { Fields, Problem } from '../posting/posting.ts';
 import type { Expectation } from './contradiction.ts';
@@ -268,10 +268,15 @@ const UNSET = /^\s*(false|f|no|n|off|[0\s:TZ.-]*)\s*$/i;
 /**
  * Whether the job's own fields say that it was deleted. This alone ends no mapping: the field may mean something else on a site, so
  * it counts together with a write that was answered "no such job", or with a list that lacks the job. A time to come is none yet.
+ * @param sent what the site has, or may have, of its posting: such a value is the posting's
  */
-export const statesDeletion = ({ fields }: Pick<SiteJob, 'fields'>): boolean =>
+export const statesDeletion = (
+  { fields }: Pick<SiteJob, 'fields'>,
+  ...sent: readonly (Fields | undefined)[]
+): boolean =>
   Object.entries(fields).some(([received, value]) => {
     const name = received.replaceAll('_', '-');
+    if (sent.some((own) => own !== undefined && fieldOf(own, received) === value)) return false;
     if (STATUS.test(name)) return DELETED.test(value);
     return MARK.test(name) && !UNSET.test(value) && !(Date.parse(value) > Date.now());
   });

@@ -87,6 +87,13 @@ describe('confirmGone', () => {
     expect(await isOrphanGone(siteContext, siteJobId('7'), new AbortController().signal)).toBe(kind === 'gone');
   });
 
+  it('is unknown if the site shows the job with a state like "deleted" that the posting has', async () => {
+    const { siteContext } = siteContextFor(['7', '8'], { recent: ['8'] }, [], { status: 'removed' });
+    const attempt = { ...attemptOf('delete'), before: { status: 'removed' } };
+    const said = confirmGone({ outcome: GONE }, attempt, siteContext, new AbortController().signal);
+    expect(await said).toMatchObject({ kind: 'unknown' });
+  });
+
   it('believes it of the only job if the interface is there, or if a person said that the site was emptied', async () => {
     expect(await confirm(siteContextFor([], { found: true }).siteContext)).toEqual(GONE);
     expect(await confirm(siteContextFor([], { sample: ['1'], trusted: true }).siteContext)).toEqual(GONE);
