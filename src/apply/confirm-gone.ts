@@ -6,7 +6,7 @@ import { compareValues, fieldOf, meansTheSame, referenceForm, typeOf } from '../
 import type { SiteJobId } from '../posting/identifiers.ts';
 import { isReworded } from '../site/contradiction.ts';
 import { type Exchange, type Outcome, type SiteJob, statesDeletion, withRevealedFields } from '../site/exchange.ts';
-import { unusedIdLike, wordsOfAnswer } from '../site/http/job-address.ts';
+import { wordsOfAnswer } from '../site/http/job-address.ts';
 import type { Attempt } from '../store/change/attempt.ts';
 import { endDenied, takeDenied } from '../store/change/site-search.ts';
 import {
@@ -182,8 +182,8 @@ function describeUnproven(
 
 // Recognises a site that denies a job in its own words, under any status but 404.
 
-/** Of a site in trouble, or that refuses whoever asks: they say nothing about the job. */
-const SAYS_NOTHING: ReadonlySet<number> = new Set([0, 401, 403, 408, 425, 429, 502, 503, 504]);
+/** Answers of gateways, and to whoever may not ask. */
+const SAYS_NOTHING: ReadonlySet<number> = new Set([401, 403, 408, 425, 429, 502, 503, 504]);
 /** Beyond its attempts, a change is sent so often again to find out. */
 const MORE_ATTEMPTS = 3;
 /** Less than `sync` waits for a change; begins anew with each page. */
@@ -223,17 +223,13 @@ async function isDenied(
   const { db, site, client, rateLimiter } = siteContext;
   if (SAYS_NOTHING.has(status) || (await explainHidden(siteContext, id)) !== undefined) return false;
   rateLimiter.spend();
-  const own = await client.readDenial(id, signal);
-  if (own === undefined || SAYS_NOTHING.has(own.status)) return false;
+  rateLimiter.spend();
+  const denial = await client.readDenial(id, signal);
+  if (denial === undefined) return false;
   // A failed validation has other words, and an exception may have any.
   const words = wordsOfAnswer(body, id);
-  const saysTheSame = words === own.words && (words !== '' || status === own.status);
+  const saysTheSame = words === denial.words && (words !== '' || status === denial.status);
   if (status < 500 && (!saysTheSame || (status >= 300 && status < 400))) return false;
-  const unusedId = unusedIdLike(id);
-  if (unusedId === id) return false;
-  rateLimiter.spend();
-  const unused = await client.readDenial(unusedId, signal);
-  if (unused?.status !== own.status || unused.words !== own.words) return false;
   const others = new Set([...(await recentlyAccepted(db, site, id)), ...(await sampleOfAges(db, site, id))]);
   for (const other of others) {
     const shown = await showJob(siteContext, other, signal).catch(() => undefined);

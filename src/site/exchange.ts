@@ -233,7 +233,10 @@ export interface SiteClient {
   send(request: SiteRequest, timing: SendTiming): Promise<Exchange>;
   /** Fetches one job (GET). `undefined`: the site says it does not exist. Throws if that cannot be determined. */
   show(id: SiteJobId, signal?: AbortSignal): Promise<SiteJob | undefined>;
-  /** What the site answers to a GET of this job; `undefined`: it shows the job, or there was no answer. */
+  /**
+   * Asks for one job, and for one that no site has. What the site answers to both; `undefined`: it shows the job, gives two answers, or is in
+   * trouble.
+   */
   readDenial(id: SiteJobId, signal?: AbortSignal): Promise<Denial | undefined>;
   /**
    * Reads the list action page by page, handing over each job once.

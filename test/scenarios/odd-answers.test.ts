@@ -343,6 +343,9 @@ describe('a job that a person has removed from the site', () => {
   async function syncWithout(
     answer: (got: Got, isOurs: boolean) => Reply | undefined,
     list: (jobs: readonly string[]) => string = (jobs) => `<jobs>${jobs.join('')}</jobs>`,
+    feed: readonly TestPosting[] = ['a', 'c', 'd', 'e'].map((key) =>
+      posting(key, key === 'a' ? { title: 'Other' } : {}),
+    ),
   ) {
     const jobs = new Map<string, string>();
     const lost = new Map<string, string>();
@@ -366,7 +369,7 @@ describe('a job that a person has removed from the site', () => {
     await open.syncOf(all);
     for (const [id, job] of jobs) if (/Nurse [ab]</.test(job)) lost.set(id, job);
     for (const id of lost.keys()) jobs.delete(id);
-    const report = await open.syncOf([posting('a', { title: 'Other' }), ...all.slice(2)]);
+    const report = await open.syncOf(feed);
     return { open, jobs, report };
   }
 
@@ -400,6 +403,14 @@ describe('a job that a person has removed from the site', () => {
     expect(report).toMatchObject({ status: 'review', created: 0, deleted: 0, failed_deletes: 1 });
     expect(jobs.size).toBe(3);
     expect(await open.query('select from mapping')).toHaveLength(5);
+  });
+
+  it('is found by verify, which has it made again', async () => {
+    const all = ['a', 'b', 'c', 'd', 'e'].map((key) => posting(key));
+    const { open, jobs } = await syncWithout(() => PAGE, undefined, all);
+    expect((await runProgram(open, 'verify', 'acme', '--repair')).out).toContain('2 gone');
+    expect(await open.sync()).toMatchObject({ status: 'mirrored', created: 2, unchanged: 3 });
+    expect(jobs.size).toBe(5);
   });
 
   it('stays in review if the list shows it: then the site fails for another reason', async () => {

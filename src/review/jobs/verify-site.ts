@@ -92,7 +92,7 @@ export interface VerifySubject {
   readonly createOnly: ReadonlyMap<FeedName, CreateOnlyFields>;
   /** `list`: reads the list, and asks only for jobs that it does not show as they should be. */
   readonly selection: { readonly kind: 'list' } | JobSelection;
-  readonly client: Pick<SiteClient, 'list' | 'probe'>;
+  readonly client: Pick<SiteClient, 'list' | 'probe' | 'readDenial'>;
   /** Asks the site for one job, within its rate limit. @throws if the site gives no clear answer. */
   readonly ask: (id: SiteJobId) => Promise<SiteJob | undefined>;
   readonly rateLimiter: RateLimiter;
@@ -234,7 +234,7 @@ async function askOne(verifying: Verifying, job: JobToAsk): Promise<string | und
     shown = await subject.ask(job.siteJobId);
   } catch (error) {
     subject.signal.throwIfAborted();
-    return (error as Error).message;
+    if (!(await isDeniedAndUnlisted(subject, job))) return (error as Error).message;
   }
   const now = await verification.jobNow(job);
   if (now === undefined || !isUntouched(before, now)) {
@@ -246,6 +246,18 @@ async function askOne(verifying: Verifying, job: JobToAsk): Promise<string | und
     progress.retitled.push({ job: now, shown, differing: job.differing ?? [] });
   else await record(verifying, now, judged, job.differing);
   return undefined;
+}
+
+/** Whether the list lacks the job, and the site says in its own words, instead of 404, that it has no such job. */
+async function isDeniedAndUnlisted(
+  { selection, client, rateLimiter, signal }: VerifySubject,
+  { siteJobId, differing }: JobToAsk,
+): Promise<boolean> {
+  if (selection.kind !== 'list' || differing !== undefined) return false;
+  // It asks for another job, too.
+  await rateLimiter.take(signal);
+  await rateLimiter.take(signal);
+  return (await client.readDenial(siteJobId, signal).catch(() => undefined)) !== undefined;
 }
 
 /** Tells whose the jobs are that show another title and no reference. */

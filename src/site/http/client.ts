@@ -3,6 +3,7 @@ import { performance } from 'node:perf_hooks';
 import { readRetryAfter } from '../../flow/retry.ts';
 import type { SiteJobId } from '../../posting/identifiers.ts';
 import {
+  type Denial,
   type Exchange,
   NotShownError,
   type Outcome,
@@ -23,7 +24,7 @@ import { type Pause, timeSlices } from '../xml/body-text.ts';
 import { findJob, type ReadJob, readJobElement, readSiteJob } from '../xml/decode.ts';
 import { encodeSiteJob } from '../xml/encode.ts';
 import { readXmlInSlices } from '../xml/xml-tree.ts';
-import { createPath, JOB, jobPath, type Resource, wordsOfAnswer } from './job-address.ts';
+import { createPath, JOB, jobPath, type Resource, unusedIdLike, wordsOfAnswer } from './job-address.ts';
 import { createTokenRemover, type TokenRemover } from './scrub-exchange.ts';
 import { type Answer, type OutgoingRequest, openTransport } from './transport.ts';
 
@@ -110,11 +111,17 @@ export function createSiteClient(options: SiteOptions): SiteClient {
       return shown && clean.largeJob(shown, pause);
     },
     async readDenial(id, signal) {
-      const answer = await get(urlOf(jobPath(id, resource)), MAX_ANSWER_BYTES, signal);
-      if (answer.status === 0 || answer.trouble !== undefined) return undefined;
-      const root = answer.status === 200 ? await readXmlInSlices(answer.body, timeSlices()) : undefined;
-      const isShown = root !== undefined && readSiteJob(root, options.baseUrl, { resource }) !== undefined;
-      return isShown ? undefined : { status: answer.status, words: wordsOfAnswer(answer.body, id) };
+      const read = async (asked: SiteJobId): Promise<Denial | undefined> => {
+        const { status, trouble, body } = await get(urlOf(jobPath(asked, resource)), MAX_ANSWER_BYTES, signal);
+        if (SAYS_NOTHING.has(status) || trouble !== undefined) return undefined;
+        const root = status === 200 ? await readXmlInSlices(body, timeSlices()) : undefined;
+        const isShown = root !== undefined && readSiteJob(root, options.baseUrl, { resource }) !== undefined;
+        return isShown ? undefined : { status, words: wordsOfAnswer(body, asked) };
+      };
+      const unusedId = unusedIdLike(id);
+      const own = unusedId === id ? undefined : await read(id);
+      const unused = own && (await read(unusedId));
+      return unused?.status === own?.status && unused?.words === own?.words ? own : undefined;
     },
     async list(take, signal, beforePage, maxAgeMs = 0, once = false) {
       if (!listUrl)
@@ -156,6 +163,9 @@ export function createSiteClient(options: SiteOptions): SiteClient {
     return judgeStranger(answer, url);
   }
 }
+
+/** Answers of a site in trouble, or that refuses whoever asks: they say nothing about a job. */
+const SAYS_NOTHING: ReadonlySet<number> = new Set([0, 401, 403, 408, 425, 429, 502, 503, 504]);
 
 /** A create that is accepted without an ID may have been done. */
 const isDone = (outcome: Outcome, request: SiteRequest['kind']): boolean =>
