@@ -578,7 +578,7 @@ export const plantedFaults: readonly PlantedFault[] = [
   },
   {
     file: 'src/apply/confirm-gone.ts',
-    find: 'if (shown !== undefined && !statesDeletion(shown)) {\n      const foreign',
+    find: 'if (shown !== undefined && !statesDeletion(shown, attempt.before, attempt.accepted?.fields)) {\n      const foreign',
     put: 'if (false) {\n      const foreign',
     tests: [uncertainWrites],
     named: 'live job',
