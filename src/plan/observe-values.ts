@@ -83,13 +83,18 @@ function explainWithDetail(sent: string, shown: string): Rewrite | undefined {
   if (length >= MIN_CUT_LENGTH && sent.startsWith(shown)) return { kind: 'cut', detail: String(length) };
   if (sent === '' || shown.length <= sent.length || shown.length > sent.length + MAX_ADDED_LENGTH) return undefined;
   const before = shown.slice(0, -sent.length);
-  if (shown.endsWith(sent)) {
+  if (isSameLetters(shown.slice(-sent.length), sent)) {
     if (/^0+$/.test(before) && /^\d+$/.test(sent)) return { kind: 'padded', detail: String(length) };
     return isApart(before.at(-1), sent[0]) ? { kind: 'prefixed', detail: before } : undefined;
   }
   const after = shown.slice(sent.length);
-  return shown.startsWith(sent) && isApart(sent.at(-1), after[0]) ? { kind: 'suffixed', detail: after } : undefined;
+  return isSameLetters(shown.slice(0, sent.length), sent) && isApart(sent.at(-1), after[0])
+    ? { kind: 'suffixed', detail: after }
+    : undefined;
 }
+
+/** A site that adds to a value may also change its case. */
+const isSameLetters = (one: string, other: string): boolean => one.toLowerCase() === other.toLowerCase();
 
 /** `1` before `2` makes the number 12, not a prefixed `2`. */
 function isApart(one = '', other = ''): boolean {
@@ -118,8 +123,12 @@ export function rewritten({ kind, detail }: Rewrite, sent: string): string | und
 function explains(rewrite: Rewrite, sent: string, shown: string): boolean {
   const made = rewritten(rewrite, sent);
   if (made === undefined) return false;
-  return LITERAL.has(rewrite.kind) ? made === shown : foldSpace(made) === foldSpace(shown);
+  if (LITERAL.has(rewrite.kind)) return made === shown;
+  const isSame = isAddition(rewrite) ? isSameLetters : Object.is;
+  return isSame(foldSpace(made), foldSpace(shown));
 }
+
+const isAddition = ({ kind }: Rewrite): boolean => kind === 'prefixed' || kind === 'suffixed';
 
 /**
  * Compares what was sent with what one job shows. Fields that it does not show are skipped.
@@ -132,8 +141,7 @@ export function observe(sent: Fields, shown: Fields, kept = shown, types?: State
     const rewrite = explainValue(value, says);
     // A number or a time in another form says nothing about other values.
     if (!IS_PLAIN.has(rewrite.kind) && meansTheSame(value, says, typeOf(types, field))) return [];
-    const isAddition = rewrite.kind === 'prefixed' || rewrite.kind === 'suffixed';
-    if (isAddition && fieldOf(kept, field) !== says) return [];
+    if (isAddition(rewrite) && fieldOf(kept, field) !== says) return [];
     return [{ field: field.replaceAll('_', '-'), ...rewrite }];
   });
 }
@@ -145,7 +153,10 @@ export function isRewriting(learnt: LearntRewrites, field: string, sent: string,
 
 /** Everything that known rewrites make of a value, with white space folded. */
 export const rewritings = (learnt: LearntRewrites, field: string, sent: string): string[] =>
-  trusted(learnt, field).flatMap((rewrite) => foldSpace(rewritten(rewrite, sent) ?? sent));
+  trusted(learnt, field).flatMap((rewrite) => {
+    const cases = isAddition(rewrite) ? [sent, sent.toUpperCase(), sent.toLowerCase()] : [sent];
+    return cases.map((value) => foldSpace(rewritten(rewrite, value) ?? sent));
+  });
 
 /** Whether the site is known to always show this field exactly as sent. */
 export function isShownExactly(learnt: LearntRewrites, field: string): boolean {
@@ -168,7 +179,7 @@ export function isShownUnpredictably(learnt: LearntRewrites, field: string): boo
  */
 function trusted(learnt: LearntRewrites, field: string): readonly LearntRewrite[] {
   const known = of(learnt, field);
-  const added = known.filter(({ kind }) => kind === 'prefixed' || kind === 'suffixed');
+  const added = known.filter(isAddition);
   if (added.length === 1 && known.length === 1) return known;
   return known.filter((rewrite) => rewrite.taught === true || !added.includes(rewrite));
 }

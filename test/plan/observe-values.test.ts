@@ -8,6 +8,7 @@ import {
   type LearntRewrites,
   observe,
   REWRITE_KINDS,
+  rewritings,
   rewritten,
 } from '../../src/plan/observe-values.ts';
 import { anyCharacter } from '../support/any-character.ts';
@@ -29,6 +30,8 @@ describe('explainValue', () => {
     ['12', 'ACME-12', 'prefixed', 'ACME-'],
     ['s1', '77 s1', 'prefixed', '77 '],
     ['12', '12/US', 'suffixed', '/US'],
+    ['a', 'acme-A', 'prefixed', 'acme-'],
+    ['Ab', 'ab (new)', 'suffixed', ' (new)'],
     // Each of these could be another posting's value.
     ['s1', 'S10', 'other', ''],
     ['1', '10', 'other', ''],
@@ -71,6 +74,8 @@ describe('learnt rewrites', () => {
     expect(isRewriting(knowing('number', prefixed), 'number', '13', 'ACME-13')).toBe(true);
     expect(isRewriting(knowing('number', prefixed), 'number', '13', 'ACME-12')).toBe(false);
     expect(isRewriting(knowing('number', prefixed), 'number', '13', '13')).toBe(false);
+    expect(isRewriting(knowing('number', prefixed), 'number', 'b', 'ACME-B')).toBe(true);
+    expect(rewritings(knowing('number', prefixed), 'number', 'b1')).toEqual(['ACME-b1', 'ACME-B1', 'ACME-b1']);
     expect(isRewriting(new Map(), 'number', '13', '13')).toBe(false);
   });
 
