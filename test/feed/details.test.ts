@@ -5,6 +5,8 @@ import { isSameResource } from '../../src/feed/source/http/redirects.ts';
 import { compileDetailRequest, isRelativeTemplate, templateFault } from '../../src/feed/source/pages/detail-request.ts';
 import { credentialsMask, type DetailsConfig, openDetailFetcher } from '../../src/feed/source/sources.ts';
 import { rateLimiterFor } from '../../src/flow/rate-limiter.ts';
+import { recordHash } from '../../src/posting/hash.ts';
+import { postingKey } from '../../src/posting/identifiers.ts';
 import { parseValuePath } from '../../src/posting/paths/value-path.ts';
 import type { RecordTree } from '../../src/posting/posting.ts';
 import { sourceOf } from './collect.ts';
@@ -216,5 +218,22 @@ describe('a redirect', () => {
   ])('from %s to %s stays with one posting: %s', (from, to, isSame) => {
     const base = 'https://ats.example.com';
     expect(isSameResource(new URL(from, base), new URL(to, base))).toBe(isSame);
+  });
+
+  it('is not requested again for a list in another order that is named unordered', async () => {
+    const { from } = sourceOf({ location: SOURCE });
+    if (from.kind !== 'http') throw new Error('no web address');
+    const config = { ...DETAILS, request: { url: '{id}', accept: '' } };
+    const identities = async (unordered: readonly string[]) => {
+      const fetcher = await openDetailFetcher(from, { ...config, unordered }, { limiter: rateLimiterFor(1) });
+      const identity = (...places: string[]) =>
+        fetcher
+          .identityOf(recordHash(Buffer.from(`${places}`)), { key: postingKey('7'), tree: { id: '7', places } })
+          .toString('hex');
+      return [identity('Boston', 'Reno'), identity('Reno', 'Boston'), identity('Reno')];
+    };
+    const [one, other, fewer] = await identities(['places']);
+    expect([other, fewer === one]).toEqual([one, false]);
+    expect(new Set(await identities([])).size).toBe(3);
   });
 });

@@ -32,6 +32,7 @@ export function makeDetails(feed: WrittenFeed, format: WrittenFormat): DetailsCo
     name: details.name,
     match: Object.entries(details.match).map(([detail, record]) => ({ detail, record })),
     ignore: details.ignore,
+    ...(feed.unordered === undefined ? {} : { unordered: feed.unordered }),
     concurrency: details.concurrency,
     refreshMs: details.refresh_days === undefined ? undefined : details.refresh_days * DAY_MS,
     requestsPerSecond: limits.requests_per_second,

@@ -155,6 +155,8 @@ export interface DetailsConfig {
   readonly match: readonly { readonly detail: string; readonly record: string }[];
   /** Paths in the record of the list; a change there alone requests no detail. */
   readonly ignore: readonly string[];
+  /** Paths in the record of the list; another order of what is there requests no detail. */
+  readonly unordered?: readonly string[];
   /** How many are requested at a time. */
   readonly concurrency: number;
   /** A detail is requested again within this time, even if the list did not change; absent: never. */

@@ -2,7 +2,7 @@
 import type { RateLimiter } from '../../../flow/rate-limiter.ts';
 import { interpretedHash, recordHash } from '../../../posting/hash.ts';
 import type { PostingKey } from '../../../posting/identifiers.ts';
-import { parseValuePath, withoutPath } from '../../../posting/paths/value-path.ts';
+import { parseValuePath, withoutPath, withSorted } from '../../../posting/paths/value-path.ts';
 import type { RecordTree } from '../../../posting/posting.ts';
 import { addressForMessages, type HttpConfig } from '../http/http-config.ts';
 import { isSameResource, systemNetwork } from '../http/redirects.ts';
@@ -69,8 +69,9 @@ export function detailFetcher(http: HttpConfig, config: DetailsConfig, context: 
   const own = { http: { ...http, accept: request.accept }, limits, ifMissing };
   const identity = recordHash(Buffer.from(JSON.stringify(detailRequestIdentity(request, source))));
   const ignored = config.ignore.map(parseValuePath);
+  const unordered = (config.unordered ?? []).map(parseValuePath);
   const countingHash = (key: PostingKey, record: RecordTree): Buffer => {
-    const counts = ignored.reduce((tree, path) => withoutPath(tree, path), record);
+    const counts = unordered.reduce(withSorted, ignored.reduce(withoutPath, record));
     const { url, body } = makeRequest(record);
     return recordHash(Buffer.from(JSON.stringify([counts, key, url.href, body ?? null])));
   };
@@ -107,7 +108,8 @@ export function detailFetcher(http: HttpConfig, config: DetailsConfig, context: 
       }
     },
     identityOf(bytesHash, listed) {
-      if (listed === undefined || ignored.length === 0) return interpretedHash(bytesHash, 0, identity);
+      if (listed === undefined || ignored.length + unordered.length === 0)
+        return interpretedHash(bytesHash, 0, identity);
       try {
         return interpretedHash(countingHash(listed.key, listed.tree), 0, identity);
       } catch (error) {
