@@ -1,5 +1,6 @@
 // A site whose addresses have the titles of jobs (`/jobs/12-nurse`), and whose XML has their numbers.
 import { afterEach, expect, it } from 'vitest';
+import { runProgram } from '../cli/run-program.ts';
 import { type Got, openSite, type Reply, type ScriptedSite } from '../site/scripted-site.ts';
 import { feedXml, posting } from '../support/indeed-feed.ts';
 import { type Mirror, type MirrorOptions, openMirror } from '../support/mirror.ts';
@@ -111,6 +112,21 @@ it('a list whose IDs begin with the number of something else than the job proves
     { note: 'The list has two jobs with the number 7: 7-first and 7-second' },
   ]);
 });
+
+it.each(['number', 'title'])(
+  'verify compares the jobs of a list that names them by %s, and asks for none',
+  async (name) => {
+    const jobs = await openTitled(() => undefined, name === 'title' ? { nameListed: (id) => `${id}-nurse` } : {});
+    await mirror.syncOf(['a', 'b', 'c'].map((key) => posting(key)));
+    const [[id = '', job = ''] = []] = jobs;
+    const before = site.got.length;
+    expect(await runProgram(mirror, 'verify', 'acme')).toMatchObject({ status: 0 });
+    expect(site.got.slice(before).filter(({ url }) => url.includes('-nurse'))).toEqual([]);
+    jobs.set(id, job.replace('Boston', 'Salem'));
+    const [found] = (await runProgram(mirror, 'verify', 'acme', '--json')).json();
+    expect(found).toMatchObject({ finding: 'changed', key: expect.any(String) });
+  },
+);
 
 it('the job of an equal posting is not adopted for a create that was not done', async () => {
   const jobs = await openTitled((nth) => (nth === 2 ? 'failed' : undefined), {

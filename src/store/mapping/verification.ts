@@ -13,6 +13,7 @@ import type { Fields } from '../../posting/posting.ts';
 import type { DriftedJob } from '../change/mark-drifted.ts';
 import { RowCopier, temporaryTable } from '../postgres/copy-rows.ts';
 import type { Database, Session } from '../postgres/database.ts';
+import { numberOfTitled } from '../site/kept-values.ts';
 import { namesOfSite } from '../site/known-address.ts';
 
 /** A job of the site's list. */
@@ -63,6 +64,8 @@ export type JobSelection =
   | { readonly kind: 'sample'; readonly most: number };
 
 const READ_AT_ONCE = 500;
+
+const NUMBER = numberOfTitled('site_job_id');
 
 const LISTED_COLUMNS = { id: 'text', reference: 'text' } as const;
 const JOB_COLUMNS = { feed: 'text', key: 'text', id: 'text', differing: 'text' } as const;
@@ -149,15 +152,16 @@ export class Verification {
     await this.#listed.copy(jobs.map(({ siteJobId: id, reference }) => [id, reference ?? null]));
   }
 
-  /** Those of these jobs that belong to postings of the feeds, by job ID. */
+  /** Those of these jobs that belong to postings of the feeds, perhaps under an ID with their title, by the given ID. */
   async acceptedOf(ids: readonly SiteJobId[]): Promise<ReadonlyMap<SiteJobId, AcceptedJob>> {
-    const rows = await this.session.query<AcceptedRow>(
-      `select m.feed, m.key, m.site_job_id, d.fields, d.shown
-       from mapping m left join document d on d.feed = m.feed and d.key = m.key
-       where m.site = $1 and m.feed = any($2::text[]) and m.site_job_id = any($3::text[])`,
+    const rows = await this.session.query<AcceptedRow & { readonly listed: string }>(
+      `select m.listed, m.feed, m.key, m.site_job_id, d.fields, d.shown
+       from (select ${NUMBER} as listed, feed, key, site_job_id from mapping where site = $1 and ${NUMBER} = any($3::text[])
+         union all select site_job_id, feed, key, site_job_id from mapping where site = $1 and site_job_id = any($3::text[])) m
+       left join document d on d.feed = m.feed and d.key = m.key where m.feed = any($2::text[])`,
       [this.#site, this.#feeds, ids],
     );
-    return new Map(rows.map((row) => [siteJobId(row.site_job_id), acceptedFrom(row)]));
+    return new Map(rows.map((row) => [siteJobId(row.listed), acceptedFrom(row)]));
   }
 
   /** Adds jobs that the list shows differently. */
@@ -173,7 +177,8 @@ export class Verification {
     await this.session.query(
       `insert into verify_job (feed, key, id) select m.feed, m.key, m.site_job_id from mapping m
        where m.site = $1 and m.feed = any($2::text[]) and m.mapped_at < $3
-         and not exists (select from verify_listed l where l.id = m.site_job_id)`,
+         and not exists (select from verify_listed l where l.id = m.site_job_id)
+         and not exists (select from verify_listed l where l.id = ${numberOfTitled('m.site_job_id')})`,
       [this.#site, this.#feeds, since],
     );
   }
@@ -256,7 +261,7 @@ export class Verification {
          select m.feed, m.key, trim(d.fields->>$3) as reference
          from mapping m join document d on d.feed = m.feed and d.key = m.key where m.site = $1 and m.feed = any($2::text[])
          union
-         select m.feed, m.key, trim(l.reference) from mapping m join verify_listed l on l.id = m.site_job_id
+         select m.feed, m.key, trim(l.reference) from mapping m join verify_listed l on l.id in (m.site_job_id, ${numberOfTitled('m.site_job_id')})
          where m.site = $1 and m.feed = any($2::text[])
          union
          select c.feed, c.key, trim(c.fields->>$3) from change c
@@ -268,6 +273,7 @@ export class Verification {
        from verify_listed l join telling t on t.reference = trim(l.reference)
        left join mapping own on own.feed = t.feed and own.key = t.key
        where not exists (select from mapping m where m.site = any($4::text[]) and m.site_job_id = l.id)
+         and not exists (select from mapping m where m.site = any($4::text[]) and ${numberOfTitled('m.site_job_id')} = l.id)
          and not exists (select from orphan_site_job s where s.site = any($4::text[]) and s.site_job_id = l.id)
          and not exists (select from change c where c.feed = t.feed and c.key = t.key and c.attempt_token is not null)
          and not exists (select from refuted_job x
