@@ -18,7 +18,7 @@ import type { WebEnv } from '../web-env.ts';
 import { pageAddress } from './parts/addresses.ts';
 import { Layout, PostForm, type Visit } from './parts/layout.tsx';
 import { askedBy, operationForm, type PageContext, type PageVisit, readInput, showPage } from './parts/page.tsx';
-import { Columns, When } from './parts/parts.tsx';
+import { StackedTable, When } from './parts/parts.tsx';
 
 type Shown = z.output<typeof showFeedText.output>;
 type Saved = z.output<typeof saveFeedText.output>;
@@ -242,38 +242,35 @@ interface VersionsProps {
 const Versions = ({ visit, feed, seen, versions }: VersionsProps) => (
   <>
     <h2>Versions</h2>
-    <section class="scroll" tabindex={0} aria-label="Versions, newest first">
-      <table>
-        <Columns of={['Version', 'When', 'Who', 'What']} />
-        <tbody>
-          {versions.map(({ version, at, actor, present, lines }) => (
-            <tr>
-              <td>
-                <a href={visit.prefix + pageAddress.feedFileVersion(feed, version)}>{version}</a>
-              </td>
-              <td>
-                <When at={at} />
-              </td>
-              <td>{actor ?? 'written by hand'}</td>
-              <td>
-                {present ? (
-                  'in the file'
-                ) : (
-                  <PostForm
-                    visit={visit}
-                    action={visit.prefix + pageAddress.restoreFeedFile()}
-                    class="row"
-                    hidden={{ feed, version: String(version), seen }}
-                  >
-                    {plural(lines, 'line')} <button type="submit">{`Restore version ${version}`}</button>
-                  </PostForm>
-                )}
-              </td>
-            </tr>
-          ))}
-        </tbody>
-      </table>
-    </section>
+    <StackedTable
+      label="Versions, newest first"
+      columns={[
+        {
+          head: 'Version',
+          inline: true,
+          cell: ({ version }) => <a href={visit.prefix + pageAddress.feedFileVersion(feed, version)}>{version}</a>,
+        },
+        { head: 'When', inline: true, cell: ({ at }) => <When at={at} /> },
+        { head: 'Who', inline: true, cell: ({ actor }) => actor ?? 'written by hand' },
+        {
+          head: 'What',
+          cell: ({ version, present, lines }) =>
+            present ? (
+              'in the file'
+            ) : (
+              <PostForm
+                visit={visit}
+                action={visit.prefix + pageAddress.restoreFeedFile()}
+                class="row"
+                hidden={{ feed, version: String(version), seen }}
+              >
+                {plural(lines, 'line')} <button type="submit">{`Restore version ${version}`}</button>
+              </PostForm>
+            ),
+        },
+      ]}
+      rows={versions}
+    />
   </>
 );
 

@@ -37,7 +37,7 @@ import { pageAddress } from './parts/addresses.ts';
 import { Layout, mayReview, PostForm, type Visit } from './parts/layout.tsx';
 import { operationForm, type PageContext, readInput, showPage } from './parts/page.tsx';
 import { JobLink } from './parts/pairs.tsx';
-import { Alert, Columns, Pager, StackedTable, sentence, When } from './parts/parts.tsx';
+import { Alert, Pager, StackedTable, sentence, When } from './parts/parts.tsx';
 import { malformed } from './review/read-decision.ts';
 
 const SHOWN = 50;
@@ -291,22 +291,19 @@ const Jobs = ({ visit, jobs, label }: JobsProps) => {
   const rows = jobs.slice(0, SHOWN);
   const explained = rows.some((job) => 'message' in job);
   return (
-    <section class="scroll" tabindex={0} aria-label={label}>
-      <table>
-        <Columns of={['Posting', 'Job', explained && 'Why']} />
-        <tbody>
-          {rows.map((job) => (
-            <tr>
-              <th scope="row">
-                <a href={visit.prefix + pageAddress.doubt(job.entry)}>{job.key}</a>
-              </th>
-              <td>{job.siteJobId}</td>
-              {'message' in job && <td>{job.message}</td>}
-            </tr>
-          ))}
-        </tbody>
-      </table>
-    </section>
+    <StackedTable
+      label={label}
+      columns={[
+        {
+          head: 'Posting',
+          namesRow: true,
+          cell: ({ entry, key }) => <a href={visit.prefix + pageAddress.doubt(entry)}>{key}</a>,
+        },
+        { head: 'Job', inline: true, cell: ({ siteJobId }) => siteJobId },
+        explained && { head: 'Why', cell: (job) => ('message' in job ? job.message : '') },
+      ]}
+      rows={rows}
+    />
   );
 };
 

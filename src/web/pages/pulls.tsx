@@ -132,58 +132,36 @@ interface PullTableProps {
 export const PullTable = ({ prefix, pulls, label, withFeed = false }: PullTableProps) => {
   if (pulls.length === 0) return <p>Nothing has been pulled yet.</p>;
   return (
-    <section class="scroll" tabindex={0} aria-label={label}>
-      <table class="stacked pulls">
-        <thead>
-          <tr>
-            <th scope="col" class="number">
-              Pull
-            </th>
-            {withFeed && <th scope="col">Feed</th>}
-            <th scope="col">Started</th>
-            <th scope="col">Status</th>
-            {COUNTS.map((name) => (
-              <th scope="col" class="number">
-                {headOf(name)}
-              </th>
-            ))}
-            <th scope="col" class="number">
-              Took
-            </th>
-            <th scope="col">Notes</th>
-          </tr>
-        </thead>
-        <tbody>
-          {pulls.map((pull) => (
-            <tr>
-              <th scope="row" class="number" data-column="Pull">
-                <a href={prefix + pageAddress.pull(pull.pull)}>{pull.pull}</a>
-              </th>
-              {withFeed && (
-                <td data-column="Feed">
-                  <a href={prefix + pageAddress.feed(pull.feed)}>{pull.feed}</a>
-                </td>
-              )}
-              <td data-column="Started">
-                <When at={pull.started_at} />
-              </td>
-              <td data-column="Status">
-                <PullStatusLabel pull={pull} />
-              </td>
-              {COUNTS.map((name) => (
-                <td class={`number inline${pull[name] === 0 ? ' quiet' : ''}`} data-column={headOf(name)}>
-                  {pull[name]}
-                </td>
-              ))}
-              <td class="number inline" data-column="Took">
-                {pull.duration_ms === null ? '–' : took(pull.duration_ms)}
-              </td>
-              <td class="notes-of-pull">{shortened(notesOfPull(pull))}</td>
-            </tr>
-          ))}
-        </tbody>
-      </table>
-    </section>
+    <StackedTable
+      label={label}
+      kind="pulls"
+      columns={[
+        {
+          head: 'Pull',
+          namesRow: true,
+          number: true,
+          cell: ({ pull }) => <a href={prefix + pageAddress.pull(pull)}>{pull}</a>,
+        },
+        withFeed && { head: 'Feed', cell: ({ feed }) => <a href={prefix + pageAddress.feed(feed)}>{feed}</a> },
+        { head: 'Started', cell: ({ started_at }) => <When at={started_at} /> },
+        { head: 'Status', cell: (pull) => <PullStatusLabel pull={pull} /> },
+        ...COUNTS.map((name) => ({
+          head: headOf(name),
+          number: true as const,
+          inline: true as const,
+          classOf: (pull: ShownPull) => pull[name] === 0 && 'quiet',
+          cell: (pull: ShownPull) => pull[name],
+        })),
+        {
+          head: 'Took',
+          number: true,
+          inline: true,
+          cell: ({ duration_ms }) => (duration_ms === null ? '–' : took(duration_ms)),
+        },
+        { head: 'Notes', bare: true, classOf: () => 'notes-of-pull', cell: (pull) => shortened(notesOfPull(pull)) },
+      ]}
+      rows={pulls}
+    />
   );
 };
 

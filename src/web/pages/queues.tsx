@@ -9,7 +9,7 @@ import type { WebEnv } from '../web-env.ts';
 import { pageAddress } from './parts/addresses.ts';
 import { Layout, type Visit } from './parts/layout.tsx';
 import { askedBy, type PageContext, showPage } from './parts/page.tsx';
-import { Columns, StackedTable } from './parts/parts.tsx';
+import { StackedTable } from './parts/parts.tsx';
 
 export function queuePages(context: PageContext): Hono<WebEnv> {
   const pages = new Hono<WebEnv>();
@@ -57,20 +57,19 @@ const QueuesPage = ({ visit, sites, queues: { queue, workers, sites: counted, ba
         {counted === null && <p class="notice bad">The queue does not answer. Sending goes on once it does.</p>}
         {counted?.length === 0 && <p>This process does not send yet, so it has no queue open.</p>}
         {counted !== null && counted.length > 0 && (
-          <table aria-labelledby="of-sites">
-            <Columns of={['Site', { number: 'Waiting' }, { number: 'With a worker' }]} />
-            <tbody>
-              {sites.map((site) => (
-                <tr>
-                  <th scope="row">
-                    <a href={prefix + pageAddress.site(site)}>{site}</a>
-                  </th>
-                  <td class="number">{countsOf(site)?.waiting ?? '–'}</td>
-                  <td class="number">{countsOf(site)?.active ?? '–'}</td>
-                </tr>
-              ))}
-            </tbody>
-          </table>
+          <StackedTable
+            label={{ heading: 'of-sites' }}
+            columns={[
+              {
+                head: 'Site',
+                namesRow: true,
+                cell: (site) => <a href={prefix + pageAddress.site(site)}>{site}</a>,
+              },
+              { head: 'Waiting', number: true, inline: true, cell: (site) => countsOf(site)?.waiting ?? '–' },
+              { head: 'With a worker', number: true, inline: true, cell: (site) => countsOf(site)?.active ?? '–' },
+            ]}
+            rows={sites}
+          />
         )}
         <h2 id="backlog">Backlog</h2>
         {backlog.length === 0 ? (

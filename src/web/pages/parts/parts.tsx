@@ -36,11 +36,15 @@ interface TableColumn<Row> {
   readonly inline?: true;
   /** On a narrow screen, its cells stand without their head. */
   readonly bare?: true;
+  /** A further class of a row's cell. */
+  readonly classOf?: (row: Row) => string | false;
 }
 
 interface TableProps<Row> {
   /** A text, or the ID of the heading above it. */
   readonly label: string | { readonly heading: string };
+  /** A further class of the table. */
+  readonly kind?: string;
   readonly caption?: Child;
   /** `false`: left out. */
   readonly columns: readonly (TableColumn<Row> | false)[];
@@ -48,7 +52,7 @@ interface TableProps<Row> {
 }
 
 /** Scrolls by itself; on a narrow screen, the cells of each row stand below each other, each with its head. */
-export const StackedTable = <Row,>({ label, caption, columns, rows }: TableProps<Row>) => {
+export const StackedTable = <Row,>({ label, kind, caption, columns, rows }: TableProps<Row>) => {
   const shown = columns.filter((column) => column !== false);
   const heading = typeof label === 'string' ? undefined : label.heading;
   return (
@@ -58,14 +62,16 @@ export const StackedTable = <Row,>({ label, caption, columns, rows }: TableProps
       aria-label={typeof label === 'string' ? label : undefined}
       aria-labelledby={heading}
     >
-      <table class="stacked" aria-labelledby={heading}>
+      <table class={kind === undefined ? 'stacked' : `stacked ${kind}`} aria-labelledby={heading}>
         {caption}
         <Columns of={shown.map(({ head, number }) => (number ? { number: head } : head))} />
         <tbody>
           {rows.map((row) => (
             <tr>
-              {shown.map((column) => (
-                <Cell {...column}>{column.cell(row)}</Cell>
+              {shown.map(({ cell, classOf, ...column }) => (
+                <Cell {...column} further={classOf?.(row) ?? false}>
+                  {cell(row)}
+                </Cell>
               ))}
             </tr>
           ))}
@@ -75,11 +81,14 @@ export const StackedTable = <Row,>({ label, caption, columns, rows }: TableProps
   );
 };
 
-type CellProps = Omit<TableColumn<never>, 'cell'> & { readonly children: Child };
+type CellProps = Omit<TableColumn<never>, 'cell' | 'classOf'> & {
+  readonly further: string | false;
+  readonly children: Child;
+};
 
-const Cell = ({ head, namesRow, number, inline, bare, children }: CellProps) => {
+const Cell = ({ head, namesRow, number, inline, bare, further, children }: CellProps) => {
   const attributes = {
-    class: [number && 'number', inline && 'inline'].filter(Boolean).join(' ') || undefined,
+    class: [number && 'number', inline && 'inline', further].filter(Boolean).join(' ') || undefined,
     'data-column': bare ? undefined : head,
   };
   return namesRow ? (

@@ -9,6 +9,7 @@ import { plural } from '../../../plan/message.ts';
 import { type PresentText, PresentTextShown, SaveAnyway } from '../configuration.tsx';
 import { pageAddress } from '../parts/addresses.ts';
 import { Layout, type Visit } from '../parts/layout.tsx';
+import { StackedTable } from '../parts/parts.tsx';
 import { DraftFields } from './mapping.tsx';
 import { namesUpload, type SetupDraft } from './read-draft.ts';
 import { Steps, TrialFindings } from './source.tsx';
@@ -288,28 +289,19 @@ const Plan = ({ plan }: { plan: PlannedFeed }) => (
           <p class="notice">{`Nothing would be deleted: ${shortfall}.`}</p>
         ))}
         {plan.changes.length > 0 && (
-          <section class="scroll" aria-label="Planned changes" tabindex={0}>
-            <table>
-              <thead>
-                <tr>
-                  <th scope="col">Posting</th>
-                  <th scope="col">Operation</th>
-                  <th scope="col">Fields</th>
-                </tr>
-              </thead>
-              <tbody>
-                {plan.changes.map(({ key, operation, fields }) => (
-                  <tr>
-                    <th scope="row">{key}</th>
-                    <td>{operation}</td>
-                    <td>
-                      {operation === 'delete' ? '' : <Differences fields={fields} isNew={operation === 'create'} />}
-                    </td>
-                  </tr>
-                ))}
-              </tbody>
-            </table>
-          </section>
+          <StackedTable
+            label="Planned changes"
+            columns={[
+              { head: 'Posting', namesRow: true, cell: ({ key }) => key },
+              { head: 'Operation', cell: ({ operation }) => operation },
+              {
+                head: 'Fields',
+                cell: ({ operation, fields }) =>
+                  operation === 'delete' ? '' : <Differences fields={fields} isNew={operation === 'create'} />,
+              },
+            ]}
+            rows={plan.changes}
+          />
         )}
       </>
     )}
