@@ -5,7 +5,7 @@ import { confirmOwn, confirmRefused, confirmRejected } from '../src/apply/confir
 import { recordOutcome, resultOf, retryUntilDone } from '../src/apply/record-outcome.ts';
 import { extendDeadline } from '../src/apply/show-job.ts';
 import { SEND_WITHIN_MS, type SiteContext } from '../src/apply/site-context.ts';
-import { updateSiteHealth, watchNewJob, watchReference } from '../src/apply/site-health.ts';
+import { updateSiteHealth, watchNewJob, watchOmitted, watchReference } from '../src/apply/site-health.ts';
 import { asksFirst, formsAfterAnswer, keepSiteValues, noteAfterUpdate } from '../src/apply/site-values.ts';
 import { tell } from '../src/plan/message.ts';
 import type { PostingRef } from '../src/posting/identifiers.ts';
@@ -82,7 +82,9 @@ async function conclude(
   if (!stopsFirst) await update(attempt, exchange, siteContext, signal);
   if (recordedAs === 'recorded') {
     await learnFromJob(attempt, exchange.outcome, siteContext, signal);
-    if (result.kind === 'updated') await noteAfterUpdate(attempt, forms, siteContext, signal);
+    if (result.kind !== 'updated') return;
+    await watchOmitted(attempt, exchange.siteJob, siteContext, signal);
+    await noteAfterUpdate(attempt, forms, siteContext, signal);
   }
 }
 

@@ -1,9 +1,10 @@
 // Before a change or delete, checks that the job is still its posting's, if the site may have reused the job ID.
-import { readForms, showsOwnForm } from '../plan/compare-shown.ts';
+import { explainMissed, readForms, showsOwnForm } from '../plan/compare-shown.ts';
 import { type Message, messageOf, plural, textOf } from '../plan/message.ts';
 import { fieldOf } from '../plan/same-meaning.ts';
 import { judgeSuspicion, MAX_REFUSED_ALIKE } from '../plan/set-up-suspicion.ts';
 import type { SiteJobId } from '../posting/identifiers.ts';
+import type { Problem } from '../posting/posting.ts';
 import { explainOtherContent, tellOtherReference } from '../site/contradiction.ts';
 import { type Exchange, NotShownError, type Outcome, type SiteJob, withRevealedFields } from '../site/exchange.ts';
 import { formOfRefusal, type SetUpFault } from '../site/set-up-fault.ts';
@@ -167,7 +168,8 @@ const UNKNOWN_FAULT: SetUpFault = { isCertain: false };
  * every one. If nothing can be read, the posting is sent again too.
  */
 export async function confirmRejected(outcome: Outcome, attempt: Attempt, siteContext: SiteContext): Promise<Outcome> {
-  if (outcome.kind !== 'rejected' || attempt.request.kind === 'delete' || !mayBeOfAll(outcome)) return outcome;
+  if (outcome.kind !== 'rejected' || attempt.request.kind === 'delete') return outcome;
+  if (!mayBeOfAll(outcome)) return { ...outcome, problems: explained(outcome.problems, attempt, siteContext) };
   if (siteContext.policy.canary.requests === 0) return outcome;
   const { problems, setUp = UNKNOWN_FAULT } = outcome;
   const suspects = await readSetUpSuspects(siteContext.db, siteContext.site, attempt, MAX_REFUSED_ALIKE).catch(
@@ -189,6 +191,12 @@ export async function confirmRejected(outcome: Outcome, attempt: Attempt, siteCo
     ? { kind: 'set_up', problems }
     : { kind: 'set_up', problems, pause: causeOf(setUp, message, refused) };
 }
+
+/** What the site misses may be what an update leaves out. */
+const explained = (problems: readonly Problem[], { request, accepted }: Attempt, { policy }: SiteContext) =>
+  request.kind !== 'update' || policy.omittedFields !== undefined
+    ? problems
+    : problems.map((problem) => explainMissed(problem, request.fields, accepted?.fields ?? {}));
 
 /** The words say nothing about the job, or look like a fault of the set-up. */
 const mayBeOfAll = ({ problems, perhapsDone, setUp }: Extract<Outcome, { kind: 'rejected' }>): boolean =>

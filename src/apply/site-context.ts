@@ -40,8 +40,8 @@ export interface SitePolicy {
   readonly referenceField: string | undefined;
   /** How the site writes where a job is. */
   readonly places: PlaceRules;
-  /** What the site does to fields that an update omits. */
-  readonly omittedFields: OmittedFields;
+  /** What the site does to fields that an update omits; `undefined`: nobody has said, and it seems to keep them. */
+  readonly omittedFields: OmittedFields | undefined;
   /** Whether the site has a list action to resolve doubts with. */
   readonly canList: boolean;
   /** Whether the site has a page that proves the token. */

@@ -1,6 +1,7 @@
 // Finds out how a site shows jobs: whether it keeps the reference that creates send, and whether it shows jobs right
 // after it has created them.
 import { setTimeout as wait } from 'node:timers/promises';
+import { omittedFields, shownOf } from '../plan/compare-shown.ts';
 import { type Message, messageOf, tell } from '../plan/message.ts';
 import { compareReferences, fieldOf } from '../plan/same-meaning.ts';
 import type { FeedName } from '../posting/identifiers.ts';
@@ -8,6 +9,7 @@ import type { Fields } from '../posting/posting.ts';
 import { type Exchange, type Outcome, type SiteJob, withRevealedFields } from '../site/exchange.ts';
 import { countOutcomes } from '../store/backlog/open-counts.ts';
 import type { Attempt } from '../store/change/attempt.ts';
+import { markCleared } from '../store/change/mark-drifted.ts';
 import { searchUnprovenAgain } from '../store/change/site-search.ts';
 import { pullToWatch } from '../store/feed/feed-state.ts';
 import {
@@ -289,6 +291,50 @@ async function noteTrouble(siteContext: SiteContext, message: Message): Promise<
 async function noteSetUp(siteContext: SiteContext, looksLike: Message, message: Message): Promise<void> {
   if ((await noteTrouble(siteContext, message)) < MISCONFIGURED_LIMIT) return;
   await pause(siteContext, looksLike, undefined);
+}
+
+/** Sites that were seen to keep what an update did not send. */
+const keepsOmitted = new WeakSet<SiteContext>();
+
+/** One field alone a person may have emptied. */
+const CLEARED_AT_LEAST = 2;
+
+/**
+ * Pauses a site that has cleared the fields which an update did not send: each further update would, too. The answer makes it suspicious
+ * if it shows none of them; what proves it is that the job itself shows none either, while another one does.
+ */
+export async function watchOmitted(
+  { feed, key, request, before, forms, createOnly }: Attempt,
+  answered: SiteJob | undefined,
+  siteContext: SiteContext,
+  signal: AbortSignal,
+): Promise<void> {
+  const { db, site, policy, log } = siteContext;
+  if (request.kind !== 'update' || answered === undefined || policy.omittedFields !== undefined) return;
+  if (keepsOmitted.has(siteContext)) return;
+  const omitted = omittedFields({ sent: request.fields, before, forms, createOnly });
+  if (omitted.length < CLEARED_AT_LEAST) return;
+  const isShown = (siteJob: SiteJob) => shownOf(omitted, withRevealedFields(siteJob)).length > 0;
+  try {
+    const { siteJobId: id } = request;
+    const own = isShown(answered) ? answered : await showJob(siteContext, id, signal);
+    if (own === undefined) return;
+    if (isShown(own)) return void keepsOmitted.add(siteContext);
+    for (const other of new Set([...(await recentlyAccepted(db, site, id)), ...(await sampleOfAges(db, site, id))])) {
+      const shown = await showJob(siteContext, other, signal);
+      if (shown === undefined || shownOf(omitted, withRevealedFields(shown)).length < CLEARED_AT_LEAST) continue;
+      await markCleared(db, { feed, key, siteJobId: id }, omitted);
+      const text = `the update of job ${id} has cleared ${omitted.join(', ')}, which it did not send: the site seems to clear what an update omits`;
+      const words =
+        'Set `omitted_fields: clear` of the site, or `keep` if something else has emptied them; the first pull after it is resumed sets again what was cleared';
+      return await pause(siteContext, messageOf(text, [{ words }]), undefined);
+    }
+  } catch (err) {
+    log.warn(
+      { err, site, siteJobId: request.siteJobId },
+      'whether the site keeps what an update omits could not be told',
+    );
+  }
 }
 
 /** Pauses only this token: processes with another token continue, and none of them ends this pause. */

@@ -110,7 +110,8 @@ export interface SiteConfig {
   /** What to do when the site reports that a job to update does not exist. */
   readonly onMissing: 'create' | 'leave';
   /** What the site does to fields that an update omits. */
-  readonly omittedFields: 'keep' | 'clear';
+  /** `undefined`: nobody has said; it is taken to keep them until it is seen not to. */
+  readonly omittedFields: 'keep' | 'clear' | undefined;
 }
 
 /** What a scheduled run of verify does about a difference: leaves it to a person, or has the next pull set it again. */

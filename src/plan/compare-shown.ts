@@ -276,3 +276,47 @@ function entriesOf(forms: Buffer, name: string): Buffer[] {
   }
   return found;
 }
+
+// Tells from what a site shows or says after an update whether it clears the fields that the update did not send.
+
+/** What was sent of a job, and what it had before. */
+export interface PartialUpdate {
+  readonly sent: Fields;
+  readonly before: Fields | undefined;
+  readonly forms: ShownForms;
+  readonly createOnly: ReadonlySet<string> | undefined;
+}
+
+/** The fields with a value that the job showed before the update, which did not send them. */
+export function omittedFields({ sent, before = {}, forms, createOnly }: PartialUpdate): readonly string[] {
+  const formOf = readForms(forms);
+  return Object.keys(before).filter(
+    (name) =>
+      before[name]?.trim() !== '' &&
+      !Object.hasOwn(sent, name) &&
+      createOnly?.has(name) !== true &&
+      ['as_sent', 'rewritten'].includes(formOf(name).kind),
+  );
+}
+
+/** Those of these fields that a job shows with a value. */
+export const shownOf = (names: readonly string[], { fields }: Pick<JobNow, 'fields'>): readonly string[] =>
+  names.filter((name) => (fieldOf(fields, name)?.trim() ?? '') !== '');
+
+const MISSED = /\b(?:blank|empty|missing|required|present|null)\b/i;
+
+/** Adds to a problem that the site misses a value which the posting has, and which the update did not send: the site may have cleared it. */
+export function explainMissed<Problem extends { readonly field?: string; readonly message: string }>(
+  problem: Problem,
+  sent: Fields,
+  accepted: Fields,
+): Problem {
+  const { field, message } = problem;
+  const isMissed = field !== undefined && !Object.hasOwn(sent, field) && (accepted[field] ?? '') !== '';
+  return isMissed && MISSED.test(message)
+    ? {
+        ...problem,
+        message: `${message}; the update did not send it, as only what has changed is sent: if the site clears what an update omits, set \`omitted_fields: clear\` of the site, and send it again`,
+      }
+    : problem;
+}

@@ -164,6 +164,36 @@ it('updates send all fields to a site that clears the others, also without such 
   expect((await run('verify', 'acme', '--json')).json()).toMatchObject([{ same: 1 }]);
 });
 
+it('a site that clears omitted fields although it is said to keep them is paused, and its refusals are explained', async () => {
+  mirror = await openMirror({ sandbox: { omittedFields: 'clear' } });
+  const list = [titled('p1', 'Nurse', 'First'), titled('p2', 'Nurse', 'First'), titled('p3', 'Nurse', 'First')];
+  expect(await mirror.syncOf(list)).toMatchObject({ created: 3 });
+  // The site refuses a job without a state, which has not changed.
+  const [p1 = titled('p1', '', ''), p2 = p1, p3 = p1] = list;
+  expect(await mirror.syncOf([{ ...p1, title: 'Cook' }, p2, p3])).toMatchObject({ updated: 0, rejected: 1 });
+  expect((await run('review', 'list', '--json')).out).toMatch(
+    /blank; the update did not send it.*omitted_fields: clear/,
+  );
+  await mirror.syncOf([p1, { ...p2, title: 'Cook', state: 'TX' }, p3]);
+  expect((await jobs()).p2 ?? (await jobs())['']).not.toMatchObject({ description: 'First' });
+  const moved = [p1, { ...p2, title: 'Cook', state: 'TX' }, { ...p3, title: 'Cook', state: 'TX' }];
+  expect(await mirror.syncOf(moved)).toMatchObject({ updated: 0, pending: 2 });
+  expect((await run('status')).out).toMatch(/PAUSED .*has cleared .*description.*omitted_fields: clear/);
+  // Once told, it gets back what was cleared.
+  await mirror.stopEngine();
+  await mirror.configure(/(\n +)base_url:/, '$1omitted_fields: clear$1base_url:');
+  expect((await run('resume', 'board')).status).toBe(0);
+  await mirror.sync();
+  await mirror.sync();
+  expect(await jobs()).toMatchObject({ p2: { description: 'First' }, p3: { title: 'Cook', description: 'First' } });
+  await mirror.close();
+  // It may be somebody else who empties fields.
+  mirror = await openMirror({ site: { omitted_fields: 'keep' }, sandbox: { omittedFields: 'clear' } });
+  await mirror.syncOf(list);
+  await mirror.syncOf(moved);
+  expect(await rows('select paused_since from site_state')).toEqual([{ paused_since: null }]);
+});
+
 it('a create is sent with the latest value, also after it was rejected; a wrong one does not stop updates', async () => {
   mirror = await openMirror({ feed: LEFT, site: { max_lengths: '{ description: 20 }' } });
   const long = 'x'.repeat(21);

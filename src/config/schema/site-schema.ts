@@ -175,9 +175,9 @@ export const siteSchema = z
     canary: canarySchema.prefault({}).describe('When a pull stops because the site refuses too much.'),
     omitted_fields: z
       .enum(['keep', 'clear'])
-      .default('keep')
+      .optional()
       .describe(
-        'What the site does to fields that an update omits. `keep`: updates send only the fields that changed. `clear`: they send all of them, and the present values of `create_only_fields`, for which each update of such a feed reads its job first.',
+        'What the site does to fields that an update omits. `keep`: updates send only the fields that changed. `clear`: they send all of them, and the present values of `create_only_fields`, for which each update of such a feed reads its job first. By default as with `keep`, until an update clears fields that it omits: then the site is paused.',
       ),
     on_missing: z
       .enum(['create', 'leave'])

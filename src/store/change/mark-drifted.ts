@@ -3,7 +3,7 @@ import { type FeedName, type PostingKey, postingKey, type SiteJobId } from '../.
 import { auditActions } from '../access/audit.ts';
 import { lockOutcomesShared } from '../locks/advisory-locks.ts';
 import { toJsonb } from '../postgres/copy-rows.ts';
-import { columnsOf, type Queryable, type Session, transactionOn } from '../postgres/database.ts';
+import { columnsOf, type Database, type Queryable, type Session, transactionOn } from '../postgres/database.ts';
 import { unreadHashSql } from '../pull/record-hashes.ts';
 
 /** A job that was found gone or changed, with what was known of it when it was asked for. */
@@ -59,6 +59,20 @@ export async function markDrifted(
       })),
     );
     return [...unmarked].map(([key, message]) => ({ key, message }));
+  });
+}
+
+/** Marks fields that an accepted update of this posting has cleared, unless the job has become another's. */
+export async function markCleared(
+  db: Database,
+  { feed, key, siteJobId }: Pick<DriftedJob, 'feed' | 'key' | 'siteJobId'>,
+  names: readonly string[],
+): Promise<void> {
+  await db.transaction(async (tx) => {
+    await lockOutcomesShared(tx, [feed]);
+    await tx.query('select from change where feed = $1 and key = $2 for update', [feed, key]);
+    const own = 'select from mapping where feed = $1 and key = $2 and site_job_id = $3 for update';
+    if ((await tx.query(own, [feed, key, siteJobId])).length > 0) await writeMarks(tx, feed, [{ key, names }]);
   });
 }
 
