@@ -293,8 +293,8 @@ async function noteSetUp(siteContext: SiteContext, looksLike: Message, message: 
   await pause(siteContext, looksLike, undefined);
 }
 
-/** Sites that were seen to keep what an update did not send. */
-const keepsOmitted = new WeakSet<SiteContext>();
+/** Sites that were seen to keep what an update did not send, or that do not show enough of their jobs to tell. */
+const judgedOmitted = new WeakSet<SiteContext>();
 
 /** One field alone a person may have emptied. */
 const CLEARED_AT_LEAST = 2;
@@ -311,16 +311,18 @@ export async function watchOmitted(
 ): Promise<void> {
   const { db, site, policy, log } = siteContext;
   if (request.kind !== 'update' || answered === undefined || policy.omittedFields !== undefined) return;
-  if (keepsOmitted.has(siteContext)) return;
+  if (judgedOmitted.has(siteContext)) return;
   const omitted = omittedFields({ sent: request.fields, before, forms, createOnly });
   if (omitted.length < CLEARED_AT_LEAST) return;
   const isShown = (siteJob: SiteJob) => shownOf(omitted, withRevealedFields(siteJob)).length > 0;
   try {
     const { siteJobId: id } = request;
     const own = isShown(answered) ? answered : await showJob(siteContext, id, signal);
-    if (own === undefined) return;
-    if (isShown(own)) return void keepsOmitted.add(siteContext);
-    for (const other of new Set([...(await recentlyAccepted(db, site, id)), ...(await sampleOfAges(db, site, id))])) {
+    const isSuspicious = own !== undefined && !isShown(own);
+    const others = isSuspicious
+      ? [...(await recentlyAccepted(db, site, id)), ...(await sampleOfAges(db, site, id))]
+      : [];
+    for (const other of new Set(others)) {
       const shown = await showJob(siteContext, other, signal);
       if (shown === undefined || shownOf(omitted, withRevealedFields(shown)).length < CLEARED_AT_LEAST) continue;
       await markCleared(db, { feed, key, siteJobId: id }, omitted);
@@ -329,6 +331,7 @@ export async function watchOmitted(
         'Set `omitted_fields: clear` of the site, or `keep` if something else has emptied them; the first pull after it is resumed sets again what was cleared';
       return await pause(siteContext, messageOf(text, [{ words }]), undefined);
     }
+    judgedOmitted.add(siteContext);
   } catch (err) {
     log.warn(
       { err, site, siteJobId: request.siteJobId },

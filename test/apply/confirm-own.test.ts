@@ -2,6 +2,7 @@
 import { describe, expect, it, vi } from 'vitest';
 import { confirmOwn } from '../../src/apply/confirm-own.ts';
 import type { SiteContext } from '../../src/apply/site-context.ts';
+import { watchOmitted } from '../../src/apply/site-health.ts';
 import { formsAfter } from '../../src/plan/compare-shown.ts';
 import { siteJobId } from '../../src/posting/identifiers.ts';
 import type { Fields } from '../../src/posting/posting.ts';
@@ -70,4 +71,14 @@ it('logs of a job that the site does not show why, and a stack only of faults of
     expect(await confirmOwn(attempt, siteContext, new AbortController().signal)).toBeUndefined();
     expect(warn.mock.calls).toEqual([[{ ...logged, site: 'board', siteJobId: '7' }, expect.any(String)]]);
   }
+});
+
+it('asks only once what becomes of fields that updates omit, if neither the job nor another one shows them', async () => {
+  const shown = { siteJobId: siteJobId('7'), url: undefined, fields: { title: 'Nurse' } };
+  const show = vi.fn(async () => shown);
+  const siteContext = siteContextWith({ client: { show } as unknown as SiteContext['client'] }, () => []);
+  const before = { title: 'Cook', description: 'Care', city: 'Boston' };
+  const attempt = { ...attemptOf('update'), before, forms: Buffer.alloc(0) };
+  for (const _ of [1, 2]) await watchOmitted(attempt, shown, siteContext, new AbortController().signal);
+  expect(show).toHaveBeenCalledTimes(1);
 });
