@@ -182,6 +182,7 @@ const PIPED =
   'the program before the pipe closes it in the same way if it fails; a job is deleted only once its posting is missing from two pulls with an ' +
   'hour between them; to delete at once, save the feed in a file first, and pull only if that succeeded';
 
+const READ_GROUP = 'get a document with all pages of the lists in it';
 const READ_ALL = 'set pages, so that the whole list is read';
 const OR_TOTAL = ', or total, if the document states how many postings the whole list has';
 const TOTAL_MET = '; the total that is met may be that of the page, or the most that the source lists';
@@ -216,6 +217,9 @@ class DocumentEnds {
     readonly following: readonly FollowingPage[];
     readonly requested: readonly [string, string];
     readonly pageNumber: PageNumber | undefined;
+    /** The comparable addresses of the page and of its list, as there may be a thousand sources. */
+    readonly page: string;
+    readonly list: string;
   }[] = [];
   /** Which pages of which lists the documents say they are. */
   readonly #numbered = new Set<string>();
@@ -252,17 +256,16 @@ class DocumentEnds {
     for (const address of requested) this.#read.add(comparableAddress(address));
     const { following = [], pageNumber } = end;
     if (pageNumber !== undefined) this.#numbered.add(numberedPage(pageNumber, requested[0]));
-    if (following.length > 0) this.#following.push({ document, following, requested, pageNumber });
-    else this.#endList(requested[0]);
+    const [page, ofList] = [comparableAddress(requested[0]), comparableAddress(requested[0], 'list')];
+    if (following.length > 0) this.#following.push({ document, following, requested, pageNumber, page, list: ofList });
+    else this.#endList(page, ofList);
   }
 
   /** A page that states no next page is the last of its list: earlier pages need not say which page follows them. */
-  #endList(last: string): void {
+  #endList(lastPage: string, ofList: string): void {
     this.#following = this.#following.filter(
-      ({ following, requested: [address] }) =>
-        following.some((each) => each.address !== undefined) ||
-        comparableAddress(address) === comparableAddress(last) ||
-        comparableAddress(address, 'list') !== comparableAddress(last, 'list'),
+      ({ following, page, list }) =>
+        following.some((each) => each.address !== undefined) || page === lastPage || list !== ofList,
     );
   }
 
@@ -271,16 +274,19 @@ class DocumentEnds {
       if (pageNumber !== undefined && this.#isNumberRead(requested[0], pageNumber)) continue;
       const own = requested.map((address) => comparableAddress(address));
       const others = following
-        .map(({ said, address }) => ({
+        .map(({ said, address, isInGroup }) => ({
           said,
+          isInGroup,
           at: address === undefined ? undefined : comparableAddress(address, 'page', requested[0]),
         }))
         .filter(({ at }) => at === undefined || !own.includes(at));
       const [first] = others;
       if (first === undefined || others.some(({ at }) => at !== undefined && this.#read.has(at))) continue;
       const isMet = this.#declaredTotal === this.#records;
-      const total = this.#declaredTotal === undefined ? OR_TOTAL : isMet ? TOTAL_MET : '';
-      this.#note({ document, reason: `${first.said}, which is not read; ${READ_ALL}${total}` });
+      const orTotal = this.#documents === 1 ? OR_TOTAL : '';
+      const advice = READ_ALL + (this.#declaredTotal === undefined ? orTotal : isMet ? TOTAL_MET : '');
+      const reason = `${first.said}, which is not read; ${first.isInGroup ? READ_GROUP : advice}`;
+      this.#note({ document, reason });
     }
   }
 

@@ -120,6 +120,18 @@ describe('several sources', () => {
     ],
     ['that lead to another', { '/list?page=1': '<next>?page=2</next>', '/list?page=2': '<next>?page=3</next>' }, 1],
     ['before a flag', { '/list?page=2': '', '/list?page=1': '<more>true</more>' }, 1],
+    [
+      'of a list whose path has a number elsewhere',
+      { '/v1/j': '<page>1</page><pages>2</pages>', '/v/j?page=2': '<page>2</page><pages>2</pages>' },
+      1,
+    ],
+    ...['paged', 'pg', '$skip', 'from', 'start_row', 'job_offset', 'firstResult', 'page[number]'].map(
+      (name): [string, Record<string, string>, number] => [
+        `by ${name}`,
+        { [`/j?${name}=0`]: '<more>true</more>', [`/j?${name}=9`]: '<more>false</more>' },
+        0,
+      ],
+    ),
     ['of other lists', { '/list?dept=1': '<more>true</more>', '/list?dept=2': '', '/other?dept=1': '' }, 1],
   ])('are pages %s', async (_, answers, missing) => {
     pages = answers;

@@ -125,6 +125,8 @@ export interface FollowingPage {
   readonly said: string;
   /** Its address, if that is said, relative to the document's. */
   readonly address?: string;
+  /** Whether it follows one of the lists in the document. */
+  readonly isInGroup?: boolean;
 }
 
 /** Which of how many pages a document says it is. */

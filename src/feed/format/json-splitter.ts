@@ -546,7 +546,6 @@ class JsonOutline {
       return maySayNextIn(names) || (first === '{' && maySayErrorIn(names)) ? 'stated' : 'skipped';
     if (this.#open.length >= MAX_OPEN)
       this.refuse(`lists and objects are nested deeper than ${MAX_OPEN} outside the records`);
-    if (outer?.isObject === false) this.#pages.beginGroup();
     this.#open.push({ isObject: first === '{', isNumbered: false, level, path, names: [], found: false });
     return 'entered';
   }
@@ -574,6 +573,7 @@ class JsonOutline {
   /** Leaves the innermost container. */
   end(): void {
     const ended = this.#open.pop();
+    if (this.#open.at(-1)?.isObject === false) this.#pages.leave(ended?.path ? ended.path.split('/') : []);
     if (ended === undefined || !ended.isObject || ended.found || ended.level < 0) return;
     const name = this.#recordPath[ended.level];
     const where = ended.path === '' ? 'the document' : `"${ended.path}"`;
@@ -593,8 +593,7 @@ class JsonOutline {
     return {
       shortfalls: [...this.#shortfalls],
       declaredTotal,
-      following: this.#pages.found,
-      pageNumber: this.#pages.pageNumber,
+      ...this.#pages.end(),
     };
   }
 
@@ -617,7 +616,8 @@ class JsonOutline {
     else if (level >= 0) this.note(`"${path}", where the records are expected, is not a list`);
     if (this.#totalPaths.includes(path)) return 'total';
     const names = path.split('/');
-    const isTold = (this.#open.at(-1)?.level ?? -1) >= 0 && maySayError(names.at(-1) ?? '');
+    const mayTell = (this.#open.at(-1)?.level ?? -1) >= 0 || maySayErrorIn(names.slice(0, -1));
+    const isTold = mayTell && maySayError(names.at(-1) ?? '');
     return isTold || names.some(isErrorName) || maySayNext(names) ? 'stated' : 'skipped';
   }
 

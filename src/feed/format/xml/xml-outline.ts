@@ -155,8 +155,7 @@ export class XmlOutline {
     return {
       shortfalls: [...this.#shortfalls],
       declaredTotal: declaredTotals.find((total) => total !== undefined),
-      following: this.#pages.found,
-      pageNumber: this.#pages.pageNumber,
+      ...this.#pages.end(),
       ...(advice === undefined ? {} : { advice }),
     };
   }
@@ -226,6 +225,7 @@ export class XmlOutline {
 
   #pop(): void {
     this.#takeStated();
+    this.#pages.leave(this.#openLocal.slice(1));
     this.#open.pop();
     this.#openLocal.pop();
     this.#resolve();
@@ -253,9 +253,13 @@ export class XmlOutline {
     }
   }
 
-  /** `<link rel="next" href="…"/>`, RFC 5005. */
+  /** `<link rel="next" href="…"/>`, RFC 5005, or an attribute such as `page`. */
   #findNext(attributes: string): void {
-    if (this.#openLocal.at(-1) !== 'link') return;
+    if (this.#openLocal.at(-1) !== 'link') {
+      for (const [, name = '', double, single] of attributes.matchAll(ATTRIBUTE))
+        this.#pages.take([...this.#openLocal.slice(1), localName(name)], double ?? single ?? '');
+      return;
+    }
     const href = readAttribute(attributes, 'href', MAX_STATED_BYTES);
     this.#pages.takeLink(this.#openLocal.slice(1), readAttribute(attributes, 'rel'), href);
   }

@@ -131,7 +131,7 @@ function matching(value: unknown, [name, text]: readonly [string, string]): unkn
 
 /** In the address of a page of a list. */
 const PAGE_PARAMETER =
-  /^(?:p|(?:current[-_]?)?page|page[-_]?(?:number|num|no|index)|offset|skip|start|start[-_]?index)$/i;
+  /^(?:p|pg|pr|paged|(?:current[-_]?)?page|page[-_]?(?:number|num|no|index)|page\[(?:number|offset)\]|(?:job[-_]?)?offset|\$?skip|from|start|start[-_]?(?:index|row)|first[-_]?result)$/i;
 
 /**
  * An address, for comparisons: a server behind a proxy may write http for https. @param what `list`: without the
@@ -144,6 +144,6 @@ export function comparableAddress(written: string, what: 'page' | 'list' | numbe
   const all = [...searchParams];
   const kept = all.filter(([name, value]) => what === 'page' || !PAGE_PARAMETER.test(name) || !/^\d{1,6}$/.test(value));
   const isInPath = typeof what === 'number' && kept.length === all.length;
-  const path = isInPath ? pathname.replace(new RegExp(`(?<!\\d)0*${what}(?=\\D*$)`), '') : pathname;
+  const path = isInPath ? pathname.replace(new RegExp(`(?<!\\d)0*${what}(?=[^\\d/]*/?$)`), '') : pathname;
   return JSON.stringify([host, path, kept.toSorted().join('&')]);
 }
