@@ -141,19 +141,26 @@ export interface HeldByGuard {
 /**
  * Why deletes that the guard has held before are still held: by what the feed has now. That they are within the limit by now releases none, as a person
  * may have been told of them.
- * @param load that of the pull, whose `recent` counts these deletes
+ * @param load that of the pull, whose `added` counts these deletes
  */
 export function stillHeldReason(
   guard: DeleteGuard,
   load: DeleteLoad,
-  { held, expired }: HeldByGuard,
+  held: number,
   ...others: Parameters<typeof holdReason> extends [unknown, ...infer Others] ? Others : never
 ): Reason | undefined {
-  const verdict = judgeDeletes(guard, { ...load, added: held, recent: load.recent - held, expired });
+  const verdict = judgeDeletes(guard, load);
   const [them, base] = [held === 1 ? 'it' : 'them', load.live + load.done];
   const reason = `${held} of ${base} live jobs would be deleted, which is within the limit by now, but an earlier pull has held ${them}`;
   return holdReason(verdict.kind === 'hold' ? verdict : { kind: 'hold', reason }, ...others);
 }
+
+/** The same for two reasons of the guard that differ only in the jobs that are live, or were deleted before: both change with time. */
+export const lastingReason = ({ message }: Pick<Reason, 'message'>): string =>
+  message.replace(
+    /^(\d+) of \d+ live jobs would be deleted(?: \((\d+) now, [^)]*\))?(?:: [\d.]+ %)?/,
+    (_, total: string, added = total) => added,
+  );
 
 /** The reason that is stored with held deletes. */
 export function heldBecause(kind: HoldKind, message: Message): Reason {

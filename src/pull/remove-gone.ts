@@ -145,12 +145,21 @@ export async function removeGone(
   const added = due + maybeMade.due;
   const byGuard = await countHeldByGuard(pullTx);
   if (added + byGuard.held > 0) {
-    const load = { ...(await deleteLoad(pullTx)), added, expired, ...emptinessOf(ledger) };
+    // The reason is about all that the guard holds, so that the next pull of the same feed says the same.
+    const { recent, ...jobs } = await deleteLoad(pullTx);
+    const load = {
+      ...jobs,
+      ...emptinessOf(ledger),
+      added: added + byGuard.held,
+      recent: recent - byGuard.held,
+      expired: expired + byGuard.expired,
+    };
     reason = added === 0 ? undefined : holdReason(judgeDeletes(setup.guard, load), unreadable, rekey);
     if (due > 0) await markAbsent(pullTx, before, reason);
     if (added > 0) await mergeChanges(pullTx);
     if (maybeMade.due > 0) await withdrawMaybeMade(pullTx, before, reason);
-    const still = reason?.kind === 'guard' ? reason : stillHeldReason(setup.guard, load, byGuard, unreadable, rekey);
+    const still =
+      reason?.kind === 'guard' ? reason : stillHeldReason(setup.guard, load, byGuard.held, unreadable, rekey);
     if (byGuard.held > 0 && still !== undefined) await rewordHolds(pullTx, still);
   }
   if (maybeMade.inGrace > 0) await extendMaybeMadeGrace(pullTx, before, counts);

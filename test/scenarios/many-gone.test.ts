@@ -60,6 +60,10 @@ it('held deletes have the reason of the last complete pull', async () => {
   await mirror.syncOf(postings(20));
   const reasons = async (left: number) => {
     await mirror.syncOf(postings(left));
+    const versions = () => mirror.query('select key, xmin::text, reason from change order by key');
+    const before = await versions();
+    await mirror.sync();
+    expect(await versions()).toEqual(before);
     const rows = await mirror.query<{ reason: string }>(
       `select distinct reason->>'message' as reason from change where state = 'held'`,
     );
@@ -67,9 +71,14 @@ it('held deletes have the reason of the last complete pull', async () => {
   };
   expect(await reasons(0)).toEqual(['the feed is empty: all 20 of its live jobs would be deleted']);
   expect(await reasons(12)).toEqual(['8 of 20 live jobs would be deleted: 40.0 %, above the limit of 5 and 20 %']);
-  expect(await reasons(10)).toEqual([
-    '10 of 20 live jobs would be deleted (2 now, 8 in the last 24 hours or pending): 50.0 %, above the limit of 5 and 20 %',
-  ]);
+  expect(await reasons(10)).toEqual(['10 of 20 live jobs would be deleted: 50.0 %, above the limit of 5 and 20 %']);
+  expect(await reasons(0)).toEqual(['the feed is empty: all 20 of its live jobs would be deleted']);
+  // A deleted job counts for a day.
+  const fewer = '8 of 20 live jobs would be deleted: 40.0 %, above the limit of 5 and 20 %';
+  expect(await reasons(12)).toEqual([fewer]);
+  await mirror.query(`insert into deletion (feed, key) values ('acme', 'x')`);
+  expect(await reasons(12)).toEqual([fewer]);
+  await mirror.query('delete from deletion');
   expect(await reasons(18)).toEqual([
     '2 of 20 live jobs would be deleted, which is within the limit by now, but an earlier pull has held them',
   ]);

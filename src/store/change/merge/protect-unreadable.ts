@@ -1,6 +1,6 @@
 // Protects the jobs of postings whose records are unreadable: these postings are still in the feed.
 import pg from 'pg';
-import type { HeldByGuard, HoldKind } from '../../../plan/delete-guard.ts';
+import { type HeldByGuard, type HoldKind, lastingReason } from '../../../plan/delete-guard.ts';
 import type { Reason } from '../../../plan/desired-change.ts';
 import { deletesMissing } from '../../../plan/policy.ts';
 import { toJsonb } from '../../postgres/copy-rows.ts';
@@ -165,6 +165,10 @@ export async function countHeldByGuard({ session, subject: { feed } }: PullTrans
 
 /** Gives these deletes the present reason: that of the pull which has held them may be about another state of the feed. */
 export async function rewordHolds({ session, subject: { feed } }: PullTransaction, reason: Reason): Promise<void> {
+  const stored = await session.query<{ reason: Reason }>(`select distinct c.reason from change c where ${OF_GUARD}`, [
+    feed,
+  ]);
+  if (stored.length === 1 && stored.every((row) => lastingReason(row.reason) === lastingReason(reason))) return;
   await session.query(`update change c set reason = $2 where ${OF_GUARD} and c.reason is distinct from $2::jsonb`, [
     feed,
     toJsonb(reason),
