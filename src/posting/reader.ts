@@ -154,7 +154,7 @@ function rememberLast<Made>(make: (record: RecordTree) => Made): (record: Record
 
 function compileOrder(unordered: readonly string[] = []): (record: RecordTree) => RecordTree {
   const paths = unordered.map(parseValuePath);
-  return paths.length === 0 ? (record) => record : rememberLast((record) => paths.reduce(withSorted, record));
+  return paths.length === 0 ? (record) => record : rememberLast((record) => withSorted(record, paths));
 }
 
 const prepareAll =

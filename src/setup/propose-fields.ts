@@ -158,6 +158,7 @@ export function proposeMapping(trees: readonly RecordTree[], { isState, placeOf,
   const isOfPosting = (facts: PathFacts) => !OF_KIND.test(facts.name);
   const key =
     best('key', (facts) => isSure(facts) && isOfPosting(facts) && !countsRows(facts)) ??
+    best('key', (facts) => isSure(facts) && !countsRows(facts)) ??
     best('key', (facts) => isSure(facts) && isOfPosting(facts)) ??
     best('key', isSure) ??
     best('key', (facts) => isOwnKey(facts) && isOfPosting(facts)) ??

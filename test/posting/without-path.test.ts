@@ -24,7 +24,7 @@ it.each<[string, RecordTree, RecordTree]>([
 
 it.each<[string, RecordTree, RecordTree]>([
   ['a', { a: ['2', '1'], b: ['2', '1'] }, { a: ['1', '2'], b: ['2', '1'] }],
-  ['a/b', { a: [{ b: ['3', '2'] }, { b: '1' }] }, { a: [{ b: '1' }, { b: ['2', '3'] }] }],
+  ['a/b', { a: [{ b: ['3', '2'] }, { b: '1' }] }, { a: [{ b: ['2', '3'] }, { b: '1' }] }],
   [
     'a',
     {
@@ -41,6 +41,7 @@ it.each<[string, RecordTree, RecordTree]>([
     },
   ],
   ['a/b', { a: 'text' }, { a: 'text' }],
+  ['a,a/b', { a: [{ b: ['3', '2'] }, { b: ['2', '9'] }] }, { a: [{ b: ['2', '3'] }, { b: ['2', '9'] }] }],
 ])('%s, sorted', (path, record, expected) => {
-  expect(withSorted(record, parseValuePath(path))).toEqual(expected);
+  expect(withSorted(record, path.split(',').map(parseValuePath))).toEqual(expected);
 });

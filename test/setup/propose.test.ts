@@ -162,6 +162,11 @@ describe('fields by the similarity of names', () => {
       { No: '?', 'Ext Job Ref': 'R-1?', Title: 'Nurse' },
       { key: 'Ext Job Ref', title: 'Title' },
     ],
+    [
+      'row numbers beside a position',
+      { id: '?', PositionID: 'DE-?7-X', PositionTitle: 'Nurse' },
+      { key: 'PositionID', title: 'PositionTitle' },
+    ],
     ['names of rows beside a key', { '@id': 'Table?', JobID: '7?', Title: 'Nurse' }, { key: 'JobID', title: 'Title' }],
     [
       'a code of the kind of job beside the requisition',

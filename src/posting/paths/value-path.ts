@@ -206,12 +206,16 @@ export function withoutPath(tree: RecordTree, path: ValuePath): RecordTree {
   return Object.fromEntries(parts);
 }
 
-/** The record with the lists at a path, and on the way to it, in an order that depends only on what is in them. */
-export function withSorted(tree: RecordTree, path: ValuePath): RecordTree {
+/** The record with the lists at these paths in an order that depends only on what is in them: inner lists are sorted first. */
+export const withSorted = (tree: RecordTree, paths: readonly ValuePath[]): RecordTree =>
+  paths.toSorted((a, b) => b.length - a.length).reduce(sortedAt, tree);
+
+function sortedAt(tree: RecordTree, path: ValuePath): RecordTree {
   if (typeof tree === 'string') return tree;
   if (isTreeList(tree)) {
     // A list within a list may be an id and a name.
-    const parts = tree.map((each) => (isTreeList(each) ? each : withSorted(each, path)));
+    const parts = tree.map((each) => (isTreeList(each) ? each : sortedAt(each, path)));
+    if (path.length > 0) return parts;
     const named = parts.map((part) => ({ part, text: JSON.stringify(part) }));
     return named.sort((a, b) => (a.text < b.text ? -1 : 1)).map(({ part }) => part);
   }
@@ -219,6 +223,6 @@ export function withSorted(tree: RecordTree, path: ValuePath): RecordTree {
   if (step === undefined) return tree;
   const names = new Set(namesAt(tree, step.name));
   return Object.fromEntries(
-    Object.entries(tree).map(([name, child]) => [name, names.has(name) ? withSorted(child, rest) : child]),
+    Object.entries(tree).map(([name, child]) => [name, names.has(name) ? sortedAt(child, rest) : child]),
   );
 }

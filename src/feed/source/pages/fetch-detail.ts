@@ -71,7 +71,7 @@ export function detailFetcher(http: HttpConfig, config: DetailsConfig, context: 
   const ignored = config.ignore.map(parseValuePath);
   const unordered = (config.unordered ?? []).map(parseValuePath);
   const countingHash = (key: PostingKey, record: RecordTree): Buffer => {
-    const counts = unordered.reduce(withSorted, ignored.reduce(withoutPath, record));
+    const counts = withSorted(ignored.reduce(withoutPath, record), unordered);
     const { url, body } = makeRequest(record);
     return recordHash(Buffer.from(JSON.stringify([counts, key, url.href, body ?? null])));
   };
