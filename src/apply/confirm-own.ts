@@ -10,7 +10,7 @@ import { type Exchange, NotShownError, type Outcome, type SiteJob, withRevealedF
 import { formOfRefusal, type SetUpFault } from '../site/set-up-fault.ts';
 import { readSetUpSuspects } from '../store/backlog/set-up-suspects.ts';
 import type { Attempt } from '../store/change/attempt.ts';
-import { isOverwritten, provenByValues } from '../store/change/candidate-owners.ts';
+import { provenByValues } from '../store/change/candidate-owners.ts';
 import { learntRewrites, referenceState } from '../store/site/kept-values.ts';
 import { wasRefusedAlone } from '../store/site/recent-requests.ts';
 import { checkOtherJobs, showsJobs } from './prove-token.ts';
@@ -130,20 +130,8 @@ export async function explainForeignReference(
   if (isOwnForm && (await tellOtherTitle(shown, attempt, siteContext)) === undefined) return undefined;
   const learnt = await learntRewrites(siteContext.db, siteContext.site);
   if (tellOtherReference(compared, { ...expected, learnt }) === undefined) return undefined;
-  if (attempt.isRepair && (await isMergedInto(compared, attempt, siteContext))) return undefined;
   return tellOtherReference(shown, expected) ?? "the job does not show the posting's reference";
 }
-
-const isMergedInto = (
-  shown: SiteJob,
-  { request }: Attempt,
-  { db, site, policy }: SiteContext,
-): Promise<boolean> | false =>
-  request.kind === 'update' &&
-  isOverwritten(db, site, request.siteJobId, (fields) => {
-    const { referenceField } = policy;
-    return tellOtherReference(shown, { fields, referenceField }) === undefined;
-  });
 
 /**
  * Whether another reference is enough to end a posting's claim to the job. Not for a delete, after which nobody would look for the job,

@@ -52,8 +52,6 @@ async function openReusing(ends: Ends, idOf: (number: string) => string, bodies:
     const job = jobs.get(id);
     if (job === undefined) return [404, {}, ''];
     if (got.method === 'DELETE') jobs.delete(id);
-    for (const [field, name] of fieldsOf(got.body).matchAll(/<([\w-]+)>[^<]*<\/\1>/g))
-      jobs.set(id, (jobs.get(id) ?? '').replace(new RegExp(`<${name}>[^<]*</${name}>`), field));
     return [200, {}, got.method === 'GET' ? jobXml(id, job) : ''];
   };
   const opened = await openAt(ends, answer, { site: { canary: '{ requests: 0 }' }, feed: GUARD });
@@ -252,7 +250,7 @@ describe('the site gives a create the ID of an expired job, and a request for th
 });
 
 it.concurrent('a job that a site uses for two postings does not alternate between them', async ({ ends }) => {
-  const { jobs, mirror, site: merging } = await openReusing(ends, () => 'id-one', true);
+  const { mirror, site: merging } = await openReusing(ends, () => 'id-one', true);
   await mirror.syncOf([posting('a')]);
   await mirror.syncOf([posting('a'), posting('b')]);
   expect(await mapped(mirror)).toEqual([{ key: 'b', id: 'id-one' }]);
@@ -261,17 +259,9 @@ it.concurrent('a job that a site uses for two postings does not alternate betwee
   expect(said?.message).toMatch(
     /both postings as one job, which has the content of posting a now: leave one of them out/,
   );
-  expect(await mirror.sync()).toMatchObject({ status: 'review', failed: 1, updated: 1 });
-  expect(jobs.get('id-one')).toContain('<number>b</number>');
   const sent = merging.got.length;
   expect(await mirror.sync()).toMatchObject({ status: 'review', failed: 1, unchanged: 1, requests: 0 });
   expect(merging.got.length).toBe(sent);
-  // However long ago the site has merged them.
-  await mirror.query(`update ended_claim set ended_at = now() - interval '30 days'`);
-  expect(await mirror.syncOf([posting('a')])).toMatchObject({ deleted: 1 });
-  expect(await mirror.sync()).toMatchObject({ status: 'mirrored', unchanged: 1 });
-  expect(jobs.get('id-one')).toContain('<number>a</number>');
-  expect(await mapped(mirror)).toEqual([{ key: 'a', id: 'id-one' }]);
 });
 
 it.concurrent('a posting whose ID two expired jobs have had is not created again when the older one leaves its job alone', async ({

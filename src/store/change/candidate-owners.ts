@@ -363,24 +363,6 @@ export async function lockOwner(
     : { site: row.site, siteJobId: siteJobId(row.id), feed: row.feed, key: row.key, fields: row.fields ?? undefined };
 }
 
-/** SQL: whether the create of the change `c` waits for a person because the site takes its posting and another one for one. */
-export const WAS_MERGED = `(c.state = 'failed' and c.desired = 'present' and c.reason->>'kind' = 'owned_elsewhere')`;
-
-/** Whether the site has put another posting's content on this job: that posting's create waits, and the job stays with its owner. */
-export async function isOverwritten(
-  db: Queryable,
-  site: SiteName,
-  id: SiteJobId,
-  isOf: (fields: Fields) => boolean,
-): Promise<boolean> {
-  const rows = await db.query<{ fields: Fields }>(
-    `select c.fields from ended_claim e join change c on c.feed = e.feed and c.key = e.key and ${WAS_MERGED}
-     where e.site = $1 and ${areOfOneJob('e.site_job_id', '$2::text')}`,
-    [site, id],
-  );
-  return rows.some(({ fields }) => isOf(fields));
-}
-
 /** Whether the posting recently lost the job of this ID: then the site passes one job between two postings. */
 export async function hasLostOwnership(tx: Queryable, posting: PostingRef, site: SiteName, id: SiteJobId) {
   const rows = await tx.query(
@@ -419,11 +401,9 @@ export async function endOwnership(tx: Queryable, older: JobOwner, taker: Postin
     feed,
     key,
   ]);
-  await tx.query(
-    `delete from ended_claim e where ended_at < now() - make_interval(hours => $1)
-       and not exists (select from change c where c.feed = e.feed and c.key = e.key and ${WAS_MERGED})`,
-    [SHARED_JOB_WINDOW_HOURS],
-  );
+  await tx.query('delete from ended_claim where ended_at < now() - make_interval(hours => $1)', [
+    SHARED_JOB_WINDOW_HOURS,
+  ]);
   await tx.query(
     `insert into ended_claim (site, site_job_id, feed, key) values ($1, $2, $3, $4)
      on conflict (site, site_job_id, feed, key) do update set ended_at = now()`,

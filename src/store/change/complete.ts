@@ -5,13 +5,11 @@ import type { ShownForms } from '../../plan/compare-shown.ts';
 import { whoseJob } from '../../plan/match/whose-job.ts';
 import type { PostingRef } from '../../posting/identifiers.ts';
 import type { Fields } from '../../posting/posting.ts';
-import { lockOutcomesShared } from '../locks/advisory-locks.ts';
 import { toJsonb } from '../postgres/copy-rows.ts';
-import { columnsOf, type Queryable } from '../postgres/database.ts';
+import type { Queryable } from '../postgres/database.ts';
 import type { OutcomeToCount } from '../pull/pull-history.ts';
 import { unreadHashSql } from '../pull/record-hashes.ts';
 import { noteSign } from '../site/ahead-signs.ts';
-import { areOfOneJob } from '../site/kept-values.ts';
 import {
   type AdoptedContent,
   type Attempt,
@@ -24,9 +22,8 @@ import {
   type Recorded,
   type Result,
 } from './attempt.ts';
-import { endOwnership, hasLostOwnership, lockOwner, WAS_MERGED } from './candidate-owners.ts';
+import { endOwnership, hasLostOwnership, lockOwner } from './candidate-owners.ts';
 import { changeReason, doubtReason, targetReason, targetState } from './life-cycle.ts';
-import { writeMarks } from './mark-drifted.ts';
 
 /** Why a create was not recorded as the owner of its job. */
 type Refusal = Exclude<Recorded, 'recorded' | 'superseded'>;
@@ -80,7 +77,6 @@ export async function completeAccepted(
     closeChanges(tx, done, open, new Set(uncertain.map(({ attempt }) => attempt.token))),
   ]);
   for (const { attempt, result } of uncertain) await keepUncertain(tx, attempt, result);
-  await createMerged(tx, done);
   const counts = done.flatMap(({ attempt, result }): OutcomeToCount[] => {
     // A change that was replaced during the attempt counts once, when its newer version completes.
     const ended = closed.has(idOf(attempt));
@@ -291,34 +287,6 @@ async function removeMappings(tx: Queryable, outcomes: readonly AttemptOutcome[]
   await Promise.all([forgetUncertainWrites(tx, removed), removal()]);
 }
 
-/**
- * The site took these postings and the deleted one for one: now one of them can have the job. Not if the job was left alone, because it
- * shows another posting: it may be the job of one of these.
- */
-async function createMerged(tx: Queryable, outcomes: readonly AttemptOutcome[]): Promise<void> {
-  const deleted = outcomes.filter(({ result }) => result.kind === 'deleted' && !isOthers(result));
-  if (deleted.length === 0) return;
-  const merged = await tx.query<PostingRef>(
-    `select distinct e.feed, e.key from unnest($1::text[], $2::text[]) d(site, id)
-     join ended_claim e on e.site = d.site and ${areOfOneJob('e.site_job_id', 'd.id')}
-     join change c on c.feed = e.feed and c.key = e.key and ${WAS_MERGED}`,
-    [
-      ...attemptColumns(deleted, 'site'),
-      deleted.map(({ attempt: { request } }) => ('siteJobId' in request ? request.siteJobId : null)),
-    ],
-  );
-  if (merged.length === 0) return;
-  await lockOutcomesShared(
-    tx,
-    merged.map(({ feed }) => feed),
-  );
-  await tx.query(
-    `update change c set state = 'ready', since = now(), attempts = 0, not_before = '-infinity', reason = null
-     from unnest($1::text[], $2::text[]) p(feed, key) where c.feed = p.feed and c.key = p.key and ${WAS_MERGED}`,
-    columnsOf(merged, 'feed', 'key'),
-  );
-}
-
 const CLOSES: ReadonlySet<Result['kind']> = new Set(['created', 'updated', 'deleted']);
 
 /**
@@ -420,7 +388,7 @@ type Resolution =
  * | the older posting's content                | in doubt            | keeps the job             |
  * | neither, before the job was requested      | disputed            | keeps the job for now     |
  * | neither                                    | in doubt            | loses the job             |
- * | anything, and the job changed hands before | failed              | keeps the job, and sets it again |
+ * | anything, and the job changed hands before | failed              | keeps the job             |
  */
 async function resolveConflict(tx: Queryable, { attempt, result, sent }: Created): Promise<Resolution> {
   const { site } = attempt;
@@ -434,8 +402,6 @@ async function resolveConflict(tx: Queryable, { attempt, result, sent }: Created
   if (owner === undefined && evidence?.asked !== true) return { kind: 'refused', as: 'disputed' };
   const conflict = `the site answered the create with job ${result.siteJobId}, which belongs to posting ${older.key} of feed ${older.feed}`;
   if (await hasLostOwnership(tx, attempt, site, result.siteJobId)) {
-    // The create has overwritten the job, which stays the older posting's.
-    if (owner === 'new') await writeMarks(tx, older.feed, [{ key: older.key, names: Object.keys(older.fields ?? {}) }]);
     const now =
       owner === 'new' ? `, which has the content of posting ${attempt.key} now: leave one of them out of its feed` : '';
     await refuse(

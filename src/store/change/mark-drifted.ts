@@ -104,7 +104,7 @@ async function whyUnmarked(
  * Neither hash of the mapping matches what the feed has, so that the next pull compares the posting anew. A worker that has already read the mapping holds the old
  * revision of the change, so it can't send an update without the fields.
  */
-export async function writeMarks(
+async function writeMarks(
   tx: Queryable,
   feed: FeedName,
   marked: readonly Pick<DriftedJob, 'key' | 'names'>[],
