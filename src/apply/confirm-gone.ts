@@ -1,13 +1,14 @@
 // Double-checks a site that says "no such job": at a wrong address it would say so of every job. Reads the job of a write that was
 // answered with a redirect.
 import { compareShown, readForms, showsOwnForm } from '../plan/compare-shown.ts';
-import { type Message, messageOf, plural, textOf } from '../plan/message.ts';
+import { type Message, messageOf, plural, reword, textOf } from '../plan/message.ts';
 import { compareValues, fieldOf, meansTheSame, referenceForm, typeOf } from '../plan/same-meaning.ts';
 import type { SiteJobId } from '../posting/identifiers.ts';
 import { isReworded } from '../site/contradiction.ts';
 import { type Exchange, type Outcome, type SiteJob, statesDeletion, withRevealedFields } from '../site/exchange.ts';
 import { wordsOfAnswer } from '../site/http/job-address.ts';
 import type { Attempt } from '../store/change/attempt.ts';
+import { renewAttempt } from '../store/change/claim.ts';
 import { endDenied, takeDenied } from '../store/change/site-search.ts';
 import {
   type AddressProof,
@@ -16,7 +17,7 @@ import {
   recentlyAccepted,
   sampleOfAges,
 } from '../store/mapping/visible-jobs.ts';
-import { learntRewrites, titledNumber } from '../store/site/kept-values.ts';
+import { learntRewrites, numberIn } from '../store/site/kept-values.ts';
 import { isSiteElsewhere } from '../store/site/known-address.ts';
 import { explainForeignReference, isCertainlyForeign } from './confirm-own.ts';
 import { checkOtherJobs, isProven, noteProven } from './prove-token.ts';
@@ -186,8 +187,9 @@ function describeUnproven(
 const SAYS_NOTHING: ReadonlySet<number> = new Set([401, 403, 408, 425, 429, 502, 503, 504]);
 /** Beyond its attempts, a change is sent so often again to find out. */
 const MORE_ATTEMPTS = 3;
-/** Less than `sync` waits for a change; begins anew with each page. */
+/** Less than `sync` waits for a change; begins anew while the list is read. */
 const WHILE_LISTED_SECONDS = 25;
+const RENEW_AFTER_MS = 8_000;
 
 /**
  * Returns the outcome of an update or delete unchanged; or, if it would end in review, and the site answers as it does about jobs that do
@@ -195,22 +197,27 @@ const WHILE_LISTED_SECONDS = 25;
  */
 async function readDenied(
   { outcome, response }: Pick<Exchange, 'outcome' | 'response'>,
-  { request, denied, number }: Attempt,
+  attempt: Attempt,
   siteContext: SiteContext,
   signal: AbortSignal,
 ): Promise<Outcome> {
+  const { request, denied, number } = attempt;
   const { canList, retry } = siteContext.policy;
   const isRefused = outcome.kind === 'rejected' || outcome.kind === 'unknown';
   if (!isRefused || request.kind === 'create' || response === undefined || !canList) return outcome;
   const endsHere = outcome.kind === 'rejected' || number >= retry.attempts || denied !== undefined;
   if (!endsHere || number > retry.attempts + MORE_ATTEMPTS) return outcome;
-  if (!(await isDenied(siteContext, request.siteJobId, response, signal).catch(() => false))) return outcome;
+  const { db } = siteContext;
+  // What follows may take longer than an attempt may.
+  const isAsked = await renewAttempt(db, attempt).catch(() => false);
+  if (!isAsked || !(await isDenied(siteContext, request.siteJobId, response, signal).catch(() => false)))
+    return outcome;
   if (denied === 'unlisted') return { kind: 'gone' };
   if (denied === undefined || denied === 'open') return { ...outcome, isDenied: true };
   const note = `the site answers so about jobs that it does not have, but ${denied}`;
   return outcome.kind === 'rejected'
     ? { ...outcome, problems: [...outcome.problems, { message: note }] }
-    : { ...outcome, message: `${outcome.message}; ${note}` };
+    : { ...outcome, message: reword(outcome.message, (text) => `${text}; ${note}`) };
 }
 
 /** Whether the site answers to the write, and to a GET of the job, as it does about a job that never existed, while it shows others. */
@@ -230,11 +237,9 @@ async function isDenied(
   const words = wordsOfAnswer(body, id);
   const saysTheSame = words === denial.words && (words !== '' || status === denial.status);
   if (status < 500 && (!saysTheSame || (status >= 300 && status < 400))) return false;
-  const others = new Set([...(await recentlyAccepted(db, site, id)), ...(await sampleOfAges(db, site, id))]);
-  for (const other of others) {
-    const shown = await showJob(siteContext, other, signal).catch(() => undefined);
-    if (shown !== undefined) return true;
-  }
+  for (const pick of [recentlyAccepted, sampleOfAges])
+    for (const other of await pick(db, site, id))
+      if ((await showJob(siteContext, other, signal).catch(() => undefined)) !== undefined) return true;
   return false;
 }
 
@@ -246,21 +251,27 @@ export async function lookForDenied(siteContext: SiteContext, signal: AbortSigna
   const expected = await expectedJobs(rateLimitedJobAsker(siteContext));
   // A create in place of a job that is gone is compared with them before it is sent.
   const found = await foundJobs(siteContext, { isSearch: false });
-  const names = new Set(denied.flatMap(({ siteJobId }) => [siteJobId, titledNumber(siteJobId) ?? siteJobId]));
+  // A form of an ID that is not recognised must not prove that the job is not listed.
+  const nameOf = (id: SiteJobId): SiteJobId => numberIn(id) ?? id;
+  const names = new Set(denied.map(({ siteJobId }) => nameOf(siteJobId)));
   const listed = new Set<SiteJobId>();
   const take = (siteJob: SiteJob): void => {
     expected.take(siteJob);
     found.take(siteJob);
-    for (const id of [siteJob.siteJobId, titledNumber(siteJob.siteJobId)])
-      if (id !== undefined && names.has(id)) listed.add(id);
+    const name = nameOf(siteJob.siteJobId);
+    if (names.has(name)) listed.add(name);
   };
   const keep = async (): Promise<void> => {
     await found.keep();
     await expected.keep();
   };
+  let takenAt = performance.now();
   const listing = await client.list(take, signal, async (stop) => {
     await keep();
-    await takeDenied(db, site, WHILE_LISTED_SECONDS);
+    if (performance.now() - takenAt > RENEW_AFTER_MS) {
+      takenAt = performance.now();
+      await takeDenied(db, site, WHILE_LISTED_SECONDS);
+    }
     await rateLimiter.take(stop);
   });
   if (listing.kind === 'listed') await keep();
@@ -273,8 +284,7 @@ export async function lookForDenied(siteContext: SiteContext, signal: AbortSigna
         : ((await expected.tellLeftOut(signal)) ?? (await listing.whyUnproven?.())?.message);
   log.info({ site, denied: denied.length, listed: listed.size, unproven }, 'list read for jobs that the site denies');
   await endDenied(db, denied, ({ siteJobId }) => {
-    if ([siteJobId, titledNumber(siteJobId)].some((id) => id !== undefined && listed.has(id)))
-      return 'its list shows this one';
+    if (listed.has(nameOf(siteJobId))) return 'its list shows this one';
     return unproven === undefined ? 'unlisted' : `its list does not prove that this is one: ${unproven}`;
   });
   return denied.length;

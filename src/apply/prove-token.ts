@@ -1,11 +1,11 @@
 // Tells whether what is read with a token proves that a job does not exist: only while the site accepts the token. A reader whose token
 // is refused may see the jobs that everybody sees, and takes the others for gone (law 1). Names listed jobs as mappings name them.
 import type { RateLimiter } from '../flow/rate-limiter.ts';
-import { type SiteJobId, type SiteName, siteJobId } from '../posting/identifiers.ts';
+import type { SiteJobId, SiteName } from '../posting/identifiers.ts';
 import { NotShownError, type Readable, type SiteClient, type SiteJob, type Unproven } from '../site/exchange.ts';
 import { type AddressProof, checkFailed, checkOthers, type JobAsker } from '../store/mapping/visible-jobs.ts';
 import type { Queryable } from '../store/postgres/database.ts';
-import { newestJobId, titledNumber } from '../store/site/kept-values.ts';
+import { idsInOtherForms, newestJobId, numberIn, titledNumber } from '../store/site/kept-values.ts';
 import { noteAcceptedToken, type TokenHistory, tokenHistory } from '../store/site/refused-token.ts';
 import { showJob } from './show-job.ts';
 import type { SiteContext } from './site-context.ts';
@@ -254,7 +254,6 @@ const askerOf = (siteContext: SiteContext): JobAsker => ({
 
 // Names the jobs of a list as mappings name them: sites list job 12 as `12-nurse` or `0012`, too.
 
-const NUMBERED = /^0*([1-9]\d*)(-[a-z].*)?$/i;
 /** So many listed IDs are compared; each takes about a hundred bytes. */
 const MOST_NUMBERED = 500_000;
 
@@ -266,25 +265,51 @@ interface ListedJobs {
 }
 
 function listedJobs(reader: TokenReader, signal: AbortSignal | undefined): ListedJobs {
-  let asking: Promise<boolean> | undefined;
+  let asking: Promise<readonly [ReadonlySet<string>, boolean]> | undefined;
+  let withoutZeros: Promise<boolean> | undefined;
   let ambiguous: string | undefined;
   const numbered = new Map<string, SiteJobId>();
+
+  /** A mapping may have the ID as it is listed; and sites that fill up their numbers may know no other form. */
+  async function isNamedBy(number: SiteJobId, siteJob: SiteJob): Promise<boolean> {
+    asking ??= Promise.all([idsInOtherForms(reader.db, reader.site), areNumbersEnough(reader, signal)]);
+    const [mapped, areEnough] = await asking;
+    if (mapped.has(siteJob.siteJobId)) return false;
+    if (!siteJob.siteJobId.startsWith('0')) return areEnough;
+    withoutZeros ??= isShownAs(number, siteJob, reader, signal);
+    return areEnough && (await withoutZeros);
+  }
+
   return {
     name(siteJob, take) {
       const { siteJobId: id } = siteJob;
-      const number = NUMBERED.exec(id)?.[1];
+      const number = numberIn(id);
       if (number === undefined || number === id) return take(siteJob);
-      asking ??= areNumbersEnough(reader, signal);
-      return asking.then((areEnough) => {
-        if (!areEnough) return take(siteJob);
+      return isNamedBy(number, siteJob).then((isNamed) => {
+        if (!isNamed) return take(siteJob);
         const other = numbered.get(number);
         if (other !== undefined) ambiguous ??= `The list has two jobs with the number ${number}: ${other} and ${id}`;
         else if (numbered.size < MOST_NUMBERED) numbered.set(number, id);
-        return take({ ...siteJob, siteJobId: siteJobId(number) });
+        return take({ ...siteJob, siteJobId: number });
       });
     },
     whyAmbiguous: () => ambiguous,
   };
+}
+
+/** Whether the site shows this listed job under this ID. */
+async function isShownAs(
+  id: SiteJobId,
+  listed: SiteJob,
+  { client }: TokenReader,
+  signal: AbortSignal | undefined,
+): Promise<boolean> {
+  const shown = await client.show(id, signal).catch(() => undefined);
+  return (
+    shown !== undefined &&
+    shown.fields.title === listed.fields.title &&
+    shown.createdAt?.getTime() === listed.createdAt?.getTime()
+  );
 }
 
 /** Whether the number alone names a job of the site: it has named one so itself, or shows one by its number. */

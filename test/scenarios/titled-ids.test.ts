@@ -18,25 +18,30 @@ const xmlOf = (jobs: Jobs, id: string): string => `<job><id>${id}</id>${jobs.get
 
 type NameListed = (id: string) => string;
 
+interface Names {
+  readonly nameListed?: NameListed;
+  readonly nameMade?: NameListed;
+  /** How the site is to be asked for a job; by default by its number. */
+  readonly knows?: NameListed;
+}
+
 /** Answers all but creates, by the number that the address begins with. */
-function answerAbout(jobs: Jobs, got: Got, nameListed: NameListed = (id) => id): Reply {
+function answerAbout(jobs: Jobs, got: Got, nameListed: NameListed = (id) => id, knows: NameListed = (id) => id): Reply {
   if (got.url.startsWith('/jobs.xml')) {
     const all = [...jobs.keys()].map((id) => xmlOf(jobs, id).replace(`<id>${id}<`, `<id>${nameListed(id)}<`)).join('');
     return [200, { 'content-type': 'application/xml' }, `<jobs>${all}</jobs>`];
   }
-  const [, id = ''] = /\/jobs\/(\d+)/.exec(got.url) ?? [];
-  if (!jobs.has(id)) return [404];
+  const [, asked = ''] = /\/jobs\/(\d+)/.exec(got.url) ?? [];
+  const id = [...jobs.keys()].find((one) => knows(one) === asked);
+  if (id === undefined) return [404];
   if (got.method === 'GET') return [200, {}, xmlOf(jobs, id)];
   if (got.method === 'DELETE') jobs.delete(id);
   return [200];
 }
 
 /** @param answer what becomes of a create: it is not answered, or was not even done; absent: it is answered. */
-async function openTitled(
-  answer: (nth: number) => 'lost' | 'failed' | undefined,
-  options: MirrorOptions & { readonly nameListed?: NameListed; readonly nameMade?: NameListed } = {},
-) {
-  const { nameListed, nameMade = (id) => `${id}-nurse` } = options;
+async function openTitled(answer: (nth: number) => 'lost' | 'failed' | undefined, options: MirrorOptions & Names = {}) {
+  const { nameListed, nameMade = (id) => `${id}-nurse`, knows } = options;
   const jobs = new Map<string, string>();
   let posts = 0;
   let lastId = 0;
@@ -49,7 +54,7 @@ async function openTitled(
       jobs.set(id, `${fields}<created_at>${new Date().toISOString()}</created_at>`);
       return end === 'lost' ? [500] : [201, { location: `/jobs/${nameMade(id)}` }, xmlOf(jobs, id)];
     }
-    return got.headers.authorization === own ? answerAbout(jobs, got, nameListed) : [401, {}, ''];
+    return got.headers.authorization === own ? answerAbout(jobs, got, nameListed, knows) : [401, {}, ''];
   });
   mirror = await openMirror({
     ...options,
@@ -74,7 +79,11 @@ it('a create without an answer is found in the list, and the jobs of other posti
   expect(await mirror.sync()).toMatchObject({ status: 'mirrored', created: 1, in_doubt: 0 });
 });
 
-const LISTED: Record<string, { readonly nameListed: NameListed; readonly nameMade?: NameListed }> = {
+const filled: NameListed = (id) => id.padStart(4, '0');
+
+const fourDigits: NameListed = (id) => (id === '1' ? '1001' : filled(id));
+
+const LISTED: Record<string, Names> = {
   'ID-TITLE': { nameListed: (id) => `${id}-nurse`, nameMade: (id) => id },
   'ID-NEW-TITLE, and its address has the former one': { nameListed: (id) => `${id}-senior-nurse` },
   '/jobs/ID': { nameListed: (id) => `/jobs/${id}`, nameMade: (id) => id },
@@ -82,7 +91,9 @@ const LISTED: Record<string, { readonly nameListed: NameListed; readonly nameMad
     nameListed: (id) => `https://www.example.com/jobs/${id}-nurse.html`,
     nameMade: (id) => id,
   },
-  '000ID': { nameListed: (id) => id.padStart(4, '0'), nameMade: (id) => id },
+  '000ID': { nameListed: filled, nameMade: (id) => id },
+  '000ID, and knows no other form': { nameListed: filled, nameMade: filled, knows: filled },
+  'four digits, some of which are zeros': { nameListed: fourDigits, nameMade: fourDigits, knows: fourDigits },
 };
 it.each(Object.entries(LISTED))(
   'a list that names job ID as %s tells whether a create was done',

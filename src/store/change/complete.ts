@@ -321,7 +321,7 @@ async function releaseNewerVersions(
   const operationOf = ({ attempt, result }: AttemptOutcome) =>
     nextOperation(desiredBy(attempt, open), attempt.request.kind, result.kind === 'vanished');
   await tx.query(
-    `update change c set state = ${targetState('c')}, since = now(), reason = ${targetReason('c')}, attempts = 0, not_before = '-infinity',
+    `update change c set state = ${targetState('c')}, since = now(), reason = (${targetReason('c')}) - 'denied', attempts = 0, not_before = '-infinity',
        operation = a.operation, attempt_token = null, attempt_operation = null, attempt_started = null
      from unnest($1::text[], $2::text[], $3::uuid[], $4::text[]) a(feed, key, token, operation)
      where c.feed = a.feed and c.key = a.key and c.attempt_token = a.token`,

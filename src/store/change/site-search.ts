@@ -285,7 +285,9 @@ export async function takeDenied(db: Queryable, site: SiteName, forSeconds: numb
 export const endDenied = (db: Queryable, denied: readonly DeniedJob[], verdictOf: (job: DeniedJob) => string) =>
   db.query(
     `update change c set not_before = '-infinity', reason = c.reason || jsonb_build_object('denied', d.verdict)
-     from unnest($1::text[], $2::text[], $3::bigint[], $4::text[]) d(feed, key, revision, verdict)
-     where c.feed = d.feed and c.key = d.key and c.revision = d.revision and ${IS_OPEN}`,
+     from (select c.feed, c.key, v.verdict from unnest($1::text[], $2::text[], $3::bigint[], $4::text[]) v(feed, key, revision, verdict)
+       join change c on c.feed = v.feed and c.key = v.key and c.revision = v.revision
+       where ${IS_OPEN} order by c.feed, c.key for update of c) d
+     where c.feed = d.feed and c.key = d.key`,
     [...columnsOf(denied, 'feed', 'key', 'revision'), denied.map(verdictOf)],
   );

@@ -206,6 +206,21 @@ export async function newestJobId(db: Queryable, site: SiteName): Promise<SiteJo
   return row && siteJobId(row.id);
 }
 
+/** IDs of mappings that a list may name otherwise, and that {@link numberOfTitled} does not read: with zeros in front, or a capital. */
+export async function idsInOtherForms(db: Queryable, site: SiteName): Promise<ReadonlySet<string>> {
+  const rows = await db.query<{ id: string }>(
+    `select site_job_id as id from mapping where site = $1 and site_job_id ~ '^(0|[0-9]+-[A-Z])' limit 500000`,
+    [site],
+  );
+  return new Set(rows.map(({ id }) => id));
+}
+
+/** The number of an ID, however it is written; `undefined`: it is none. */
+export const numberIn = (id: SiteJobId): SiteJobId | undefined => {
+  const number = /^0*([1-9]\d*)(-[a-z].*)?$/i.exec(id)?.[1];
+  return number === undefined ? undefined : siteJobId(number);
+};
+
 /** The number in an ID with a title; `undefined`: it is no such ID. */
 export const titledNumber = (id: SiteJobId): SiteJobId | undefined => {
   const number = /^([0-9]+)-[a-z]/.exec(id)?.[1];
