@@ -15,8 +15,7 @@ async function configure(installation: Installation, name: string, lines: readon
   const path = join(installation.folder, `${name}.yaml`);
   const own = text.replace(/^ {2}acme:$/m, `  ${name}:`).replace('feed.xml', `${name}.xml`);
   await writeFile(path, `${own}${lines.map((line) => `    ${line}\n`).join('')}listen: { port: 0 }\n`);
-  const list = postings(3).map((one) => ({ ...one, title: `Nurse of ${name}` }));
-  await writeFile(join(installation.folder, `${name}.xml`), feedXml(list));
+  await writeFile(join(installation.folder, `${name}.xml`), feedXml(postings(3)));
   return path;
 }
 

@@ -40,8 +40,8 @@ export interface MovedPostings {
 }
 
 /**
- * Whether creates of the feed would make second jobs: most of those of a feed that has no job yet, or any if the other feed is in no configuration any more.
- * Two feeds may share postings on purpose.
+ * Whether creates of the feed would make second jobs: most of those of a feed that has no job yet, if the other feed has lost the postings, or any if the
+ * other feed is in no configuration any more. Two feeds may share postings on purpose.
  * @param of `left`: only for the second reason. @param configured feeds in the configuration of this process, which may not have stated them yet
  */
 export async function findMovedPostings(
@@ -62,6 +62,8 @@ export async function findMovedPostings(
      select o.feed, count(*) as postings, (select count(*) from compared) as compared, o."isLeft"
      from compared c join others o on o.site = c.site
        join mapping m on m.feed = o.feed and m.key = c.key and m.site = c.site and m.content_hash = c.content_hash
+       left join change b on b.feed = m.feed and b.key = m.key
+     where o."isLeft" or m.missing_pulls > 0 or b.desired = 'absent'
      group by o.feed, o."isLeft" order by postings desc, o.feed`,
     [feed, of === 'any', [...configured]],
   );
