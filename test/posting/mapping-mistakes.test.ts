@@ -101,6 +101,18 @@ describe('says nothing', () => {
   });
 });
 
+it('a misspelt path of a list to sort is named', () => {
+  const spec = { key: { paths: ['@id'] }, fields: {}, unordered: ['place', 'places/names', 'text/more'] };
+  const census = new PathCensus(spec);
+  census.add({ '@id': '1', places: [{ name: 'a' }, { name: 'b' }], empty: [] });
+  expect(mappingMistakes(spec, census, new Set(), 'text')).toEqual([
+    'unordered: "place" is always empty in the only record that was read; did you mean "places"?',
+    'unordered: "places/names" is always empty in the only record that was read; did you mean "places/name"?',
+  ]);
+  census.add({ place: '1', places: { names: ['a'] } });
+  expect(mappingMistakes(spec, census, new Set(), 'text')).toEqual([]);
+});
+
 describe('the path of places', () => {
   const placeMistakes = (path: string): readonly string[] => {
     const spec = { key: { paths: ['@id'] }, fields: {}, places: { path, use: 'first' } as const };

@@ -55,13 +55,21 @@ describe('first', () => {
     const { updated, message } = await sync(record('1', BOSTON, CHICAGO), record('2', DENVER));
     expect([updated, message]).toEqual([
       1,
-      '1 of 1 update set location-city, location-state to what it was at least twice before, such as that of posting 1: the source seems to send a list in changing order; name the path of the list in the setting unordered of the feed',
+      '1 of 1 update set location-city, location-state to what it was at least twice before, such as that of posting 1: the source seems to send a list in changing order; if the field is read from a list, name its path in the setting unordered of the feed',
     ]);
     await mirror.configure('places: {', 'unordered: places\n    places: {');
     for (const places of orders) {
       expect(await sync(record('1', ...places), record('2', DENVER))).toMatchObject({ updated: 0, unchanged: 2 });
     }
     expect(await citiesOnSite()).toEqual(['1 Boston', '2 Denver']);
+  });
+
+  it('says that a key has several records, which no setting sorts', async () => {
+    await open('{ path: places, use: first }');
+    for (const place of [BOSTON, CHICAGO, BOSTON, CHICAGO]) await sync(record('1', place), record('1', DENVER));
+    expect((await sync(record('1', BOSTON), record('1', DENVER))).message).toMatch(
+      /such as that of posting 1: the feed has several different records with its key/,
+    );
   });
 
   it('mirrors the first place that the site accepts, and follows it', async () => {

@@ -37,6 +37,7 @@ export function mappingMistakes(
     ...statedKeyMistake(used, known),
     ...lostMistakes(census),
     ...placeMistakes(spec, census, known, detail),
+    ...listMistakes('unordered', census.unmet(), census, known, detail),
     ...Object.keys(spec.fields).flatMap((field) => mistakesOf(field)),
     ...dateMistakes(census, free, detail),
   ];
@@ -88,13 +89,23 @@ function placeMistakes(
   if (places === undefined || census.placed > 0) return [];
   const paths = [places.path].flat();
   if (detail !== undefined && paths.some((path) => path.split('/')[0] === detail)) return [];
-  // A place may be an element without a text of its own.
+  return listMistakes('places.path', paths.slice(0, 1), census, known, detail);
+}
+
+/** At these paths no record has an element, with or without a text of its own. */
+function listMistakes(
+  setting: string,
+  paths: readonly string[],
+  census: PathCensus,
+  known: readonly string[],
+  detail: string | undefined,
+): readonly string[] {
   const names = [
     ...new Set(known.flatMap((path) => path.split('/').map((_, at, all) => all.slice(0, at + 1).join('/')))),
   ];
   return paths
-    .slice(0, 1)
-    .map((path) => sentence('places.path', { path }, census, guessFor(path, names) ?? { names: known }));
+    .filter((path) => detail === undefined || path.split('/')[0] !== detail)
+    .map((path) => sentence(setting, { path }, census, guessFor(path, names) ?? { names: known }));
 }
 
 /** Several conditions may be on one path. */

@@ -5,7 +5,7 @@ import { TAKES_EVERY_NAME } from '../id-and-name.ts';
 import { compilePlaces, type ReadPlaces } from '../places.ts';
 import type { RecordTree } from '../posting.ts';
 import { type DateCondition, dateConditionsOf, type MappingPath, pathsOf } from './mapping-paths.ts';
-import { isTreeList, parseValuePath, textsAt, type ValuePath } from './value-path.ts';
+import { elementsAt, isTreeList, parseValuePath, textsAt, type ValuePath } from './value-path.ts';
 
 /** More different paths are not counted: a feed could have a name of its own in every record. */
 const MAX_PATHS = 500;
@@ -48,9 +48,12 @@ export class PathCensus {
 
   readonly #placesOf: ReadPlaces | undefined;
 
+  /** The paths of `unordered` at which no record has had anything. */
+  readonly #unmet: Map<string, ValuePath>;
   readonly #dates: readonly { readonly path: ValuePath; readonly read: ReadSpan; readonly counted: CountedDates }[];
 
-  constructor(spec: Pick<FieldMapping, 'key' | 'fields' | 'places' | 'skip'>) {
+  constructor(spec: Pick<FieldMapping, 'key' | 'fields' | 'places' | 'skip' | 'unordered'>) {
+    this.#unmet = new Map(spec.unordered?.map((path) => [path, parseValuePath(path)]));
     this.#dates = dateConditionsOf(spec).map((one) => ({
       path: parseValuePath(one.condition.path),
       read: compileDateReader(one.condition),
@@ -65,6 +68,7 @@ export class PathCensus {
   add(record: RecordTree): void {
     this.records++;
     if (this.#placesOf !== undefined && this.#placesOf(record).length > 0) this.placed++;
+    for (const [path, parsed] of this.#unmet) if (elementsAt(parsed, record).length > 0) this.#unmet.delete(path);
     for (const [index, { parsed }] of this.#paths.entries()) {
       const texts = textsAt(parsed, record);
       for (const text of texts.slice(0, MAX_ELEMENTS)) this.#forms[index]?.add(text);
@@ -88,6 +92,11 @@ export class PathCensus {
       counted.unreadable++;
       counted.example ??= unreadable;
     }
+  }
+
+  /** The paths of lists to sort that no record has. */
+  unmet(): readonly string[] {
+    return [...this.#unmet.keys()];
   }
 
   /** The conditions on dates. */

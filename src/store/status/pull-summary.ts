@@ -74,11 +74,13 @@ export interface PullState {
 export async function summarisePull(db: Database, pull: number): Promise<PullState> {
   return db.transaction(async (tx) => {
     await tx.query('set transaction isolation level repeatable read read only');
-    return summariseWithin(tx, pull);
+    const state = await summariseWithin(tx, pull);
+    const { feed, updated } = state.summary;
+    return updated === 0 ? state : { ...state, repeated: await findRepeated(tx, feed, pull) };
   });
 }
 
-/** The same within a transaction whose statements all see the same state of the database. */
+/** The same within a transaction whose statements all see the same state of the database, without what is repeated. */
 export async function summariseWithin(tx: Queryable, pull: number): Promise<PullState> {
   const row = await findPull(tx, pull);
   if (row === undefined) throw new Error(`there is no pull ${pull}`);
@@ -150,7 +152,7 @@ export async function summariseWithin(tx: Queryable, pull: number): Promise<Pull
     unsent,
     nothingMirrored,
     holdReason,
-    repeated: updated === 0 ? undefined : await findRepeated(tx, row.feed, pull),
+    repeated: undefined,
     rekey: rekey.note,
     rekeyAll: rekey.all,
     takenOverBy: row.takenOver?.by,
@@ -161,6 +163,8 @@ interface RepeatedUpdates {
   readonly postings: number;
   readonly fields: readonly string[];
   readonly example: PostingKey;
+  /** Whether the feed has several records with the key of the example. */
+  readonly isDuplicate: boolean;
 }
 
 /** So many of a pull's updates are looked at, and so many of the pulls before it. */
@@ -183,6 +187,7 @@ async function findRepeated(tx: Queryable, feed: FeedName, pull: number): Promis
            and bool_or(f.fields::jsonb = u.fields::jsonb)) o
        where exists (select from json_each_text(u.fields) e where d.fields->>e.key is distinct from e.value))
      select count(*) as postings, min(key) as example,
+       exists (select from record_problem where feed = $1 and kind = 'duplicate' and key = (select min(key) from repeated)) as "isDuplicate",
        (select array_agg(distinct name) from repeated, json_object_keys(fields) name) as fields from repeated`,
     [feed, pull],
   );
@@ -234,13 +239,17 @@ const rekeyNote = ({ holdReason, rekey }: PullState): Message[] =>
 
 function repeatedNote({ repeated, summary: { updated } }: PullState): string[] {
   if (repeated === undefined) return [];
-  const { postings, fields, example } = repeated;
+  const { postings, fields, example, isDuplicate } = repeated;
   const all = updated > MOST_UPDATES ? `the ${MOST_UPDATES} updates looked at` : `${plural(updated, 'update')}`;
   return [
-    `${postings} of ${all} set ${fields.join(', ')} to what it was at least twice before, such as that of posting ${example}: the source seems to send a list in ` +
-      'changing order; name the path of the list in the setting unordered of the feed',
+    `${postings} of ${all} set ${fields.join(', ')} to what it was at least twice before, such as that of posting ${example}: ${isDuplicate ? TWO_RECORDS : SHUFFLED}`,
   ];
 }
+
+const TWO_RECORDS =
+  'the feed has several different records with its key, in changing order; choose a key that differs between them, or ask for a feed that has each posting once';
+const SHUFFLED =
+  'the source seems to send a list in changing order; if the field is read from a list, name its path in the setting unordered of the feed';
 
 /** "Mirrored" alone would hide what a person has discarded. */
 function discardedNote({ feed, discarded }: PullSummary): Message[] {
