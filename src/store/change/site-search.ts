@@ -53,7 +53,7 @@ export async function findMovedPostings(
   const rows = await db.query<MovedPostings>(
     `with compared as materialized (
        select key, site, content_hash from change
-       where feed = $1 and state = 'ready' and operation = 'create' and desired = 'present' order by id limit ${MOST_COMPARED}),
+       where feed = $1 and state = 'ready' and ${SENDING_RANK} = 1 and desired = 'present' order by id limit ${MOST_COMPARED}),
      others as materialized (
        select * from (
          select f.feed, f.site, f.retired_at is not null or f.feed <> all($3::text[]) and f.feed not in (${SERVED_FEEDS}) as "isLeft"
