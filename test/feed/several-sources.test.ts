@@ -11,7 +11,7 @@ import {
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { readFeed } from '../../src/feed/read-feed.ts';
 import { kindOf, type SingleConfig, type SourceConfig } from '../../src/feed/source/sources.ts';
 import { collect, generousLimits, sourceOf } from './collect.ts';
@@ -107,6 +107,15 @@ describe('several sources', () => {
       0,
     ],
     ['from 0', { '/j?page=0': '<page>0</page><pages>2</pages>', '/j?page=1': '<page>1</page><pages>2</pages>' }, 0],
+    [
+      'of Spring',
+      {
+        '/j?page=0': '<number>0</number><totalPages>2</totalPages><last>false</last>',
+        '/j?page=1': '<number>1</number><totalPages>2</totalPages><last>true</last>',
+      },
+      0,
+    ],
+    ['of a slice', { '/j?page=0': '<last>false</last>', '/j?page=1': '<last>true</last>' }, 0],
     ['without the last one', { '/j/1': '<page>1</page><pages>3</pages>', '/j/2': '<page>2</page><pages>3</pages>' }, 1],
     [
       'of two lists',
@@ -136,7 +145,18 @@ describe('several sources', () => {
   ])('are pages %s', async (_, answers, missing) => {
     pages = answers;
     const { problems } = await readFrom(several(...Object.keys(pages).map((path) => server.origin + path)));
-    expect(problems).toEqual(Array(missing).fill(expect.stringMatching(/another page follows, .* set pages/)));
+    expect(problems).toEqual(
+      Array(missing).fill(expect.stringMatching(/another page follows, .* set pages, so [^,]*$/)),
+    );
+  });
+
+  it('compare each address of a page once', async () => {
+    const paths = Array.from({ length: 40 }, (_, at) => `/list${at}?page=1`);
+    pages = Object.fromEntries(paths.map((path, at) => [path, at < 20 ? '<more>true</more>' : '']));
+    const parse = vi.spyOn(URL, 'canParse');
+    const { problems } = await readFrom(several(...paths.map((path) => server.origin + path)));
+    expect([problems.length, parse.mock.calls.length < 20 * 20]).toEqual([20, true]);
+    parse.mockRestore();
   });
 
   it.each([
