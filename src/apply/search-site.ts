@@ -1,7 +1,7 @@
 // Reads a site's list before the first create of a feed, and whenever the site may know more than the database, so that
 // existing jobs are not created a second time.
 import { featuresOfJob } from '../plan/match/job-features.ts';
-import { type Message, merge, messageOf, plural, tell } from '../plan/message.ts';
+import { merge, messageOf, plural, tell } from '../plan/message.ts';
 import { isRewriting } from '../plan/observe-values.ts';
 import { compareReferences, fieldOf } from '../plan/same-meaning.ts';
 import type { FeedName, SiteJobId } from '../posting/identifiers.ts';
@@ -13,14 +13,11 @@ import {
   endSearch,
   feedsToCheck,
   feedsWaitingLong,
-  findMovedPostings,
-  type MovedPostings,
   noteFailedSearch,
   noteSearch,
   restoredFeeds,
 } from '../store/change/site-search.ts';
 import { expectedJobs } from '../store/mapping/visible-jobs.ts';
-import type { Database } from '../store/postgres/database.ts';
 import { noticeRestore, takeSigns } from '../store/site/ahead-signs.ts';
 import { learntRewrites } from '../store/site/kept-values.ts';
 import { isSiteElsewhere } from '../store/site/known-address.ts';
@@ -72,7 +69,7 @@ export async function checkSite(siteContext: SiteContext, signal: AbortSignal): 
   if (changed !== undefined) log.warn({ site }, `${changed}: searching all sites again`);
   const signs = await takeSigns(db, site, canSearch ? undefined : merge([AHEAD, SITE_WITHOUT_LIST]));
   if (signs.length > 0) log.warn({ site, siteJobIds: signs.slice(0, 20), canSearch }, AHEAD);
-  const feeds = await withoutMoved(db, await feedsToCheck(db, site, RETRY_MS));
+  const feeds = await feedsToCheck(db, site, RETRY_MS);
   if (feeds.length === 0) return signs.length > 0 || released > 0;
   if (!canSearch) return endUnsearched(siteContext, feeds);
   log.info({ site, feeds }, 'searching the site for jobs of these feeds');
@@ -96,31 +93,6 @@ export async function checkSite(siteContext: SiteContext, signal: AbortSignal): 
     crossStep('site-searched');
   }
   return true;
-}
-
-/** Those of the feeds whose creates would make no second jobs for postings of other feeds; the others wait. */
-async function withoutMoved(db: Database, feeds: readonly FeedName[]): Promise<readonly FeedName[]> {
-  const free: FeedName[] = [];
-  for (const feed of feeds) {
-    const moved = await findMovedPostings(db, feed, 'any');
-    if (moved === undefined) free.push(feed);
-    else await noteFailedSearch(db, feed, describeMoved(feed, moved));
-  }
-  return free;
-}
-
-function describeMoved(feed: FeedName, { feed: from, postings, compared, isLeft }: MovedPostings): Message {
-  const are =
-    postings === 1 ? 'is, with the same key and content, a posting' : 'are, with the same key and content, postings';
-  const has = postings === 1 ? 'it has a job' : 'they have jobs';
-  const ends = isLeft ? '' : '. Once these have ended, new ones are created';
-  return messageOf(
-    `no new jobs are created: ${postings} of ${plural(compared, 'new posting')} ${are} of feed ${from}, for which ${has} on the site${ends}`,
-    [
-      { words: 'If they have moved here, keep these jobs', action: { kind: 'move_jobs', feed: from, to: feed } },
-      { words: 'If both feeds should have jobs', action: { kind: 'declare_feed_new', feed } },
-    ],
-  );
 }
 
 /** After a restore, jobmirror has made jobs that its database does not know: then a person decides. Returns as {@link checkSite}. */

@@ -9,13 +9,11 @@ import { addressOf } from '../site/http/job-address.ts';
 import { auditAction, auditActions } from '../store/access/audit.ts';
 import { releaseResembling } from '../store/change/doubt.ts';
 import { renewPostings } from '../store/change/edit.ts';
-import { moveJobs } from '../store/change/move-jobs.ts';
 import { declareSiteChecked } from '../store/change/site-search.ts';
 import { resumeFeed, stoppedFeeds } from '../store/feed/feed-state.ts';
 import { renameFeed, retireFeed } from '../store/feed/rename-feed.ts';
 import { type DoubtfulFeed, doubtfulFeeds } from '../store/feed/unconfigured-feeds.ts';
 import { lockFeed } from '../store/locks/feed-locks.ts';
-import { servedFeeds } from '../store/locks/processes.ts';
 import { namedFeed, type OperationContext, OperationRefused, operation } from './operation.ts';
 import { stillOutput, whatStillStops } from './pauses.ts';
 import { count, feedNameText, idNumber, keyText } from './scalars.ts';
@@ -63,43 +61,6 @@ export const renameFeedTo = operation({
     if (end.kind === 'busy') throw isPulled(end.feed);
     if (end.kind === 'refused') throw refused(`${end.message}. Nothing was changed`);
     return { from, to: to.name, mappings: end.mappings, changes: end.changes };
-  },
-});
-
-export const moveJobsOfFeed = operation({
-  id: 'moveJobs',
-  path: '/feeds/{from}/move',
-  summary: 'After postings have moved from one feed to another of the site: give the second feed their jobs',
-  scope: 'review',
-  input: z.strictObject({
-    from: feedNameText.describe('The feed that had the postings.'),
-    to: feedNameText.describe('The feed that has them now, after its first pull with them.'),
-  }),
-  output: z
-    .strictObject({
-      from: z.string(),
-      to: z.string(),
-      moved: count.describe('Jobs.'),
-      present: count.describe(
-        'Postings that the first feed still had when it was last pulled. Their jobs stay its own.',
-      ),
-      unfinished: count.describe(
-        'Postings with a request whose outcome is not known, or an approved delete. Their jobs stay, too.',
-      ),
-    })
-    .meta({ title: 'MovedJobs' }),
-  async run({ from: old, to: name }, { app, actor }) {
-    const { db, config } = app;
-    const from = await namedFeed(app, old);
-    const to = config.feeds.get(name as FeedName);
-    if (to === undefined) throw notWritten(name, app);
-    if (from === to.name) throw refused('name two feeds');
-    const isLeft = !namedFeeds(config).has(from) && !(await servedFeeds(db)).has(from);
-    const end = await moveJobs(db, { feed: from, isLeft }, { feed: to.name, site: to.siteName }, actor);
-    if (end.kind === 'busy') throw isPulled(end.feed);
-    if (end.kind === 'refused') throw refused(`${end.message}. Nothing was changed`);
-    const { kind: _, ...counts } = end;
-    return { from, to: to.name, ...counts };
   },
 });
 

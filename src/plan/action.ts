@@ -55,8 +55,6 @@ export type OtherAction =
   /** Ends the pause that a person has begun: of a feed, of a site, or with neither of everything. */
   | { readonly kind: 'end_pause'; readonly site: SiteName | undefined; readonly feed: FeedName | undefined }
   | { readonly kind: 'rename_feed'; readonly feed: FeedName; readonly to: FeedName | null }
-  /** Gives the feed `to` the jobs of postings that it has now, and `feed` has no more. */
-  | { readonly kind: 'move_jobs'; readonly feed: FeedName; readonly to: FeedName | null }
   | { readonly kind: 'retire_feed'; readonly feed: FeedName }
   /** Pull a feed again that an undo has stopped. */
   | { readonly kind: 'resume_feed'; readonly feed: FeedName }

@@ -13,7 +13,6 @@ import {
   mergePendingSame,
 } from '../store/change/merge/merge-planned.ts';
 import { doubtCreatesWithJobs } from '../store/change/recognise-jobs.ts';
-import { findMovedPostings, searchFeedAgain } from '../store/change/site-search.ts';
 import { type FeedStateUpdate, readFeedState, readWeakAnswer, refuseOvertaken } from '../store/feed/feed-state.ts';
 import { lockOutcomes } from '../store/locks/advisory-locks.ts';
 import type { Database } from '../store/postgres/database.ts';
@@ -104,9 +103,6 @@ export async function mergeWithoutCommit(
   const stillOpen = ledger.openRecords === 0 ? 0 : await countStillOpen(pullTx, (hash) => ledger.hasSeenChange(hash));
   const { feed, site, referenceField, places } = setup;
   await doubtCreatesWithJobs(pullTx.session, feed, site, { referenceField, ...places }, pullTx.subject.pull);
-  // The jobs of a feed that was removed stay beside those that are made.
-  const isSecond = pullTx.added > 0 && (await findMovedPostings(pullTx.session, feed, 'left', setup.configured));
-  if (isSecond) await searchFeedAgain(pullTx.session, feed);
   const findings: PullFindings = {
     complete,
     shortfalls,

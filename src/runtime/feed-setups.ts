@@ -139,10 +139,6 @@ export function describeLeft({ feed, live, unsent }: Pick<UnconfiguredFeed, 'fee
   const changes = unsent === 0 ? '' : `, and ${plural(unsent, 'change')} ${unsent === 1 ? 'is' : 'are'} not sent`;
   return messageOf(`feed ${feed} is no longer in the configuration: ${jobs}${changes}`, [
     { words: 'If it was renamed', action: { kind: 'rename_feed', feed, to: null } },
-    {
-      words: 'If another feed has its postings now, once that feed was pulled',
-      action: { kind: 'move_jobs', feed, to: null },
-    },
     { words: 'If it was removed on purpose', action: { kind: 'retire_feed', feed } },
   ]);
 }

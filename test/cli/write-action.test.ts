@@ -37,8 +37,6 @@ it.each<[Action, string]>([
   [{ kind: 'resume_site', site, because: 'emptied' }, 'resume board --emptied'],
   [{ kind: 'rename_feed', feed, to: feedName('new') }, 'feeds rename acme new'],
   [{ kind: 'rename_feed', feed, to: null }, 'feeds rename acme NAME'],
-  [{ kind: 'move_jobs', feed, to: feedName('new') }, 'feeds move acme new'],
-  [{ kind: 'move_jobs', feed, to: null }, 'feeds move acme NAME'],
   [{ kind: 'retire_feed', feed }, 'feeds retire acme'],
   [{ kind: 'declare_feed_new', feed }, 'feeds new acme'],
   [{ kind: 'resume_feed', feed }, 'feeds resume acme'],

@@ -81,8 +81,6 @@ function otherWords(action: OtherAction): readonly string[] {
     }
     case 'rename_feed':
       return ['feeds', 'rename', action.feed, action.to ?? 'NAME'];
-    case 'move_jobs':
-      return ['feeds', 'move', action.feed, action.to ?? 'NAME'];
     case 'retire_feed':
       return ['feeds', 'retire', action.feed];
     case 'resume_feed':

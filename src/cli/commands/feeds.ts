@@ -2,14 +2,7 @@
 // resumes one after an undo, or renews postings that expire. The files of feeds are in `feed-files.ts`.
 
 import { Command } from 'commander';
-import {
-  declareFeedNew,
-  moveJobsOfFeed,
-  renameFeedTo,
-  renewFeed,
-  resumeStoppedFeed,
-  retireNamedFeed,
-} from '../../operations/feeds.ts';
+import { declareFeedNew, renameFeedTo, renewFeed, resumeStoppedFeed, retireNamedFeed } from '../../operations/feeds.ts';
 import { decideAboutRekey } from '../../operations/rekey.ts';
 import { plural } from '../../plan/message.ts';
 import { updatesJobs } from '../../plan/policy.ts';
@@ -48,28 +41,6 @@ export function feedsCommand(): Command {
       view({ from, to, mappings, changes }) {
         const open = changes === 0 ? '' : ` and ${plural(changes, 'open change')}`;
         return `Feed ${from} is ${to} now, with ${plural(mappings, 'job')}${open}.`;
-      },
-    }),
-  );
-  feeds.addCommand(
-    singleCommand(moveJobsOfFeed, {
-      name: 'move',
-      arguments: ['from', 'to'],
-      view({ from, to, moved, present, unfinished }, write) {
-        const said = `${plural(moved, 'job')} of feed ${from} ${moved === 1 ? 'belongs' : 'belong'} to feed ${to} now.`;
-        return [
-          said,
-          ...(present === 0
-            ? []
-            : [
-                `${plural(present, 'posting')} ${present === 1 ? 'is' : 'are'} still in feed ${from}, as far as its last pull shows: ${write(['sync', from])}`,
-              ]),
-          ...(unfinished === 0
-            ? []
-            : [
-                `${plural(unfinished, 'posting')} of feed ${from} ${unfinished === 1 ? 'has a request' : 'have requests'} whose outcome is not known, or an approved delete: try again later.`,
-              ]),
-        ];
       },
     }),
   );

@@ -4,7 +4,6 @@ import { type Message, messageOf, plural } from '../../plan/message.ts';
 import type { FeedName, PostingKey, SiteJobId, SiteName } from '../../posting/identifiers.ts';
 import { SENDING_RANK } from '../backlog/backlog.ts';
 import { lockOutcomes } from '../locks/advisory-locks.ts';
-import { SERVED_FEEDS } from '../locks/processes.ts';
 import { toJsonb } from '../postgres/copy-rows.ts';
 import { columnsOf, type Database, type Queryable } from '../postgres/database.ts';
 import { confirmSiteAt } from '../site/known-address.ts';
@@ -24,51 +23,6 @@ export async function feedsToCheck(db: Queryable, site: SiteName, retryMs: numbe
 
 /** For this long after a restore, a feed that begins may have been added between the backup and the restore. */
 const ADDED_WITHIN_DAYS = 30;
-
-/** So many creates of a feed are compared with the jobs of other feeds of its site. */
-const MOST_COMPARED = 200;
-
-/** Postings of a feed that have no job, but are, with the same key and content, postings for which another feed has made jobs. */
-export interface MovedPostings {
-  /** The feed with the most of them. */
-  readonly feed: FeedName;
-  readonly postings: number;
-  /** Of so many that were compared. */
-  readonly compared: number;
-  /** No running configuration has that feed: its jobs stay as they are, beside those that would be made. */
-  readonly isLeft: boolean;
-}
-
-/**
- * Whether creates of the feed would make second jobs: most of those of a feed that has no job yet, if the other feed has lost the postings, or any if the
- * other feed is in no configuration any more. Two feeds may share postings on purpose.
- * @param of `left`: only for the second reason. @param configured feeds in the configuration of this process, which may not have stated them yet
- */
-export async function findMovedPostings(
-  db: Queryable,
-  feed: FeedName,
-  of: 'left' | 'any',
-  configured: Iterable<FeedName> = [],
-): Promise<MovedPostings | undefined> {
-  const rows = await db.query<MovedPostings>(
-    `with compared as materialized (
-       select key, site, content_hash from change
-       where feed = $1 and state = 'ready' and ${SENDING_RANK} = 1 and desired = 'present' order by id limit ${MOST_COMPARED}),
-     others as materialized (
-       select * from (
-         select f.feed, f.site, f.retired_at is not null or f.feed <> all($3::text[]) and f.feed not in (${SERVED_FEEDS}) as "isLeft"
-         from feed_state f where f.feed <> $1 and f.site = (select site from compared limit 1)) f
-       where "isLeft" or $2 and not exists (select from mapping m where m.feed = $1))
-     select o.feed, count(*) as postings, (select count(*) from compared) as compared, o."isLeft"
-     from compared c join others o on o.site = c.site
-       join mapping m on m.feed = o.feed and m.key = c.key and m.site = c.site and m.content_hash = c.content_hash
-       left join change b on b.feed = m.feed and b.key = m.key
-     where o."isLeft" or m.missing_pulls > 0 or b.desired = 'absent'
-     group by o.feed, o."isLeft" order by postings desc, o.feed`,
-    [feed, of === 'any', [...configured]],
-  );
-  return rows.find(({ isLeft, postings, compared }) => isLeft || 2 * postings >= compared);
-}
 
 /** Those of the feeds whose database was restored from a backup, which may not have had the feed. */
 export async function restoredFeeds(db: Queryable, feeds: readonly FeedName[]): Promise<ReadonlySet<FeedName>> {
