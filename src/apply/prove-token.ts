@@ -266,7 +266,7 @@ interface ListedJobs {
 
 function listedJobs(reader: TokenReader, signal: AbortSignal | undefined): ListedJobs {
   let asking: Promise<readonly [ReadonlySet<string>, boolean]> | undefined;
-  let withoutZeros: Promise<boolean> | undefined;
+  let withoutZeros: Promise<boolean | Error> | undefined;
   let ambiguous: string | undefined;
   const numbered = new Map<string, SiteJobId>();
 
@@ -277,7 +277,10 @@ function listedJobs(reader: TokenReader, signal: AbortSignal | undefined): Liste
     if (mapped.has(siteJob.siteJobId)) return false;
     if (!siteJob.siteJobId.startsWith('0')) return areEnough;
     withoutZeros ??= isShownAs(number, siteJob, reader, signal);
-    return areEnough && (await withoutZeros);
+    const isShown = await withoutZeros;
+    if (isShown instanceof Error)
+      ambiguous ??= `Whether job ${siteJob.siteJobId} is job ${number} could not be told: ${isShown.message}`;
+    return areEnough && isShown === true;
   }
 
   return {
@@ -297,19 +300,24 @@ function listedJobs(reader: TokenReader, signal: AbortSignal | undefined): Liste
   };
 }
 
-/** Whether the site shows this listed job under this ID. */
+/** Whether the site shows this listed job under this ID: a list may show less of it. @returns why that could not be told */
 async function isShownAs(
   id: SiteJobId,
   listed: SiteJob,
   { client }: TokenReader,
   signal: AbortSignal | undefined,
-): Promise<boolean> {
-  const shown = await client.show(id, signal).catch(() => undefined);
-  return (
-    shown !== undefined &&
-    shown.fields.title === listed.fields.title &&
-    shown.createdAt?.getTime() === listed.createdAt?.getTime()
-  );
+): Promise<boolean | Error> {
+  try {
+    const shown = await client.show(id, signal);
+    if (shown === undefined) return false;
+    const areSame = [
+      [shown.fields.title, listed.fields.title],
+      [shown.createdAt?.getTime(), listed.createdAt?.getTime()],
+    ];
+    return shown.ownId === listed.siteJobId || areSame.every(([one, other]) => other === undefined || one === other);
+  } catch (error) {
+    return error as Error;
+  }
 }
 
 /** Whether the number alone names a job of the site: it has named one so itself, or shows one by its number. */

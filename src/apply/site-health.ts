@@ -293,15 +293,18 @@ async function noteSetUp(siteContext: SiteContext, looksLike: Message, message: 
   await pause(siteContext, looksLike, undefined);
 }
 
-/** Sites that were seen to keep what an update did not send, or that do not show enough of their jobs to tell. */
-const judgedOmitted = new WeakSet<SiteContext>();
+/** Of updates that were looked at: how many told nothing; `undefined`: one has shown that the site keeps what it omitted. */
+const untoldOmitted = new WeakMap<SiteContext, number | undefined>();
 
+/** Then a process asks no more. */
+const MOST_UNTOLD = 20;
 /** One field alone a person may have emptied. */
 const CLEARED_AT_LEAST = 2;
 
 /**
- * Pauses a site that has cleared the fields which an update did not send: each further update would, too. The answer makes it suspicious
- * if it shows none of them; what proves it is that the job itself shows none either, while another one does.
+ * Pauses a site that has cleared fields which an update did not send: each further update would, too. The answer makes it suspicious if it
+ * lacks some of them; what proves it is that the job itself lacks them, while another one has such fields. A site may keep some, such as
+ * the reference.
  */
 export async function watchOmitted(
   { feed, key, request, before, forms, createOnly }: Attempt,
@@ -311,27 +314,30 @@ export async function watchOmitted(
 ): Promise<void> {
   const { db, site, policy, log } = siteContext;
   if (request.kind !== 'update' || answered === undefined || policy.omittedFields !== undefined) return;
-  if (judgedOmitted.has(siteContext)) return;
+  const untold = untoldOmitted.has(siteContext) ? untoldOmitted.get(siteContext) : 0;
+  if (untold === undefined || untold >= MOST_UNTOLD) return;
   const omitted = omittedFields({ sent: request.fields, before, forms, createOnly });
   if (omitted.length < CLEARED_AT_LEAST) return;
-  const isShown = (siteJob: SiteJob) => shownOf(omitted, withRevealedFields(siteJob)).length > 0;
+  const shownIn = (siteJob: SiteJob, names = omitted) => shownOf(names, withRevealedFields(siteJob));
+  const isCleared = (siteJob: SiteJob) => omitted.length - shownIn(siteJob).length >= CLEARED_AT_LEAST;
+  untoldOmitted.set(siteContext, untold + 1);
   try {
     const { siteJobId: id } = request;
-    const own = isShown(answered) ? answered : await showJob(siteContext, id, signal);
-    const isSuspicious = own !== undefined && !isShown(own);
-    const others = isSuspicious
-      ? [...(await recentlyAccepted(db, site, id)), ...(await sampleOfAges(db, site, id))]
-      : [];
+    const own = isCleared(answered) ? await showJob(siteContext, id, signal) : answered;
+    if (own === undefined) return;
+    if (!isCleared(own)) return void untoldOmitted.set(siteContext, undefined);
+    const kept = shownIn(own);
+    const cleared = omitted.filter((name) => !kept.includes(name));
+    const others = [...(await recentlyAccepted(db, site, id)), ...(await sampleOfAges(db, site, id))];
     for (const other of new Set(others)) {
       const shown = await showJob(siteContext, other, signal);
-      if (shown === undefined || shownOf(omitted, withRevealedFields(shown)).length < CLEARED_AT_LEAST) continue;
-      await markCleared(db, { feed, key, siteJobId: id }, omitted);
-      const text = `the update of job ${id} has cleared ${omitted.join(', ')}, which it did not send: the site seems to clear what an update omits`;
+      if (shown === undefined || shownIn(shown, cleared).length < CLEARED_AT_LEAST) continue;
+      await markCleared(db, { feed, key, siteJobId: id }, cleared);
+      const text = `the update of job ${id} has cleared ${cleared.join(', ')}, which it did not send: the site seems to clear what an update omits`;
       const words =
         'Set `omitted_fields: clear` of the site, or `keep` if something else has emptied them; the first pull after it is resumed sets again what was cleared';
       return await pause(siteContext, messageOf(text, [{ words }]), undefined);
     }
-    judgedOmitted.add(siteContext);
   } catch (err) {
     log.warn(
       { err, site, siteJobId: request.siteJobId },

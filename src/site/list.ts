@@ -152,9 +152,9 @@ async function readPass(reading: Reading, mostPages: number): Promise<Pass> {
     const wire = unasked === undefined ? url : pastCaches(url, unasked);
     const answer = await reading.get(wire, (job) => takeJob(reading, job, url));
     const times = { askedAt, endedAt: performance.now() };
-    // A site may also take the query for a filter that no job meets.
-    const isFiltered = answer.status === 200 && seen.showsOthers;
-    if (unasked !== undefined && number === 1 && (isRefusal(answer.status) || isFiltered))
+    // A site may also take the query for a filter that no job meets, or answer it with something else than a list.
+    const isOther = answer.status === 200 && (seen.showsOthers || answer.hints === undefined);
+    if (unasked !== undefined && number === 1 && (isRefusal(answer.status) || isOther))
       return { endedBy: 'query refused', pages: 0, requests: 1 };
     if (asked.promise === undefined && number > 1 && isNoSuchPage(answer.status)) {
       checkCopy(reading, answer, times, url);
@@ -206,7 +206,7 @@ const isNoSuchPage = (status: number): boolean => [400, 404, 406, 410, 416, 422]
 
 /** Statuses that may mean that the site does not take the query. */
 const isRefusal = (status: number): boolean =>
-  isNoSuchPage(status) || status === 500 || (status >= 300 && status < 400);
+  (status >= 300 && status < 500 && ![401, 408, 425, 429].includes(status)) || status === 500 || status === 501;
 
 // Follows the paging hints of one pass through the site's list; finds its end, or a reason to distrust it.
 

@@ -24,7 +24,8 @@ interface BigSite extends AsyncDisposable {
 /** A site whose list at `/0` is the first of `lists`, and so on. */
 async function openBigSite(lists: readonly BigList[]): Promise<BigSite> {
   const server = createServer((request, response) => {
-    const list = lists[Number(request.url?.slice(1))] as BigList;
+    // Read a second time, it has a query.
+    const list = lists[Number(/\d+/.exec(request.url ?? '')?.[0])] as BigList;
     response.on('error', () => {});
     response.writeHead(200, {
       'content-type': 'application/xml',

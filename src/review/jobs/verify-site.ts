@@ -19,7 +19,14 @@ import type {
   Verification,
   VerifiedJob,
 } from '../../store/mapping/verification.ts';
-import { type AddressProof, checkOthers, explainHidden, noteShownJobs } from '../../store/mapping/visible-jobs.ts';
+import {
+  type AddressProof,
+  checkOthers,
+  explainHidden,
+  noteShownJobs,
+  recentlyAccepted,
+  sampleOfAges,
+} from '../../store/mapping/visible-jobs.ts';
 import type { Database } from '../../store/postgres/database.ts';
 import { hasShownReferences, learntRewrites } from '../../store/site/kept-values.ts';
 import { crossStep } from '../../telemetry/times.ts';
@@ -250,14 +257,19 @@ async function askOne(verifying: Verifying, job: JobToAsk): Promise<string | und
 
 /** Whether the list lacks the job, and the site says in its own words, instead of 404, that it has no such job. */
 async function isDeniedAndUnlisted(
-  { selection, client, rateLimiter, signal }: VerifySubject,
+  { db, site, selection, client, rateLimiter, signal, ask }: VerifySubject,
   { siteJobId, differing }: JobToAsk,
 ): Promise<boolean> {
   if (selection.kind !== 'list' || differing !== undefined) return false;
   // It asks for another job, too.
   await rateLimiter.take(signal);
   await rateLimiter.take(signal);
-  return (await client.readDenial(siteJobId, signal).catch(() => undefined)) !== undefined;
+  if ((await client.readDenial(siteJobId, signal).catch(() => undefined)) === undefined) return false;
+  // A site in trouble, or without a show action, says the same of every job.
+  for (const pick of [recentlyAccepted, sampleOfAges])
+    for (const other of await pick(db, site, siteJobId))
+      if ((await ask(other).catch(() => undefined)) !== undefined) return true;
+  return false;
 }
 
 /** Tells whose the jobs are that show another title and no reference. */

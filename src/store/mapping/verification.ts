@@ -261,7 +261,10 @@ export class Verification {
          select m.feed, m.key, trim(d.fields->>$3) as reference
          from mapping m join document d on d.feed = m.feed and d.key = m.key where m.site = $1 and m.feed = any($2::text[])
          union
-         select m.feed, m.key, trim(l.reference) from mapping m join verify_listed l on l.id in (m.site_job_id, ${numberOfTitled('m.site_job_id')})
+         select m.feed, m.key, trim(l.reference) from mapping m join verify_listed l on l.id = m.site_job_id
+         where m.site = $1 and m.feed = any($2::text[])
+         union
+         select m.feed, m.key, trim(l.reference) from mapping m join verify_listed l on l.id = ${numberOfTitled('m.site_job_id')}
          where m.site = $1 and m.feed = any($2::text[])
          union
          select c.feed, c.key, trim(c.fields->>$3) from change c
