@@ -169,11 +169,12 @@ describe('a change answered with a redirect', () => {
   /** Keeps jobs, redirects every update and delete to this address, and does it or not. */
   async function openRedirecting(fields: Partial<TestPosting> = {}, settings: MirrorOptions['site'] = {}) {
     const jobs = new Map<string, string>();
+    let lastId = 0;
     const does = { it: true, to: '/jobs', shows: (job: string): string | undefined => job };
     const open = await openOdd(({ method, url, body }) => {
       const id = /\d+/.exec(url)?.[0] ?? '';
       const fields = /<job>([\s\S]*)<\/job>/.exec(body)?.[1] ?? '';
-      if (method === 'POST') return void jobs.set(String(jobs.size + 1), fields);
+      if (method === 'POST') return void jobs.set(String(++lastId), fields);
       const job = jobs.get(id);
       if (job === undefined) return [404];
       const shown = does.shows(job);
