@@ -83,3 +83,19 @@ it('asks only a few times what becomes of fields that updates omit, if neither t
     await watchOmitted(attempt, shown, siteContext, new AbortController().signal);
   expect(show).toHaveBeenCalledTimes(20);
 });
+
+it('a site that clears all omitted fields but one is paused, with those that it cleared', async () => {
+  const before = { title: 'Cook', number: 'k', description: 'Care', city: 'Boston' };
+  const wiped = { siteJobId: siteJobId('7'), url: undefined, fields: { title: 'Nurse', number: 'k' } };
+  const show = vi.fn(async (id: string) => (id === '7' ? wiped : { ...wiped, siteJobId: id, fields: before }));
+  const error = vi.fn();
+  const query = async (statement: string) =>
+    statement.includes('from request r') ? [{ site_job_id: '8' }] : [{ paused: true }];
+  const db = { query, transaction: async (work: (tx: object) => Promise<unknown>) => work({ query }) };
+  const siteContext = siteContextWith({ client: { show }, db, log: { error, warn: error } } as unknown as SiteContext);
+  const attempt = { ...attemptOf('update'), before, forms: Buffer.alloc(0) };
+  await watchOmitted(attempt, wiped, siteContext, new AbortController().signal);
+  expect(error.mock.calls).toEqual([
+    [expect.objectContaining({ cause: expect.stringMatching(/has cleared description, city, which/) }), 'site paused'],
+  ]);
+});

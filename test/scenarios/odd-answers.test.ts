@@ -350,6 +350,7 @@ describe('a job that a person has removed from the site', () => {
   ) {
     const jobs = new Map<string, string>();
     const lost = new Map<string, string>();
+    const does = { show: true };
     const open = await openOdd(
       (got) => {
         const { method, url, body, headers } = got;
@@ -360,6 +361,7 @@ describe('a job that a person has removed from the site', () => {
         const fields = /<job>([\s\S]*)<\/job>/.exec(body)?.[1] ?? '';
         if (method === 'POST') return void jobs.set(String(jobs.size + lost.size + 1), fields);
         const job = jobs.get(id);
+        if (method === 'GET' && !does.show) return PAGE;
         if (job === undefined) return answer(got, lost.has(id)) ?? [404];
         return method === 'GET' ? [200, {}, xmlOf([id, job])] : [200];
       },
@@ -371,7 +373,7 @@ describe('a job that a person has removed from the site', () => {
     for (const [id, job] of jobs) if (/Nurse [ab]</.test(job)) lost.set(id, job);
     for (const id of lost.keys()) jobs.delete(id);
     const report = await open.syncOf(feed);
-    return { open, jobs, report };
+    return { open, jobs, report, does };
   }
 
   const SAYS: Record<string, (got: Got) => Reply | undefined> = {
@@ -412,6 +414,17 @@ describe('a job that a person has removed from the site', () => {
     expect((await runProgram(open, 'verify', 'acme', '--repair')).out).toContain('2 gone');
     expect(await open.sync()).toMatchObject({ status: 'mirrored', created: 2, unchanged: 3 });
     expect(jobs.size).toBe(5);
+  });
+
+  it('is not taken for gone by verify while the site shows no job at all', async () => {
+    const { open, does } = await syncWithout(
+      () => PAGE,
+      undefined,
+      ['a', 'b', 'c', 'd', 'e'].map((key) => posting(key)),
+    );
+    does.show = false;
+    expect((await runProgram(open, 'verify', 'acme', '--repair')).out).not.toMatch(/[1-9]\d* gone/);
+    expect(await open.query('select from uncertain_write')).toEqual([]);
   });
 
   it('stays in review if the list shows it: then the site fails for another reason', async () => {
