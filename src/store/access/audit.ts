@@ -2,7 +2,7 @@
 import type { FeedName, PostingKey } from '../../posting/identifiers.ts';
 import { endedDetail } from '../locks/pauses.ts';
 import { toJsonb } from '../postgres/copy-rows.ts';
-import { columnsOf, type Queryable } from '../postgres/database.ts';
+import { columnsOf, type Queryable, readColumn } from '../postgres/database.ts';
 
 /** One action of a person. `detail` explains it later. */
 export interface AuditedAction {
@@ -110,8 +110,9 @@ export function listActivity(db: Queryable, filter: ActivityFilter, limit: numbe
 }
 
 /** Of these feeds, those for which somebody asked, within the last day, for a pull, and of which none that began since then was committed. */
-export async function feedsToPullYet(db: Queryable, feeds: readonly FeedName[]): Promise<FeedName[]> {
-  const rows = await db.query<{ feed: FeedName }>(
+export const feedsToPullYet = (db: Queryable, feeds: readonly FeedName[]): Promise<FeedName[]> =>
+  readColumn<FeedName>(
+    db,
     `select distinct a.feed from audit a
      where a.at > now() - interval '1 day' and a.feed = any($1::text[]) and a.action in ('sync', 'pull')
        and a.detail ? 'pull' and not exists (select from pull p where p.feed = a.feed and p.committed_at is not null
@@ -119,8 +120,6 @@ export async function feedsToPullYet(db: Queryable, feeds: readonly FeedName[]):
      order by a.feed`,
     [feeds],
   );
-  return rows.map(({ feed }) => feed);
-}
 
 // Reads what was done, one row per action: of people, of their rules, of pulls that deleted something, and alerts.
 

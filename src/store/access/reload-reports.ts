@@ -2,7 +2,7 @@
 import type { FeedName } from '../../posting/identifiers.ts';
 import { lockKey } from '../locks/advisory-locks.ts';
 import { toJsonb } from '../postgres/copy-rows.ts';
-import type { Database, Queryable } from '../postgres/database.ts';
+import { type Database, type Queryable, readNumber } from '../postgres/database.ts';
 import { auditAction } from './audit.ts';
 
 /** A running process that takes a changed configuration over. */
@@ -25,8 +25,7 @@ export interface StoredReport<Report> extends ReloadingProcess {
 export async function requestReload(db: Database, actor: string): Promise<number> {
   return db.transaction(async (tx) => {
     await auditAction(tx, { actor, action: 'reload' });
-    const [row] = await tx.query<{ id: number }>('insert into reload (actor) values ($1) returning id', [actor]);
-    return row?.id ?? 0;
+    return readNumber(tx, 'insert into reload (actor) values ($1) returning id', [actor]);
   });
 }
 

@@ -2,7 +2,7 @@
 
 import { type CreateCircumstances, sendableCreates } from '../../plan/next-request.ts';
 import { type FeedName, type PostingKey, postingKey, type SiteName } from '../../posting/identifiers.ts';
-import type { Queryable } from '../postgres/database.ts';
+import { type Queryable, readNumber } from '../postgres/database.ts';
 import { noSearchIsDue } from '../site/ahead-signs.ts';
 import { askedCreates, isAsked, sendable } from './open-counts.ts';
 
@@ -107,14 +107,13 @@ export async function readProgress(db: Queryable, feeds: readonly FeedName[], wo
 }
 
 /** How many changes of these feeds remain to be sent. */
-export async function countUnsent(db: Queryable, feeds: readonly FeedName[]): Promise<number> {
-  const [row] = await db.query<{ n: number }>(
+export const countUnsent = (db: Queryable, feeds: readonly FeedName[]): Promise<number> =>
+  readNumber(
+    db,
     `select (select count(*) from change where feed = any($1::text[]) and state = 'ready' and not gone)
        + (select count(*) from change where feed = any($1::text[]) and state = 'sending') as n`,
     [feeds],
   );
-  return row?.n ?? 0;
-}
 
 /**
  * Whether a worker would find anything to do for these feeds of a site: changes to send, now or later, those under way or in doubt of

@@ -1,8 +1,8 @@
 // Reads the postings that have no job, and those that compete with them for the jobs of a site.
 import pg from 'pg';
-import { type FeedName, feedName, type PostingKey, postingKey, type SiteName } from '../../posting/identifiers.ts';
+import type { FeedName, PostingKey, PostingRef, SiteName } from '../../posting/identifiers.ts';
 import type { Fields } from '../../posting/posting.ts';
-import type { Queryable, Session } from '../postgres/database.ts';
+import { type Queryable, readColumn, type Session, type Stored, withoutNulls } from '../postgres/database.ts';
 import { inBatches } from '../postgres/stream-rows.ts';
 import { namesOfSite } from '../site/known-address.ts';
 
@@ -16,9 +16,7 @@ export interface UnmappedPosting {
 }
 
 /** A posting that competes for jobs. */
-export interface RivalPosting {
-  readonly feed: FeedName;
-  readonly key: PostingKey;
+export interface RivalPosting extends PostingRef {
   /** Of a posting that has its job: at most the reference. */
   readonly fields: Fields;
   readonly isMapped: boolean;
@@ -26,35 +24,14 @@ export interface RivalPosting {
 
 const READ_AT_ONCE = 500;
 
-interface UnmappedRow {
-  readonly key: string;
-  readonly fields: Fields;
-  readonly hash: Buffer;
-  readonly doubt: number | null;
-}
-
 /** The postings that the feed has, according to its last reading, and that have no job. */
 export async function* unmappedPostings(session: Session, feed: FeedName): AsyncGenerator<UnmappedPosting[]> {
-  const select = `select c.key, c.fields, c.record_hash as hash, case when c.attempt_token is not null and c.found_job_id is null then c.id end as doubt
+  const select = `select c.key, c.fields, c.record_hash as "recordHash",
+      case when c.attempt_token is not null and c.found_job_id is null then c.id end as "inDoubt"
     from change c where c.feed = ${pg.escapeLiteral(feed)} and c.desired = 'present' and not c.gone and not c.unseen
       and not exists (select from mapping m where m.feed = c.feed and m.key = c.key) order by c.id`;
-  for await (const rows of inBatches<UnmappedRow>(session, 'unmapped', select, READ_AT_ONCE)) {
-    yield rows.map(({ key, fields, hash, doubt }) => ({
-      key: postingKey(key),
-      fields,
-      inDoubt: doubt ?? undefined,
-      recordHash: hash,
-    }));
-  }
-}
-
-interface RivalRow {
-  readonly feed: string;
-  readonly key: string;
-  /** Null for a posting with a job. */
-  readonly fields: Fields | null;
-  readonly reference: string | null;
-  readonly mapped: boolean;
+  for await (const rows of inBatches<Stored<UnmappedPosting>>(session, 'unmapped', select, READ_AT_ONCE))
+    yield rows.map(withoutNulls<UnmappedPosting>);
 }
 
 /** All other postings of the site: those with a job, and those of any feed that a create may give one. */
@@ -64,30 +41,23 @@ export async function* rivalPostings(
   referenceField: string | undefined,
 ): AsyncGenerator<RivalPosting[]> {
   const names = (await namesOfSite(session, site)).map((name) => pg.escapeLiteral(name)).join(', ');
-  const reference = referenceField === undefined ? 'null' : `d.fields->>${pg.escapeLiteral(referenceField)}`;
-  const unmapped = `select c.feed, c.key, coalesce(c.sent_fields, c.fields) as fields, null as reference, false as mapped
+  const name = pg.escapeLiteral(referenceField ?? '');
+  const reference = `case when d.fields->>${name} is null then '{}' else json_build_object(${name}, d.fields->>${name}) end`;
+  const unmapped = `select c.feed, c.key, coalesce(c.sent_fields, c.fields) as fields, false as "isMapped"
     from change c where c.site in (${names}) and coalesce(c.sent_fields, c.fields) is not null
       and not exists (select from mapping m where m.feed = c.feed and m.key = c.key)`;
-  const mapped = `select m.feed, m.key, null::json as fields, ${reference} as reference, true as mapped
+  const mapped = `select m.feed, m.key, ${reference}, true
     from mapping m left join document d on d.feed = m.feed and d.key = m.key where m.site in (${names})`;
   await session.query('begin');
-  for await (const rows of inBatches<RivalRow>(session, 'rivals', `${unmapped} union all ${mapped}`, READ_AT_ONCE)) {
-    yield rows.map(({ feed, key, fields, reference: sent, mapped: isMapped }) => ({
-      feed: feedName(feed),
-      key: postingKey(key),
-      fields: fields ?? (sent === null || referenceField === undefined ? {} : { [referenceField]: sent }),
-      isMapped,
-    }));
-  }
+  yield* inBatches<RivalPosting>(session, 'rivals', `${unmapped} union all ${mapped}`, READ_AT_ONCE);
   await session.query('commit');
 }
 
 /** Those of these feeds that no complete pull has read: their postings compete with nobody yet. */
-export async function unreadFeeds(db: Queryable, feeds: readonly FeedName[]): Promise<FeedName[]> {
-  const rows = await db.query<{ feed: string }>(
+export const unreadFeeds = (db: Queryable, feeds: readonly FeedName[]): Promise<FeedName[]> =>
+  readColumn(
+    db,
     `select f.feed from unnest($1::text[]) f(feed)
      where not exists (select from pull p where p.feed = f.feed and p.complete) order by f.feed`,
     [feeds],
   );
-  return rows.map(({ feed }) => feedName(feed));
-}

@@ -8,7 +8,7 @@ import type { FeedName } from '../../posting/identifiers.ts';
 import { auditAction } from '../access/audit.ts';
 import { holdRestoredDeletes } from '../change/restored-database.ts';
 import { stopReadingUploads } from '../feed/feed-uploads.ts';
-import type { Database, Queryable, Session } from '../postgres/database.ts';
+import { type Database, type Queryable, readNumber, type Session } from '../postgres/database.ts';
 import {
   applyMigrations,
   explainOlder,
@@ -312,10 +312,8 @@ export async function makeSafe(
   return setAside;
 }
 
-async function count(tx: Queryable, statement: string): Promise<number> {
-  const [row] = await tx.query<{ n: number }>(`with touched as (${statement}) select count(*) as n from touched`);
-  return row?.n ?? 0;
-}
+const count = (tx: Queryable, statement: string): Promise<number> =>
+  readNumber(tx, `with touched as (${statement}) select count(*) as n from touched`);
 
 /** For so long after a restore, what was made since the backup is asked about. */
 const RESTORED_DAYS = 30;

@@ -7,7 +7,7 @@ import type { FeedName, PostingKey, SiteName } from '../../posting/identifiers.t
 import { circumstancesSql, DISCARDED_KIND, type EntryKind, isDeleteInQuestion } from '../backlog/open-counts.ts';
 import { lockOutcomesShared } from '../locks/advisory-locks.ts';
 import { toJsonb } from '../postgres/copy-rows.ts';
-import { columnsOf, type Queryable } from '../postgres/database.ts';
+import { columnsOf, type Queryable, readColumn } from '../postgres/database.ts';
 import { markOfChange } from './open-change.ts';
 
 /** An entry that an action was applied to. */
@@ -217,13 +217,12 @@ const feedsWith = (kind: EntryKind, acted: readonly ActedEntry[]): FeedName[] =>
 ];
 
 /** Feeds in which reopening these entries makes records count as unreadable again. */
-export async function feedsToReadAgain(db: Queryable, ids: readonly number[]): Promise<FeedName[]> {
-  const rows = await db.query<{ feed: FeedName }>(
+export const feedsToReadAgain = (db: Queryable, ids: readonly number[]): Promise<FeedName[]> =>
+  readColumn<FeedName>(
+    db,
     `select distinct feed from record_problem where id = any($1::bigint[]) and discarded and kind = 'unreadable' order by feed`,
     [ids],
   );
-  return rows.map((row) => row.feed);
-}
 
 /** Entries that an action applies to, counted. */
 export interface ChosenCount {
@@ -282,13 +281,12 @@ const act = (
 ): Promise<ActedEntry[]> => tx.query<ActedEntry>(statement, [ids, actor, toJsonb(note), ...more]);
 
 /** The feeds of these entries. */
-export async function feedsOf(db: Queryable, ids: readonly number[]): Promise<FeedName[]> {
-  const rows = await db.query<{ feed: FeedName }>(
+export const feedsOf = (db: Queryable, ids: readonly number[]): Promise<FeedName[]> =>
+  readColumn<FeedName>(
+    db,
     `select feed from change where id = any($1::bigint[]) union select feed from record_problem where id = any($1::bigint[])`,
     [ids],
   );
-  return rows.map(({ feed }) => feed);
-}
 
 /** The next pull must read the feed: "unchanged since the last complete pull" would skip the reopened record. */
 async function forgetVersions(tx: Queryable, feeds: readonly FeedName[]): Promise<void> {

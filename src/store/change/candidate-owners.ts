@@ -15,7 +15,7 @@ import {
 import type { Fields } from '../../posting/posting.ts';
 import { auditAction } from '../access/audit.ts';
 import { lockOutcomesShared } from '../locks/advisory-locks.ts';
-import type { Queryable } from '../postgres/database.ts';
+import { type Queryable, readValue, returnsRow } from '../postgres/database.ts';
 import { noteSign } from '../site/ahead-signs.ts';
 import { areOfOneJob, numberOfTitled } from '../site/kept-values.ts';
 import { namesOfSite } from '../site/known-address.ts';
@@ -153,13 +153,14 @@ export async function deletedFor(
 }
 
 /** Another posting of the site that has sent, or will send, this reference; scans all of the site's postings. */
-export async function ownerOfReference(
+export const ownerOfReference = (
   db: Queryable,
   { feed, key, site }: Pick<Attempt, 'feed' | 'key' | 'site'>,
   referenceField: string,
   reference: string,
-): Promise<string | undefined> {
-  const [row] = await db.query<{ owner: string }>(
+): Promise<string | undefined> =>
+  readValue<string>(
+    db,
     `select 'posting ' || key || ' of feed ' || feed as owner from (
        select m.feed, m.key from mapping m join document d on d.feed = m.feed and d.key = m.key
        where m.site = $1 and d.fields->>$4 = $5
@@ -168,8 +169,6 @@ export async function ownerOfReference(
      where (feed, key) <> ($2, $3) limit 1`,
     [site, feed, key, referenceField, reference],
   );
-  return row?.owner;
-}
 
 /**
  * Another posting of the site with the reference that a job shows, in the form to compare. A reference that the posting has itself proves
@@ -365,12 +364,12 @@ export async function lockOwner(
 
 /** Whether the posting recently lost the job of this ID: then the site passes one job between two postings. */
 export async function hasLostOwnership(tx: Queryable, posting: PostingRef, site: SiteName, id: SiteJobId) {
-  const rows = await tx.query(
+  return returnsRow(
+    tx,
     `select from ended_claim where site = $1 and ${areOfOneJob('site_job_id', '$2::text')} and feed = $3 and key = $4
        and ended_at > now() - make_interval(hours => $5)`,
     [site, id, posting.feed, posting.key, SHARED_JOB_WINDOW_HOURS],
   );
-  return rows.length > 0;
 }
 
 /**

@@ -12,7 +12,7 @@ import { askedCreates, isAsked } from '../backlog/open-counts.ts';
 import { type LastAcceptedRow, lastAcceptedOf } from '../backlog/planned-changes.ts';
 import { lockOutcomesShared } from '../locks/advisory-locks.ts';
 import { isPaused, mayBeSent } from '../locks/pauses.ts';
-import { columnsOf, type Queryable, type Statements } from '../postgres/database.ts';
+import { columnsOf, type Queryable, returnsRow, type Statements } from '../postgres/database.ts';
 import { microBatch } from '../postgres/micro-batch.ts';
 import { isPassing } from '../postgres/transient-error.ts';
 import { addOutcomeCount } from '../pull/pull-history.ts';
@@ -364,12 +364,11 @@ async function giveBackClaims(db: Queryable, lost: readonly LostClaim[]): Promis
 }
 
 /** Returns whether the attempt is still open, and nobody has paused it meanwhile. */
-export async function renewAttempt(db: Queryable, { feed, key, token }: Attempt): Promise<boolean> {
-  const rows = await db.query(
+export const renewAttempt = (db: Queryable, { feed, key, token }: Attempt): Promise<boolean> =>
+  returnsRow(
+    db,
     `update change c set attempt_started = clock_timestamp()
      where c.feed = $1 and c.key = $2 and c.attempt_token = $3 and c.state = 'sending' and ${mayBeSent('c.feed', 'c.site')}
      returning 1`,
     [feed, key, token],
   );
-  return rows.length > 0;
-}

@@ -5,18 +5,11 @@ import type { Reason } from '../../plan/desired-change.ts';
 import { plural } from '../../plan/message.ts';
 import type { CheckDelays } from '../../plan/policy.ts';
 import { contentHash } from '../../posting/hash.ts';
-import {
-  type FeedName,
-  type PostingKey,
-  postingKey,
-  type SiteJobId,
-  type SiteName,
-  siteJobId,
-} from '../../posting/identifiers.ts';
+import { type FeedName, type PostingKey, type SiteJobId, type SiteName, siteJobId } from '../../posting/identifiers.ts';
 import type { Fields } from '../../posting/posting.ts';
 import { lockOutcomesShared } from '../locks/advisory-locks.ts';
 import { toJsonb } from '../postgres/copy-rows.ts';
-import type { Database, Queryable, Transaction } from '../postgres/database.ts';
+import { type Database, type Queryable, readColumn, readMap, type Transaction } from '../postgres/database.ts';
 import { addOutcomeCount } from '../pull/pull-history.ts';
 import { unreadHashSql } from '../pull/record-hashes.ts';
 import { namesOfSite } from '../site/known-address.ts';
@@ -41,33 +34,16 @@ export interface Doubt {
   readonly found: boolean;
 }
 
-const SELECT = `select c.feed, c.key, c.site, c.attempt_token, c.attempts, coalesce(c.sent_pull, c.pull) as pull, c.attempt_started, least(c.doubted_since, c.attempt_started) as first_started, c.list_checks, c.approved,
-    c.found_job_id is not null as found,
-    (extract(epoch from clock_timestamp() - c.attempt_started) * 1000)::float8 as since_ms,
-    coalesce(c.sent_revision, c.revision) as revision,
-    coalesce(c.sent_fields, c.fields) as fields,
-    coalesce(c.sent_record_hash, c.record_hash) as record_hash,
-    coalesce(c.sent_content_hash, c.content_hash) as content_hash
+const SELECT = `select c.feed, c.key, c.site, c.attempt_token as token, c.attempts as number, coalesce(c.sent_pull, c.pull) as pull, c.approved,
+    coalesce(c.sent_revision, c.revision) as revision, coalesce(c.sent_fields, c.fields) as fields,
+    coalesce(c.sent_record_hash, c.record_hash) as "recordHash", coalesce(c.sent_content_hash, c.content_hash) as "contentHash",
+    least(c.doubted_since, c.attempt_started) as "startedAt", c.attempt_started as "sentAt", c.list_checks as "listChecks",
+    (extract(epoch from clock_timestamp() - c.attempt_started) * 1000)::float8 as "sinceMs", c.found_job_id is not null as found
   from change c where c.state = 'in_doubt'`;
 
-interface DoubtRow {
-  readonly feed: FeedName;
-  readonly key: string;
-  readonly site: SiteName;
-  readonly attempt_token: string;
-  readonly attempts: number;
-  readonly pull: number | null;
-  readonly attempt_started: Date;
-  readonly first_started: Date;
-  readonly list_checks: number;
-  readonly approved: boolean;
-  readonly found: boolean;
-  readonly since_ms: number;
-  readonly revision: number;
-  readonly fields: Fields;
-  readonly record_hash: Buffer;
-  readonly content_hash: Buffer;
-}
+type DoubtRow = Omit<Doubt, 'attempt'> &
+  Pick<Attempt, 'feed' | 'key' | 'site' | 'token' | 'number' | 'approved' | 'revision'> &
+  Doubt['attempt']['accepted'] & { readonly pull: number | null };
 
 /**
  * Doubts of a site that are due for a list check; see `checkDueMs`. Doubts that a list check left to a person are not due
@@ -91,12 +67,12 @@ export async function dueDoubts(
 
 /** How many creates of a site are in doubt, due or not, by the content that was sent (hex of its hash). */
 export async function countDoubtsByContent(db: Queryable, site: SiteName): Promise<ReadonlyMap<string, number>> {
-  const rows = await db.query<{ hash: string; n: number }>(
+  return readMap(
+    db,
     `select encode(coalesce(sent_content_hash, content_hash), 'hex') as hash, count(*) as n
      from change where site = $1 and state = 'in_doubt' group by 1`,
     [site],
   );
-  return new Map(rows.map((row) => [row.hash, row.n]));
 }
 
 /** The jobs of the site that a create in doubt may have made, as far as a search or a reading of the list has found them. */
@@ -267,25 +243,12 @@ export async function explainDoubts(
   );
 }
 
-const tidy = (row: DoubtRow): Doubt => ({
-  attempt: {
-    feed: row.feed,
-    key: postingKey(row.key),
-    site: row.site,
-    token: row.attempt_token,
-    number: row.attempts,
-    pull: row.pull ?? undefined,
-    revision: row.revision,
-    request: { kind: 'create', fields: row.fields },
-    accepted: { fields: row.fields, recordHash: row.record_hash, contentHash: row.content_hash },
-    approved: row.approved,
-  },
-  startedAt: row.first_started,
-  sentAt: row.attempt_started,
-  sinceMs: row.since_ms,
-  listChecks: row.list_checks,
-  found: row.found,
-});
+function tidy({ startedAt, sentAt, sinceMs, listChecks, found, ...row }: DoubtRow): Doubt {
+  const { pull, fields, recordHash, contentHash, ...named } = row;
+  const accepted = { fields, recordHash, contentHash };
+  const attempt = { ...named, pull: pull ?? undefined, request: { kind: 'create', fields }, accepted } as const;
+  return { attempt, startedAt, sentAt, sinceMs, listChecks, found };
+}
 
 /**
  * Resolves a doubt: the site did not make the job. The latest version is sent; a posting that went away is dropped.
@@ -383,15 +346,17 @@ export async function putInDoubt(
   found: readonly RecognisedCreate[],
 ): Promise<ReadonlySet<string>> {
   if (found.length === 0) return new Set();
-  const rows = await tx.query<{ key: string }>(
-    `update change c set state = 'in_doubt', since = now(), found_job_id = f.id, reason = f.reason,
+  return new Set(
+    await readColumn<string>(
+      tx,
+      `update change c set state = 'in_doubt', since = now(), found_job_id = f.id, reason = f.reason,
        attempt_token = gen_random_uuid(), attempt_operation = 'create', attempt_started = clock_timestamp(),
        sent_fields = null, sent_record_hash = null, sent_content_hash = null, sent_revision = null, sent_pull = null
      from unnest($2::text[], $3::text[], $4::jsonb[]) f(key, id, reason)
      where c.feed = $1 and c.key = f.key and c.state = 'ready' and c.operation = 'create' returning c.key`,
-    [feed, found.map(({ key }) => key), found.map(({ id }) => id), found.map(reasonOf)],
+      [feed, found.map(({ key }) => key), found.map(({ id }) => id), found.map(reasonOf)],
+    ),
   );
-  return new Set(rows.map(({ key }) => key));
 }
 
 function reasonOf({ id, kind, by, score, reasons, candidates, isCrowded }: RecognisedCreate): string {

@@ -4,7 +4,7 @@ import type { FeedName, PostingKey } from '../../posting/identifiers.ts';
 import type { Fields, Posting } from '../../posting/posting.ts';
 import { lockKey, lockOutcomesShared } from '../locks/advisory-locks.ts';
 import { toJsonb } from '../postgres/copy-rows.ts';
-import { columnsOf, type Queryable } from '../postgres/database.ts';
+import { columnsOf, type Queryable, readFlag } from '../postgres/database.ts';
 import { isLockTaken } from '../postgres/transient-error.ts';
 import { addOutcomeCount } from '../pull/pull-history.ts';
 import { unreadHashSql } from '../pull/record-hashes.ts';
@@ -42,12 +42,8 @@ export async function blockPullsAndDetails(tx: Queryable, feed: FeedName): Promi
 }
 
 /** The same for a transaction that keeps pulls out already. Returns false if one requests details. */
-export async function blockDetails(tx: Queryable, feed: FeedName): Promise<boolean> {
-  const [row] = await tx.query<{ got: boolean }>('select pg_try_advisory_xact_lock($1) as got', [
-    lockKey('details', feed),
-  ]);
-  return row?.got === true;
-}
+export const blockDetails = (tx: Queryable, feed: FeedName): Promise<boolean> =>
+  readFlag(tx, 'select pg_try_advisory_xact_lock($1) as got', [lockKey('details', feed)]);
 
 /** The same as {@link blockPulls} without waiting for a running pull. */
 export async function blockPullsIfIdle(tx: Queryable, feed: FeedName): Promise<boolean> {

@@ -6,7 +6,7 @@ import type { FeedName } from '../../posting/identifiers.ts';
 import { excerpt } from '../../posting/markup.ts';
 import { lockOutcomesShared } from '../locks/advisory-locks.ts';
 import { toJsonb } from '../postgres/copy-rows.ts';
-import type { Queryable, Statements, Transaction } from '../postgres/database.ts';
+import { type Queryable, readMap, readNumber, type Statements, type Transaction } from '../postgres/database.ts';
 import { microBatch } from '../postgres/micro-batch.ts';
 import { addOutcomeCount, type OutcomeToCount } from '../pull/pull-history.ts';
 import { areOfOneJob } from '../site/kept-values.ts';
@@ -69,12 +69,8 @@ function analyzerOfGrowth(db: Queryable): (created: number) => void {
 }
 
 /** How many mappings the planner knows of. */
-async function mappingsKnown(db: Queryable): Promise<number> {
-  const [row] = await db.query<{ n: number }>(
-    `select greatest(reltuples, 0)::float8 as n from pg_class where oid = 'mapping'::regclass`,
-  );
-  return row?.n ?? 0;
-}
+const mappingsKnown = (db: Queryable): Promise<number> =>
+  readNumber(db, `select greatest(reltuples, 0)::float8 as n from pg_class where oid = 'mapping'::regclass`);
 
 /**
  * Records attempts within one transaction. Independent statements are pipelined, and the server runs them in the order in
@@ -126,12 +122,12 @@ async function lockOpen(
 /** Attempts whose feed has been renamed meanwhile: new name by token. */
 async function findRenamed(tx: Queryable, late: readonly AttemptOutcome[]): Promise<ReadonlyMap<string, FeedName>> {
   if (late.length === 0) return new Map();
-  const rows = await tx.query<{ token: string; feed: FeedName }>(
+  return readMap<string, FeedName>(
+    tx,
     `select a.token, c.feed from unnest($1::text[], $2::uuid[]) a(key, token) cross join feed_state f
      join change c on c.feed = f.feed and c.key = a.key and c.attempt_token = a.token`,
     [late.map(({ attempt }) => attempt.key), late.map(({ attempt }) => attempt.token)],
   );
-  return new Map(rows.map(({ token, feed }) => [token, feed]));
 }
 
 function underName(outcome: AttemptOutcome, names: ReadonlyMap<string, FeedName>): AttemptOutcome {

@@ -3,7 +3,7 @@ import type { FeedName, PostingKey, SiteJobId, SiteName } from '../../posting/id
 import type { Fields } from '../../posting/posting.ts';
 import { auditAction } from '../access/audit.ts';
 import { lockOutcomesShared } from '../locks/advisory-locks.ts';
-import type { Database, Queryable, Transaction } from '../postgres/database.ts';
+import { type Database, type Queryable, returnsRow, type Transaction } from '../postgres/database.ts';
 import { areOfOneJob } from '../site/kept-values.ts';
 import { namesOfSite } from '../site/known-address.ts';
 import type { ActedEntry, AuditNote } from './act-in-review.ts';
@@ -117,9 +117,8 @@ export async function resolveDoubtWithin(
   return { kind: 'recorded' };
 }
 
-async function wasFound(tx: Queryable, entry: number, id: SiteJobId): Promise<boolean> {
-  return (await tx.query('select from change where id = $1 and found_job_id = $2', [entry, id])).length > 0;
-}
+const wasFound = (tx: Queryable, entry: number, id: SiteJobId): Promise<boolean> =>
+  returnsRow(tx, 'select from change where id = $1 and found_job_id = $2', [entry, id]);
 
 /** The owner of a job, as text for people. */
 async function ownerOf(tx: Queryable, site: SiteName, id: SiteJobId): Promise<string | undefined> {

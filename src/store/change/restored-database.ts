@@ -15,6 +15,7 @@ import {
   columnsOf,
   type Database,
   type Queryable,
+  readNumber,
   type Session,
   type Statements,
   transactionOn,
@@ -40,7 +41,8 @@ export const DISCARDED_REFUSAL = `state = 'discarded' and discarded_from in ('fa
  */
 export async function holdRestoredDeletes(tx: Queryable): Promise<number> {
   await tx.query(`update change set revision = nextval('revision_number') where desired = 'absent' and state = 'held'`);
-  const [row] = await tx.query<{ n: number }>(
+  return readNumber(
+    tx,
     `with held as (
        update change set target_state = 'held', approved = false, attempts = 0, not_before = '-infinity',
          reason = case when state = 'in_doubt' then ${retargetedReason('change', '$1::jsonb')} else $1 end,
@@ -53,7 +55,6 @@ export async function holdRestoredDeletes(tx: Queryable): Promise<number> {
      select count(*) as n from held where state <> 'discarded'`,
     [toJsonb(REASON)],
   );
-  return row?.n ?? 0;
 }
 
 /** The same for the delete of a posting that has another job now: nobody has decided about that one. No request for it is in flight. */

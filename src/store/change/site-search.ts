@@ -5,21 +5,20 @@ import type { FeedName, PostingKey, SiteJobId, SiteName } from '../../posting/id
 import { SENDING_RANK } from '../backlog/backlog.ts';
 import { lockOutcomes } from '../locks/advisory-locks.ts';
 import { toJsonb } from '../postgres/copy-rows.ts';
-import { columnsOf, type Database, type Queryable } from '../postgres/database.ts';
+import { columnsOf, type Database, type Queryable, readColumn, readValue, returnsRow } from '../postgres/database.ts';
 import { confirmSiteAt } from '../site/known-address.ts';
 import { doubtCreatesWithJobs, type SiteRules } from './recognise-jobs.ts';
 
 /** Feeds of a site whose creates wait for a search of the site. @param retryMs delay after a failed search. */
-export async function feedsToCheck(db: Queryable, site: SiteName, retryMs: number): Promise<FeedName[]> {
-  const rows = await db.query<{ feed: FeedName }>(
+export const feedsToCheck = (db: Queryable, site: SiteName, retryMs: number): Promise<FeedName[]> =>
+  readColumn<FeedName>(
+    db,
     `select feed from feed_state f where site = $1 and site_checked_at is null and retired_at is null
        and coalesce(site_check_failed_at not between clock_timestamp() - make_interval(secs => $2) and clock_timestamp(), true)
        and exists (select from change c where c.feed = f.feed and c.state = 'ready' and c.operation = 'create')
      order by feed`,
     [site, retryMs / 1000],
   );
-  return rows.map(({ feed }) => feed);
-}
 
 /** For this long after a restore, a feed that begins may have been added between the backup and the restore. */
 const ADDED_WITHIN_DAYS = 30;
@@ -31,11 +30,13 @@ export async function restoredFeeds(db: Queryable, feeds: readonly FeedName[]): 
      where f.feed = any($1::text[]) and f.restored_at is null and r.at > now() - make_interval(days => $2)`,
     [feeds, ADDED_WITHIN_DAYS],
   );
-  const rows = await db.query<{ feed: FeedName }>(
-    'select feed from feed_state where feed = any($1::text[]) and restored_at is not null',
-    [feeds],
+  return new Set(
+    await readColumn<FeedName>(
+      db,
+      'select feed from feed_state where feed = any($1::text[]) and restored_at is not null',
+      [feeds],
+    ),
   );
-  return new Set(rows.map(({ feed }) => feed));
 }
 
 /** Records the progress of the search. That the last one failed stays known until this one ends. */
@@ -91,14 +92,13 @@ const describeUnknown = (feed: FeedName, doubted: number, referenced: boolean): 
   );
 
 /** Whether the site shows references of the jobs that were found for the feed's creates. */
-async function areReferenced(tx: Queryable, feed: FeedName): Promise<boolean> {
-  const rows = await tx.query(
+const areReferenced = (tx: Queryable, feed: FeedName): Promise<boolean> =>
+  returnsRow(
+    tx,
     `select from change c join site_reference r on r.site = c.site and r.site_job_id = c.found_job_id
      where c.feed = $1 and c.state = 'in_doubt' and r.reference <> '' limit 1`,
     [feed],
   );
-  return rows.length > 0;
-}
 
 /**
  * The site refuses this token: the creates of feeds for which it was searched since it last accepted the token wait for another search, as
@@ -156,13 +156,12 @@ export const WAITS_FOR_SEARCH = `f.site_checked_at is null and f.site_check_fail
   and ${CREATES_WAIT_SINCE} < now() - ${MAY_FAIL}`;
 
 /** Those of the feeds whose creates wait for longer than a site may ask to wait. */
-export async function feedsWaitingLong(db: Queryable, feeds: readonly FeedName[]): Promise<FeedName[]> {
-  const rows = await db.query<{ feed: FeedName }>(
+export const feedsWaitingLong = (db: Queryable, feeds: readonly FeedName[]): Promise<FeedName[]> =>
+  readColumn<FeedName>(
+    db,
     `select feed from unnest($1::text[]) f(feed) where ${CREATES_WAIT_SINCE} < now() - ${MAY_ASK_TO_WAIT}`,
     [feeds],
   );
-  return rows.map(({ feed }) => feed);
-}
 
 /** Feeds of which nothing is created because their sites cannot be searched, with the reason. */
 export async function unsearchedFeeds(db: Queryable): Promise<ReadonlyMap<FeedName, Message>> {
@@ -202,15 +201,14 @@ export async function openSearches(db: Queryable, feeds: readonly FeedName[], si
 }
 
 /** What a person should know about a search that has ended; returned once. */
-export async function takeSearchNote(db: Queryable, feed: FeedName): Promise<Message | undefined> {
-  const [row] = await db.query<{ note: Message | null }>(
+export const takeSearchNote = (db: Queryable, feed: FeedName): Promise<Message | undefined> =>
+  readValue<Message>(
+    db,
     `update feed_state f set site_check_note = null from feed_state old
      where f.feed = $1 and old.feed = f.feed and f.site_checked_at is not null and old.site_check_note is not null
      returning old.site_check_note as note`,
     [feed],
   );
-  return row?.note ?? undefined;
-}
 
 // Jobs that the site denies in its own words, and not by 404: its list tells whether it has them.
 

@@ -2,7 +2,7 @@
 import type { FeedName } from '../../posting/identifiers.ts';
 import { auditAction } from '../access/audit.ts';
 import { lockKey } from '../locks/advisory-locks.ts';
-import { type Database, type Queryable, type Stored, withoutNulls } from '../postgres/database.ts';
+import { type Database, type Queryable, readColumn, type Stored, withoutNulls } from '../postgres/database.ts';
 import { addUpload, type NewUpload, readStagedUpload, removeStaged, stageUpload } from './feed-uploads.ts';
 
 /** Versions that are kept of each feed, besides the last that was saved from here; an older one goes when a newer one is added. */
@@ -31,15 +31,16 @@ export async function readVersions(db: Queryable, feed: FeedName): Promise<Store
 }
 
 /** The addresses of the text saved from here last that nobody has written by hand, and of each that may have replaced it. */
-export async function addressesOfLastSave(db: Queryable, feed: FeedName): Promise<ReadonlySet<string>> {
-  const rows = await db.query<{ address: string }>(
-    `select distinct unnest(addresses) as address from feed_file_version v
+export const addressesOfLastSave = async (db: Queryable, feed: FeedName): Promise<ReadonlySet<string>> =>
+  new Set(
+    await readColumn<string>(
+      db,
+      `select distinct unnest(addresses) as address from feed_file_version v
      where feed = $1 and addresses is not null and (not settled or version =
        (select max(version) from feed_file_version where feed = $1 and addresses is not null and settled))`,
-    [feed],
+      [feed],
+    ),
   );
-  return new Set(rows.map(({ address }) => address));
-}
 
 /** Runs `work` while nobody else on this database saves the file of the feed. */
 export async function withFileLock<Result>(

@@ -1,7 +1,7 @@
 // Stores when each feed is pulled next, and assigns each due run to one process, in Postgres because BullMQ or Redis may lose its state.
 import type { FeedName } from '../../posting/identifiers.ts';
 import { LIVE_WORKERS, RUNNING_WORKERS } from '../locks/processes.ts';
-import { columnsOf, type Database, type Queryable } from '../postgres/database.ts';
+import { columnsOf, type Database, type Queryable, readValue } from '../postgres/database.ts';
 
 /** A feed's schedule as configured in a process. */
 export interface FeedSchedule {
@@ -231,14 +231,13 @@ export async function giveBackForgotten(db: Queryable, worker: number, running: 
 }
 
 /** Milliseconds until one of these feeds is due; `undefined` if none is scheduled. */
-export async function nextDueInMs(db: Queryable, feeds: readonly FeedName[]): Promise<number | undefined> {
-  const [row] = await db.query<{ ms: number | null }>(
+export const nextDueInMs = (db: Queryable, feeds: readonly FeedName[]): Promise<number | undefined> =>
+  readValue<number>(
+    db,
     `select (extract(epoch from min(due_at) - clock_timestamp()) * 1000)::float8 as ms
      from feed_schedule where feed = any($1::text[]) and run_by is null`,
     [feeds],
   );
-  return row?.ms ?? undefined;
-}
 
 /** Status of a feed's schedule. All times are the database's. */
 export interface ScheduleState extends Cron {

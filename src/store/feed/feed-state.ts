@@ -5,7 +5,7 @@ import type { CreateOnlyFields } from '../../plan/desired-change.ts';
 import type { FeedPolicy } from '../../plan/policy.ts';
 import type { FeedName, SiteName } from '../../posting/identifiers.ts';
 import { toJsonb } from '../postgres/copy-rows.ts';
-import { type Queryable, type Stored, withoutNulls } from '../postgres/database.ts';
+import { type Queryable, readValue, type Stored, withoutNulls } from '../postgres/database.ts';
 
 export interface FeedState {
   readonly site: SiteName;
@@ -146,14 +146,13 @@ export async function readWeakAnswer(db: Queryable, feed: FeedName): Promise<For
 }
 
 /** The feed's current pull, unless its site was resumed since: then a person has seen how the pull began. */
-export async function pullToWatch(db: Queryable, feed: FeedName): Promise<number | undefined> {
-  const [row] = await db.query<{ id: number }>(
+export const pullToWatch = (db: Queryable, feed: FeedName): Promise<number | undefined> =>
+  readValue<number>(
+    db,
     `select p.id from feed_state f join pull p on p.id = f.current_pull left join site_state s on s.site = f.site
      where f.feed = $1 and (s.resumed_at is null or s.resumed_at < p.committed_at)`,
     [feed],
   );
-  return row?.id;
-}
 
 /** From now on the feed is not pulled, because of this undo. */
 export async function stopFeed(tx: Queryable, feed: FeedName, undo: number): Promise<void> {
@@ -161,15 +160,14 @@ export async function stopFeed(tx: Queryable, feed: FeedName, undo: number): Pro
 }
 
 /** The feed is pulled again, with `seen` only if that undo has stopped it. Returns the undo that had stopped it. */
-export async function resumeFeed(tx: Queryable, feed: FeedName, seen?: number): Promise<number | undefined> {
-  const [row] = await tx.query<{ undo: number }>(
+export const resumeFeed = (tx: Queryable, feed: FeedName, seen?: number): Promise<number | undefined> =>
+  readValue<number>(
+    tx,
     `update feed_state f set stopped_at = null, stopped_by = null from feed_state former
      where f.feed = $1 and former.feed = f.feed and f.stopped_by is not null
        and ($2::bigint is null or f.stopped_by = $2) returning former.stopped_by as undo`,
     [feed, seen ?? null],
   );
-  return row?.undo;
-}
 
 /** A feed that an undo has stopped, until a person resumes it. */
 export interface StoppedFeed {

@@ -7,7 +7,7 @@ import { createGunzip, gzip } from 'node:zlib';
 import type { FeedName } from '../../posting/identifiers.ts';
 import { auditAction } from '../access/audit.ts';
 import { lockKey } from '../locks/advisory-locks.ts';
-import type { Queryable } from '../postgres/database.ts';
+import { type Queryable, readNumber } from '../postgres/database.ts';
 
 /** Files that are kept of each feed; the oldest goes when a newer one is added. */
 export const MOST_UPLOADS = 10;
@@ -233,8 +233,7 @@ const lockUploads = (tx: Queryable, feed: FeedName): Promise<unknown> =>
 /** Within the transaction of a restore. Returns how many feeds read no file until somebody says which is the newest. */
 export async function stopReadingUploads(tx: Queryable): Promise<number> {
   await tx.query('update feed_upload set of_backup = true');
-  const [row] = await tx.query<{ n: number }>('select count(distinct feed) as n from feed_upload where awaits is null');
-  return row?.n ?? 0;
+  return readNumber(tx, 'select count(distinct feed) as n from feed_upload where awaits is null');
 }
 
 /** Removes the older ones. Those that are staged are none of the newest: nothing reads them yet. */

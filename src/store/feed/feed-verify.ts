@@ -2,7 +2,7 @@
 import type { FeedName } from '../../posting/identifiers.ts';
 import { RUNNING_WORKERS } from '../locks/processes.ts';
 import { toJsonb } from '../postgres/copy-rows.ts';
-import type { Database, Queryable } from '../postgres/database.ts';
+import { type Database, type Queryable, returnsRow } from '../postgres/database.ts';
 import { type Cron, isPutOff, type NextRun } from './feed-schedule.ts';
 
 /** What a run found. */
@@ -89,19 +89,19 @@ export async function takeVerifyRuns(
 }
 
 /** Notes how far a run has come. Returns false if another process has taken it over. */
-export async function noteVerified(
+export const noteVerified = (
   db: Queryable,
   worker: number,
   feed: FeedName,
   after: string,
   soFar: VerifyResult,
-): Promise<boolean> {
-  const rows = await db.query(
-    'update feed_verify set after_key = $3, so_far = $4 where feed = $1 and run_by = $2 returning 1',
-    [feed, worker, after, toJsonb(soFar)],
-  );
-  return rows.length > 0;
-}
+): Promise<boolean> =>
+  returnsRow(db, 'update feed_verify set after_key = $3, so_far = $4 where feed = $1 and run_by = $2 returning 1', [
+    feed,
+    worker,
+    after,
+    toJsonb(soFar),
+  ]);
 
 /** Ends a run that this process had claimed. */
 export async function endVerify(

@@ -1,7 +1,7 @@
 // Finds feeds in the database that the configuration no longer names: mostly renamed ones, or removed ones.
 import type { FeedName, SiteName } from '../../posting/identifiers.ts';
 import { LIVE_WORKERS, SERVED_FEEDS } from '../locks/processes.ts';
-import type { Queryable } from '../postgres/database.ts';
+import { type Queryable, readFlag, readValue } from '../postgres/database.ts';
 
 /** A feed that was mirrored before, is in no running configuration, and is not retired. */
 export interface UnconfiguredFeed {
@@ -58,14 +58,13 @@ export async function possibleFormerNames(
 }
 
 /** Whether the database has a job of the feed, or something to be sent for it. */
-async function isKnown(db: Queryable, feed: FeedName): Promise<boolean> {
-  const [known] = await db.query<{ any: boolean }>(
+const isKnown = (db: Queryable, feed: FeedName): Promise<boolean> =>
+  readFlag(
+    db,
     `select exists(select from mapping where feed = $1) or exists(select from change where feed = $1)
        or exists(select from orphan_site_job where feed = $1) as any`,
     [feed],
   );
-  return known?.any === true;
-}
 
 /**
  * The feed's new name, if a person renamed it and this configuration, which is then an older one, does not know that. `undefined` if the
@@ -77,14 +76,14 @@ export async function currentName(
   configured: Iterable<FeedName>,
 ): Promise<FeedName | undefined> {
   if (await isKnown(db, feed)) return undefined;
-  const [row] = await db.query<{ feed: FeedName }>(
+  return readValue<FeedName>(
+    db,
     `select f.feed from feed_state f join audit a on a.feed = f.feed
      where f.feed <> all($2::text[]) and f.retired_at is null and a.action = 'rename feed' and a.detail->>'from' = $1
        and (f.site = $3 or exists (select from site_state s where s.site = f.site and s.address = $4))
      order by a.id desc limit 1`,
     [feed, [...configured], site, address],
   );
-  return row?.feed;
 }
 
 /** A feed outside the configuration for which the site may have unmapped jobs. */

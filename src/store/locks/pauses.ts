@@ -1,7 +1,7 @@
 // Stores what people have paused: everything, a site or a feed. A pause of the program is another fact: see `site/site-state.ts`.
 import { type PauseSubject, type PersonsPause, pausesOf } from '../../plan/pause-words.ts';
 import type { FeedName } from '../../posting/identifiers.ts';
-import { type Queryable, type Stored, withoutNulls } from '../postgres/database.ts';
+import { type Queryable, readNumber, type Stored, withoutNulls } from '../postgres/database.ts';
 
 /** Also once no process runs that could end it. */
 const IN_FORCE = '(p.until is null or p.until > now())';
@@ -110,10 +110,9 @@ export const readPausesOf = async (db: Queryable, subject: PauseSubject): Promis
   pausesOf(await listPauses(db), subject);
 
 /** Requests of the subject that were decided before it was paused, and end now. */
-export async function countInFlight(db: Queryable, { site, feed }: PauseSubject): Promise<number> {
-  const [row] = await db.query<{ n: number }>(
+export const countInFlight = (db: Queryable, { site, feed }: PauseSubject): Promise<number> =>
+  readNumber(
+    db,
     `select count(*) as n from change where state = 'sending' and ($1::text is null or site = $1) and ($2::text is null or feed = $2)`,
     [site ?? null, feed ?? null],
   );
-  return row?.n ?? 0;
-}

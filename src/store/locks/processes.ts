@@ -1,7 +1,7 @@
 // Live processes: each holds a lock under its number while it lives, and stores its configuration, so that others know what it serves.
 import type { FeedName, SiteName } from '../../posting/identifiers.ts';
 import { toJsonb } from '../postgres/copy-rows.ts';
-import type { Database, Queryable, Session } from '../postgres/database.ts';
+import { type Database, type Queryable, readColumn, readNumber, type Session } from '../postgres/database.ts';
 import { keepAlive } from './advisory-locks.ts';
 import { isPaused } from './pauses.ts';
 
@@ -104,8 +104,9 @@ export const servedFeeds = async (db: Queryable): Promise<ReadonlySet<FeedName>>
  * Feeds of a site with due changes that this or another live process is configured with. Changes of other feeds, of retired feeds,
  * and of what a person has paused, are not sent.
  */
-export async function feedsToSend(db: Queryable, site: SiteName, own: readonly FeedName[]): Promise<FeedName[]> {
-  const rows = await db.query<{ feed: FeedName }>(
+export const feedsToSend = (db: Queryable, site: SiteName, own: readonly FeedName[]): Promise<FeedName[]> =>
+  readColumn<FeedName>(
+    db,
     `select f.feed from (
        select feed from unnest($2::text[]) own(feed)
        union
@@ -116,8 +117,6 @@ export async function feedsToSend(db: Queryable, site: SiteName, own: readonly F
      order by f.feed`,
     [site, own],
   );
-  return rows.map(({ feed }) => feed);
-}
 
 /** A live worker's number, and the lock that proves it alive. */
 export interface WorkerLease {
@@ -200,7 +199,5 @@ export async function enterAsWorker(
 }
 
 /** How many sending processes are alive, including this one. */
-export async function countWorkers(db: Queryable): Promise<number> {
-  const [row] = await db.query<{ n: number }>(`select count(*) as n from (${LIVE_WORKERS}) live`);
-  return row?.n ?? 0;
-}
+export const countWorkers = (db: Queryable): Promise<number> =>
+  readNumber(db, `select count(*) as n from (${LIVE_WORKERS}) live`);

@@ -1,14 +1,7 @@
 // Stores the last matching of a feed's postings with jobs that a site already had: what became of it, and which job may be which
 // posting's, so that people can decide.
 import type { Certainty } from '../../plan/match/whose-job.ts';
-import {
-  type FeedName,
-  type PostingKey,
-  postingKey,
-  type SiteJobId,
-  type SiteName,
-  siteJobId,
-} from '../../posting/identifiers.ts';
+import type { FeedName, PostingKey, SiteJobId, SiteName } from '../../posting/identifiers.ts';
 import type { Fields } from '../../posting/posting.ts';
 import { auditAction } from '../access/audit.ts';
 import type { UnmappedPosting } from '../backlog/unmapped-postings.ts';
@@ -17,6 +10,7 @@ import { RowCopier, temporaryTable, toJsonb } from '../postgres/copy-rows.ts';
 import {
   type Database,
   type Queryable,
+  readMap,
   type Session,
   type Stored,
   transactionOn,
@@ -135,9 +129,9 @@ export class ProposedPostings {
       await session.query('delete from adopt_proposal where feed = $1', [feed]);
       const copier = new RowCopier(session, 'adopt_proposal', PROPOSAL_COLUMNS);
       let n = 0;
-      for await (const rows of inBatches<FoundRow>(session, 'adopt_found', FOUND, FETCHED_AT_ONCE, [feed])) {
+      for await (const rows of inBatches<FoundMatch>(session, 'adopt_found', FOUND, FETCHED_AT_ONCE, [feed])) {
         await copier.copy(
-          rows.map(foundOf).map((found) => {
+          rows.map((found) => {
             const { key, verdict, reasons, title, candidates, version: own } = propose(found);
             const { fields, recordHash } = found;
             const shown = [toJsonb(reasons), title ?? null, toJsonb(candidates), own];
@@ -155,47 +149,14 @@ export class ProposedPostings {
   }
 }
 
-const FOUND = `select p.key, v.verdict, v.reasons, f.fields, f.record_hash,
-    (select json_agg(json_build_object('id', j.id, 'url', j.url, 'fields', j.fields, 'score', s.score, 'reasons', s.reasons)
-       order by j.id = v.job_id desc, s.score desc, j.n)
+const FOUND = `select p.key, v.verdict, v.reasons::json as reasons, f.fields, f.record_hash as "recordHash",
+    (select coalesce(json_agg(json_build_object('siteJobId', j.id, 'url', j.url, 'score', s.score / ${THOUSANDTHS}::float8,
+         'reasons', s.reasons::json, 'fields', j.fields) order by j.id = v.job_id desc, s.score desc, j.n), '[]')
      from adopt_job j join adopt_score s on s.posting = v.posting and s.job = j.n
      where j.id = v.job_id or j.id in (select json_array_elements_text(v.others::json))) as candidates
   from adopt_verdict v join adopt_posting p on p.n = v.posting join adopt_fields f on f.key = p.key
   where not exists (select from mapping m where m.feed = $1 and m.key = p.key)
   order by case v.verdict when 'sure' then 0 when 'unsure' then 1 else 2 end, v.posting`;
-
-interface FoundRow {
-  readonly key: string;
-  readonly verdict: Certainty;
-  /** A list in JSON, as those of the candidates. */
-  readonly reasons: string;
-  readonly fields: Fields;
-  readonly record_hash: Buffer;
-  readonly candidates:
-    | readonly {
-        readonly id: string;
-        readonly url: string | null;
-        readonly fields: Fields;
-        readonly score: number;
-        readonly reasons: string;
-      }[]
-    | null;
-}
-
-const foundOf = ({ key, verdict, reasons, fields, record_hash: recordHash, candidates }: FoundRow): FoundMatch => ({
-  key: postingKey(key),
-  fields,
-  recordHash,
-  verdict,
-  reasons: JSON.parse(reasons),
-  candidates: (candidates ?? []).map((each) => ({
-    siteJobId: siteJobId(each.id),
-    url: each.url,
-    score: each.score / THOUSANDTHS,
-    reasons: JSON.parse(each.reasons),
-    fields: each.fields,
-  })),
-});
 
 async function countProposals(db: Queryable, feed: FeedName): Promise<void> {
   await db.query(
@@ -288,14 +249,13 @@ export async function proposalsOf(
 }
 
 /** The certain matches of postings that have no job by now: the job of each. */
-export async function sureProposals(db: Queryable, feed: FeedName): Promise<ReadonlyMap<PostingKey, SiteJobId>> {
-  const rows = await db.query<{ key: PostingKey; id: SiteJobId }>(
+export const sureProposals = (db: Queryable, feed: FeedName): Promise<ReadonlyMap<PostingKey, SiteJobId>> =>
+  readMap<PostingKey, SiteJobId>(
+    db,
     `select p.key, p.candidates->0->>'siteJobId' as id from adopt_proposal p where p.feed = $1 and p.verdict = 'sure'
        and not exists (select from mapping m where m.feed = p.feed and m.key = p.key) order by p.n`,
     [feed],
   );
-  return new Map(rows.map(({ key, id }) => [key, id]));
-}
 
 /** To match, to adopt all certain matches that were shown, or to adopt named jobs. */
 export type AskedAdoption = 'match' | 'sure' | 'named';

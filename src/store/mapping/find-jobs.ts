@@ -2,7 +2,15 @@
 // ended.
 import type { FeedName, PostingKey, PostingRef, SiteJobId, SiteName } from '../../posting/identifiers.ts';
 import type { ChangeState } from '../change/life-cycle.ts';
-import { type Database, IS_WRITABLE, type Queryable, type Stored, withoutNulls } from '../postgres/database.ts';
+import {
+  type Database,
+  IS_WRITABLE,
+  type Queryable,
+  readNumber,
+  returnsRow,
+  type Stored,
+  withoutNulls,
+} from '../postgres/database.ts';
 import { inBatches } from '../postgres/stream-rows.ts';
 import { JOB_HAS_EXPIRED, joinExpiry } from '../pull/posting-expiry.ts';
 
@@ -275,16 +283,11 @@ export async function* listMappings(
   }
 }
 
-export async function countMappings(db: Queryable, feed: FeedName | undefined): Promise<number> {
-  const [row] = await db.query<{ n: number }>('select count(*) as n from mapping where $1::text is null or feed = $1', [
-    feed ?? null,
-  ]);
-  return row?.n ?? 0;
-}
+export const countMappings = (db: Queryable, feed: FeedName | undefined): Promise<number> =>
+  readNumber(db, 'select count(*) as n from mapping where $1::text is null or feed = $1', [feed ?? null]);
 
-export async function hasJob(db: Queryable, feed: FeedName, key: PostingKey): Promise<boolean> {
-  return (await db.query('select from mapping where feed = $1 and key = $2', [feed, key])).length > 0;
-}
+export const hasJob = (db: Queryable, feed: FeedName, key: PostingKey): Promise<boolean> =>
+  returnsRow(db, 'select from mapping where feed = $1 and key = $2', [feed, key]);
 
 /** Reading so many rows takes less than a millisecond. */
 const MOST_UNFOLDED = 1_000;

@@ -3,25 +3,16 @@
 import type { BlockingKey, JobFeatures, PostingFeatures } from '../../plan/match/job-features.ts';
 import type { Certainty, JobCandidate, JudgedPosting, Verdict } from '../../plan/match/whose-job.ts';
 import type { StatedTypes } from '../../plan/same-meaning.ts';
-import {
-  type FeedName,
-  type PostingKey,
-  postingKey,
-  type SiteJobId,
-  type SiteName,
-  siteJobId,
-} from '../../posting/identifiers.ts';
+import type { FeedName, PostingKey, PostingRef, SiteJobId, SiteName } from '../../posting/identifiers.ts';
 import type { Fields } from '../../posting/posting.ts';
 import { RowCopier, temporaryTable } from '../postgres/copy-rows.ts';
-import type { Database, Session } from '../postgres/database.ts';
+import { columnsOf, type Database, returnsRow, type Session, type Stored, withoutNulls } from '../postgres/database.ts';
 import { inBatches } from '../postgres/stream-rows.ts';
 import { numberOfTitled } from '../site/kept-values.ts';
 import { namesOfSite } from '../site/known-address.ts';
 
 /** A posting to match, or one that only competes for jobs: it has its job, or belongs to another feed. */
-export interface MatchedPosting {
-  readonly feed: FeedName;
-  readonly key: PostingKey;
+export interface MatchedPosting extends PostingRef {
   /** As the feed has it, to compare with what the job of a certain match shows; empty for a rival. */
   readonly fields: Fields;
   readonly isRival: boolean;
@@ -94,7 +85,8 @@ export interface MatchCounts {
 }
 
 /** A job of the list that no posting has, and that may be ours. */
-export interface StrayJob extends Pick<MatchedJob, 'siteJobId' | 'url' | 'fields' | 'createdAt'> {
+type Stray = Pick<MatchedJob, 'siteJobId' | 'url' | 'fields' | 'createdAt'>;
+export interface StrayJob extends Stray {
   /** It was made between the backup that the database was restored from and the restore. */
   readonly isSinceBackup: boolean;
 }
@@ -188,58 +180,7 @@ const THOUSANDTHS = 1_000;
 const CLOCKS_DIFFER = '1 hour';
 
 /** A posting to match, with one job that resembles it, if there is one. */
-type CandidateRow = PostingRow & (ResemblingRow | { readonly id: null });
-
-interface PostingRow {
-  readonly n: number;
-  readonly blocker: string | null;
-  readonly reference_crowded: boolean;
-  readonly content_crowded: boolean;
-}
-
-interface ResemblingRow {
-  readonly id: string;
-  readonly score: number;
-  readonly reasons: string;
-  readonly reference: boolean;
-  readonly content: boolean;
-  readonly by_reference: boolean;
-  readonly jobs_of_reference: number;
-  readonly postings_of_reference: number;
-  readonly jobs_of_content: number;
-  readonly postings_of_content: number;
-  readonly owned: boolean;
-  readonly deleted: boolean;
-  readonly foreign_owner: boolean;
-  readonly secret: boolean;
-}
-
-interface LineRow {
-  readonly key: string;
-  readonly job_id: string | null;
-  readonly score: number;
-  readonly verdict: Certainty;
-  readonly reasons: string;
-  readonly others: string;
-  readonly title: string | null;
-}
-
-interface StrayRow {
-  readonly id: string;
-  readonly url: string | null;
-  readonly fields: Fields;
-  readonly created_at: string | null;
-}
-
-interface SureRow {
-  readonly posting: number;
-  readonly key: string;
-  readonly sent: Fields;
-  readonly id: string;
-  readonly url: string | null;
-  readonly fields: Fields;
-  readonly types: string | null;
-}
+type CandidateRow = Stored<JudgedPosting> & { readonly n: number } & (JobCandidate | { readonly siteJobId: null });
 
 /** The matching of one site and one feed, on a connection of its own; `close` leaves nothing behind. */
 export class JobMatching {
@@ -330,9 +271,7 @@ export class JobMatching {
   }
 
   /** Those of these postings that were not added. */
-  async withoutKnown<Posting extends { readonly feed: FeedName; readonly key: PostingKey }>(
-    postings: readonly Posting[],
-  ): Promise<Posting[]> {
+  async withoutKnown<Posting extends PostingRef>(postings: readonly Posting[]): Promise<Posting[]> {
     if (!this.#indexed) {
       await this.session.query('create index on adopt_posting (key); analyze adopt_posting');
       this.#indexed = true;
@@ -340,7 +279,7 @@ export class JobMatching {
     const rows = await this.session.query<{ at: number }>(
       `select (a.at - 1)::int as at from unnest($1::text[], $2::text[]) with ordinality a(feed, key, at)
        where not exists (select from adopt_posting p where p.key = a.key and p.feed = a.feed) order by a.at`,
-      [postings.map(({ feed }) => feed), postings.map(({ key }) => key)],
+      columnsOf<PostingRef>(postings, 'feed', 'key'),
     );
     return rows.map(({ at }) => postings[at] as Posting);
   }
@@ -386,7 +325,7 @@ export class JobMatching {
   }
 
   async hasJob(id: SiteJobId): Promise<boolean> {
-    return (await this.session.query('select from adopt_job where id = $1 limit 1', [id])).length > 0;
+    return returnsRow(this.session, 'select from adopt_job where id = $1 limit 1', [id]);
   }
 
   /** Whether it cannot be told that a job of the list is ours. */
@@ -479,31 +418,28 @@ export class JobMatching {
   async *candidates(): AsyncGenerator<PostingCandidates[]> {
     await this.session.query('analyze adopt_score');
     await this.session.query('begin');
-    const select = `select p.n, p.blocker, p.reference_crowded, p.content_crowded, s.score, s.reasons, s.reference, s.content,
-        s.by_reference, s.jobs_of_reference, s.postings_of_reference, s.jobs_of_content, s.postings_of_content,
-        j.id, j.owned, j.deleted, j.foreign_owner, j.secret
+    const select = `select p.n, p.blocker, p.reference_crowded as "isReferenceCrowded", p.content_crowded as "isContentCrowded",
+        j.id as "siteJobId", s.score / ${THOUSANDTHS}::float8 as score, s.reasons::json as reasons, s.reference as "sharesReference",
+        s.content as "sharesContent", s.by_reference as "byReference", s."jobsOfReference", s."postingsOfReference", s."jobsOfContent",
+        s."postingsOfContent", j.owned as "isOwned", j.deleted as "wasDeleted", j.foreign_owner as "mayBeOthers", j.secret as "isSecret"
       from adopt_posting p left join (
-        select *, count(*) filter (where reference) over of_posting as jobs_of_reference,
-          count(*) filter (where reference) over of_job as postings_of_reference,
-          count(*) filter (where content) over of_posting as jobs_of_content,
-          count(*) filter (where content) over of_job as postings_of_content
+        select *, count(*) filter (where reference) over of_posting as "jobsOfReference",
+          count(*) filter (where reference) over of_job as "postingsOfReference",
+          count(*) filter (where content) over of_posting as "jobsOfContent",
+          count(*) filter (where content) over of_job as "postingsOfContent"
         from adopt_score window of_posting as (partition by posting), of_job as (partition by job)) s on s.posting = p.n
       left join adopt_job j on j.n = s.job
       where not p.rival order by p.n, s.score desc, j.n`;
     let open: { posting: number; judged: JudgedPosting; candidates: JobCandidate[] } | undefined;
     for await (const rows of inBatches<CandidateRow>(this.session, 'adopt_candidates', select, FETCHED_AT_ONCE)) {
       const ended: PostingCandidates[] = [];
-      for (const row of rows) {
-        if (open === undefined || open.posting !== row.n) {
+      for (const { n, blocker, isReferenceCrowded, isContentCrowded, ...candidate } of rows) {
+        if (open === undefined || open.posting !== n) {
           if (open !== undefined) ended.push(open);
-          const judged = {
-            blocker: row.blocker ?? undefined,
-            isReferenceCrowded: row.reference_crowded,
-            isContentCrowded: row.content_crowded,
-          };
-          open = { posting: row.n, judged, candidates: [] };
+          const judged = { blocker: blocker ?? undefined, isReferenceCrowded, isContentCrowded };
+          open = { posting: n, judged, candidates: [] };
         }
-        if (hasJob(row)) open.candidates.push(candidateOf(row));
+        if (candidate.siteJobId !== null) open.candidates.push(candidate);
       }
       yield ended;
     }
@@ -551,22 +487,13 @@ export class JobMatching {
   /** All verdicts: certain ones first, each kind in the order of the feed. @param kind only these. */
   async *lines(kind?: Certainty): AsyncGenerator<MatchLine> {
     await this.session.query('begin');
-    const select = `select p.key, v.job_id, v.score, v.verdict, v.reasons, v.others, j.fields->>'title' as title
+    const select = `select p.key, v.job_id as "siteJobId", v.score / ${THOUSANDTHS}::float8 as score, v.verdict, v.reasons::json as reasons,
+        v.others::json as others, j.fields->>'title' as title
       from adopt_verdict v join adopt_posting p on p.n = v.posting left join adopt_job j on j.id = v.job_id
       ${kind === undefined ? '' : `where v.verdict = '${kind}'`}
       order by case v.verdict when 'sure' then 0 when 'unsure' then 1 else 2 end, v.posting`;
-    for await (const rows of inBatches<LineRow>(this.session, 'adopt_lines', select, FETCHED_AT_ONCE)) {
-      for (const row of rows) {
-        yield {
-          key: postingKey(row.key),
-          siteJobId: row.job_id === null ? undefined : siteJobId(row.job_id),
-          score: row.score / THOUSANDTHS,
-          verdict: row.verdict,
-          reasons: JSON.parse(row.reasons),
-          others: JSON.parse(row.others),
-          title: row.title ?? undefined,
-        };
-      }
+    for await (const rows of inBatches<Stored<MatchLine>>(this.session, 'adopt_lines', select, FETCHED_AT_ONCE)) {
+      yield* rows.map(withoutNulls<MatchLine>);
     }
     await this.session.query('commit');
   }
@@ -587,20 +514,17 @@ export class JobMatching {
     await this.session.query(`select set_config('jobmirror.backup', $1, true)`, [
       restored?.backup?.toISOString() ?? '-infinity',
     ]);
-    const select = `select id, url, fields, created_at from adopt_job j
+    const select = `select id as "siteJobId", url, fields, created_at::timestamptz as "createdAt" from adopt_job j
       where not owned and not deleted and not foreign_owner and not secret
         and coalesce(created_at, 'infinity')::timestamptz >= current_setting('jobmirror.backup')::timestamptz
         and not exists (select from adopt_verdict v where v.job_id = j.id)
         and not exists (select from adopt_score s where s.job = j.n and s.reference)
       order by n`;
-    for await (const rows of inBatches<StrayRow>(this.session, 'adopt_strays', select, FETCHED_JOBS)) {
-      for (const row of rows) {
-        const createdAt = row.created_at === null ? undefined : new Date(row.created_at);
+    for await (const rows of inBatches<Stored<Stray>>(this.session, 'adopt_strays', select, FETCHED_JOBS)) {
+      for (const stray of rows.map(withoutNulls<Stray>)) {
+        const { createdAt } = stray;
         yield {
-          siteJobId: siteJobId(row.id),
-          url: row.url ?? undefined,
-          fields: row.fields,
-          createdAt,
+          ...stray,
           isSinceBackup: restored !== undefined && createdAt !== undefined && createdAt <= restored.restored,
         };
       }
@@ -610,20 +534,13 @@ export class JobMatching {
 
   /** The certain matches with numbers above `after`, in the order of the postings' numbers; empty: there are no more. */
   async sureAfter(after: number): Promise<{ readonly matches: SureMatch[]; readonly last: number }> {
-    const rows = await this.session.query<SureRow>(
-      `select v.posting, p.key, p.fields as sent, j.id, j.url, j.fields, j.types
+    const rows = await this.session.query<Stored<SureMatch> & { readonly posting: number }>(
+      `select v.posting, p.key, p.fields as sent, j.id as "siteJobId", j.url, j.fields, j.types::json as types
        from adopt_verdict v join adopt_posting p on p.n = v.posting join adopt_job j on j.id = v.job_id
        where v.verdict = 'sure' and v.posting > $1 order by v.posting limit ${FETCHED_JOBS}`,
       [after],
     );
-    const matches = rows.map((row) => ({
-      key: postingKey(row.key),
-      siteJobId: siteJobId(row.id),
-      url: row.url ?? undefined,
-      sent: row.sent,
-      fields: row.fields,
-      types: row.types === null ? undefined : JSON.parse(row.types),
-    }));
+    const matches = rows.map(({ posting: _, ...match }) => withoutNulls<SureMatch>(match));
     return { matches, last: rows.at(-1)?.posting ?? after };
   }
 }
@@ -652,25 +569,4 @@ class FeatureCache<Of> {
     }
     return (number) => this.#known.get(number) as Of;
   }
-}
-
-const hasJob = (row: CandidateRow): row is PostingRow & ResemblingRow => row.id !== null;
-
-function candidateOf(row: ResemblingRow): JobCandidate {
-  return {
-    siteJobId: siteJobId(row.id),
-    score: row.score / THOUSANDTHS,
-    reasons: JSON.parse(row.reasons),
-    sharesReference: row.reference,
-    sharesContent: row.content,
-    byReference: row.by_reference,
-    isOwned: row.owned,
-    wasDeleted: row.deleted,
-    mayBeOthers: row.foreign_owner,
-    isSecret: row.secret,
-    jobsOfReference: row.jobs_of_reference,
-    postingsOfReference: row.postings_of_reference,
-    jobsOfContent: row.jobs_of_content,
-    postingsOfContent: row.postings_of_content,
-  };
 }

@@ -6,7 +6,7 @@ import { adoptImported, refusedJobs } from '../change/imported-jobs.ts';
 import { type HeldLock, lockOutcomesShared } from '../locks/advisory-locks.ts';
 import { lockFeed } from '../locks/feed-locks.ts';
 import { RowCopier, temporaryTable } from '../postgres/copy-rows.ts';
-import type { Database, Session } from '../postgres/database.ts';
+import { type Database, readValue, type Session } from '../postgres/database.ts';
 import { unreadHashSql } from '../pull/record-hashes.ts';
 import { confirmSiteAt } from '../site/known-address.ts';
 
@@ -302,12 +302,12 @@ export class ImportedLines {
 
   /** The reference that was sent, or will be sent, for the posting; `undefined` if unknown. */
   async referenceOf({ feed, key }: LineWithoutMapping, referenceField: string): Promise<string | undefined> {
-    const [row] = await this.#session.query<{ reference: string | null }>(
+    return readValue<string>(
+      this.#session,
       `select coalesce((select fields->>$3 from change where feed = $1 and key = $2 and desired = 'present'),
          (select fields->>$3 from document where feed = $1 and key = $2)) as reference`,
       [feed, key, referenceField],
     );
-    return row?.reference ?? undefined;
   }
 
   /** Another posting, in the file or on the site, with exactly this reference. */

@@ -1,18 +1,19 @@
 // Holds what is verified of a site in temporary tables: the jobs of its list, the jobs to ask for one by one, and the differences
 // to set again. There may be hundreds of thousands of each.
 import type { AcceptedFields } from '../../plan/compare-shown.ts';
-import {
-  type FeedName,
-  type PostingKey,
-  postingKey,
-  type SiteJobId,
-  type SiteName,
-  siteJobId,
-} from '../../posting/identifiers.ts';
+import type { FeedName, PostingKey, PostingRef, SiteJobId, SiteName } from '../../posting/identifiers.ts';
 import type { Fields } from '../../posting/posting.ts';
 import type { DriftedJob } from '../change/mark-drifted.ts';
-import { RowCopier, temporaryTable } from '../postgres/copy-rows.ts';
-import type { Database, Session } from '../postgres/database.ts';
+import { RowCopier, temporaryTable, toJsonb } from '../postgres/copy-rows.ts';
+import {
+  type Database,
+  readMap,
+  readNumber,
+  returnsRow,
+  type Session,
+  type Stored,
+  withoutNulls,
+} from '../postgres/database.ts';
 import { numberOfTitled } from '../site/kept-values.ts';
 import { namesOfSite } from '../site/known-address.ts';
 
@@ -24,9 +25,7 @@ export interface ListedReference {
 }
 
 /** A posting and its job. */
-export interface MappedJob {
-  readonly feed: FeedName;
-  readonly key: PostingKey;
+export interface MappedJob extends PostingRef {
   readonly siteJobId: SiteJobId;
 }
 
@@ -68,44 +67,18 @@ const READ_AT_ONCE = 500;
 const NUMBER = numberOfTitled('site_job_id');
 
 const LISTED_COLUMNS = { id: 'text', reference: 'text' } as const;
-const JOB_COLUMNS = { feed: 'text', key: 'text', id: 'text', differing: 'text' } as const;
+const JOB_COLUMNS = { feed: 'text', key: 'text', id: 'text', differing: 'jsonb' } as const;
 
 const TABLES = `
   ${temporaryTable('verify_listed', LISTED_COLUMNS)};
   ${temporaryTable('verify_job', JOB_COLUMNS)};
   create temporary table verify_drift (n int generated always as identity, feed text, key text, id text, content_hash bytea,
-    fields text, last_request bigint, finding text)`;
-
-/** A job of a mapping, in the tables of the session. */
-interface JobRow {
-  readonly feed: FeedName;
-  readonly key: string;
-  readonly id: string;
-}
-
-interface DriftRow extends JobRow {
-  readonly n: number;
-  readonly content_hash: Buffer;
-  readonly fields: string;
-  readonly last_request: number;
-  readonly finding: DriftedJob['finding'];
-}
+    fields jsonb, last_request bigint, finding text)`;
 
 /** A mapping with what the site accepted of it, null if that is not known. */
-interface AcceptedRow {
-  readonly feed: FeedName;
-  readonly key: string;
-  readonly site_job_id: string;
+interface AcceptedRow extends MappedJob {
   readonly fields: Fields | null;
   readonly shown: Buffer | null;
-}
-
-interface JobNowRow extends AcceptedRow {
-  readonly content_hash: Buffer;
-  /** Of its change; null if none is open. */
-  readonly state: NonNullable<VerifiedJob['state']> | null;
-  readonly last_request: number;
-  readonly is_open: boolean;
 }
 
 /** The verification of some feeds of one site, on a connection of its own; `close` leaves nothing behind. */
@@ -141,11 +114,11 @@ export class Verification {
 
   /** How many jobs each feed has. */
   async countJobs(): Promise<ReadonlyMap<FeedName, number>> {
-    const rows = await this.session.query<{ feed: FeedName; n: number }>(
+    return readMap<FeedName, number>(
+      this.session,
       'select feed, count(*) as n from mapping where site = $1 and feed = any($2::text[]) group by feed',
       [this.#site, this.#feeds],
     );
-    return new Map(rows.map(({ feed, n }) => [feed, n]));
   }
 
   async addListed(jobs: readonly ListedReference[]): Promise<void> {
@@ -154,21 +127,19 @@ export class Verification {
 
   /** Those of these jobs that belong to postings of the feeds, perhaps under an ID with their title, by the given ID. */
   async acceptedOf(ids: readonly SiteJobId[]): Promise<ReadonlyMap<SiteJobId, AcceptedJob>> {
-    const rows = await this.session.query<AcceptedRow & { readonly listed: string }>(
-      `select m.listed, m.feed, m.key, m.site_job_id, d.fields, d.shown
+    const rows = await this.session.query<AcceptedRow & { readonly listed: SiteJobId }>(
+      `select m.listed, m.feed, m.key, m.site_job_id as "siteJobId", d.fields, d.shown
        from (select ${NUMBER} as listed, feed, key, site_job_id from mapping where site = $1 and ${NUMBER} = any($3::text[])
          union all select site_job_id, feed, key, site_job_id from mapping where site = $1 and site_job_id = any($3::text[])) m
        left join document d on d.feed = m.feed and d.key = m.key where m.feed = any($2::text[])`,
       [this.#site, this.#feeds, ids],
     );
-    return new Map(rows.map((row) => [siteJobId(row.listed), acceptedFrom(row)]));
+    return new Map(rows.map(({ listed, ...row }) => [listed, acceptedFrom(row)]));
   }
 
   /** Adds jobs that the list shows differently. */
   async addDiffering(jobs: readonly (MappedJob & { readonly differing: readonly string[] })[]): Promise<void> {
-    await this.#jobs.copy(
-      jobs.map(({ feed, key, siteJobId: id, differing }) => [feed, key, id, JSON.stringify(differing)]),
-    );
+    await this.#jobs.copy(jobs.map(({ feed, key, siteJobId: id, differing }) => [feed, key, id, toJsonb(differing)]));
   }
 
   /** Adds the jobs that the list does not show, except those that were made after the reading began. */
@@ -208,45 +179,34 @@ export class Verification {
       'create temporary table verify_ask as select row_number() over (order by feed, key) as n, * from verify_job',
     );
     await this.session.query('create unique index on verify_ask (n); analyze verify_ask');
-    const [row] = await this.session.query<{ n: number }>('select count(*) as n from verify_ask');
-    return row?.n ?? 0;
+    return readNumber(this.session, 'select count(*) as n from verify_ask');
   }
 
   /** In the order of feeds and keys. Keeps no transaction open: the site takes its time to answer. */
   async *jobsToAsk(): AsyncGenerator<JobToAsk> {
     for (let last = 0; ; last += READ_AT_ONCE) {
-      const rows = await this.session.query<JobRow & { readonly differing: string | null }>(
-        `select feed, key, id, differing from verify_ask where n > $1 order by n limit ${READ_AT_ONCE}`,
+      const rows = await this.session.query<Stored<JobToAsk>>(
+        `select feed, key, id as "siteJobId", differing from verify_ask where n > $1 order by n limit ${READ_AT_ONCE}`,
         [last],
       );
-      for (const { feed, key, id, differing } of rows) {
-        const names = differing === null ? undefined : (JSON.parse(differing) as string[]);
-        yield { feed, key: postingKey(key), siteJobId: siteJobId(id), differing: names };
-      }
+      yield* rows.map(withoutNulls<JobToAsk>);
       if (rows.length < READ_AT_ONCE) return;
     }
   }
 
   /** The job now; `undefined`: the posting has no job any more, or another one. */
   async jobNow({ feed, key, siteJobId: id }: MappedJob): Promise<VerifiedJob | undefined> {
-    const [row] = await this.session.query<JobNowRow>(
-      `select m.feed, m.key, m.site_job_id, m.content_hash, d.fields, d.shown, c.state,
-         coalesce((select max(q.id) from request q where q.feed = m.feed and q.key = m.key), 0) as last_request,
-         c.attempt_token is not null or u.feed is not null as is_open
+    const [row] = await this.session.query<Stored<Omit<VerifiedJob, 'accepted'>> & AcceptedRow>(
+      `select m.feed, m.key, m.site_job_id as "siteJobId", m.content_hash as "contentHash", d.fields, d.shown, c.state,
+         coalesce((select max(q.id) from request q where q.feed = m.feed and q.key = m.key), 0) as "lastRequest",
+         c.attempt_token is not null or u.feed is not null as "isOpen"
        from mapping m left join document d on d.feed = m.feed and d.key = m.key
        left join change c on c.feed = m.feed and c.key = m.key
        left join uncertain_write u on u.feed = m.feed and u.key = m.key and (u.fields is not null or u.until > now())
        where m.feed = $1 and m.key = $2 and m.site = $3 and m.site_job_id = $4`,
       [feed, key, this.#site, id],
     );
-    if (row === undefined) return undefined;
-    return {
-      ...acceptedFrom(row),
-      contentHash: row.content_hash,
-      lastRequest: row.last_request,
-      isOpen: row.is_open,
-      state: row.state ?? undefined,
-    };
+    return row && { ...acceptedFrom(row), state: row.state ?? undefined };
   }
 
   /**
@@ -288,25 +248,21 @@ export class Verification {
 
   async *#readForeign(): AsyncGenerator<ForeignJob> {
     for (let last = 0; ; last += READ_AT_ONCE) {
-      const rows = await this.session.query<JobRow & { readonly own: string | null }>(
-        `select feed, key, id, own from verify_foreign where n > $1 order by n limit ${READ_AT_ONCE}`,
+      const rows = await this.session.query<Stored<ForeignJob>>(
+        `select feed, key, id as "siteJobId", own as "ownJobId" from verify_foreign where n > $1 order by n limit ${READ_AT_ONCE}`,
         [last],
       );
-      for (const { feed, key, id, own } of rows) {
-        const ownJobId = own === null ? undefined : siteJobId(own);
-        yield { feed, key: postingKey(key), siteJobId: siteJobId(id), ownJobId };
-      }
+      yield* rows.map(withoutNulls<ForeignJob>);
       if (rows.length < READ_AT_ONCE) return;
     }
   }
 
   async isOwned(id: SiteJobId): Promise<boolean> {
     const names = await namesOfSite(this.session, this.#site);
-    const rows = await this.session.query(
-      'select from mapping where site = any($1::text[]) and site_job_id = $2 limit 1',
-      [names, id],
-    );
-    return rows.length > 0;
+    return returnsRow(this.session, 'select from mapping where site = any($1::text[]) and site_job_id = $2 limit 1', [
+      names,
+      id,
+    ]);
   }
 
   /** Keeps a difference to be set again later. */
@@ -314,7 +270,7 @@ export class Verification {
     await this.session.query(
       `insert into verify_drift (feed, key, id, content_hash, fields, last_request, finding)
        values ($1, $2, $3, $4, $5, $6, $7)`,
-      [feed, key, id, contentHash, JSON.stringify(names), lastRequest, finding],
+      [feed, key, id, contentHash, toJsonb(names), lastRequest, finding],
     );
   }
 
@@ -325,11 +281,9 @@ export class Verification {
 
   /** How many jobs that are gone are kept to be set again. */
   async countGone(feed: FeedName): Promise<number> {
-    const [row] = await this.session.query<{ n: number }>(
-      `select count(*) as n from verify_drift where feed = $1 and finding = 'gone'`,
-      [feed],
-    );
-    return row?.n ?? 0;
+    return readNumber(this.session, `select count(*) as n from verify_drift where feed = $1 and finding = 'gone'`, [
+      feed,
+    ]);
   }
 
   /** The differences of one feed with numbers above `after`, a portion of them; empty: there are no more. */
@@ -338,27 +292,16 @@ export class Verification {
     after: number,
     most: number,
   ): Promise<{ readonly jobs: DriftedJob[]; readonly last: number }> {
-    const rows = await this.session.query<DriftRow>(
-      `select n, feed, key, id, content_hash, fields, last_request, finding from verify_drift
-       where feed = $1 and n > $2 order by n limit $3`,
+    const rows = await this.session.query<DriftedJob & { readonly n: number }>(
+      `select n, feed, key, id as "siteJobId", content_hash as "contentHash", last_request as "lastRequest", fields as names, finding
+       from verify_drift where feed = $1 and n > $2 order by n limit $3`,
       [feed, after, most],
     );
-    const jobs = rows.map((row) => ({
-      feed,
-      key: postingKey(row.key),
-      siteJobId: siteJobId(row.id),
-      contentHash: row.content_hash,
-      lastRequest: row.last_request,
-      names: JSON.parse(row.fields),
-      finding: row.finding,
-    }));
-    return { jobs, last: rows.at(-1)?.n ?? after };
+    return { jobs: rows.map(({ n: _, ...job }) => job), last: rows.at(-1)?.n ?? after };
   }
 }
 
-const acceptedFrom = (row: AcceptedRow): AcceptedJob => ({
-  feed: row.feed,
-  key: postingKey(row.key),
-  siteJobId: siteJobId(row.site_job_id),
-  accepted: row.fields === null ? undefined : { fields: row.fields, forms: row.shown ?? undefined },
+const acceptedFrom = <Row extends AcceptedRow>({ fields, shown, ...row }: Row) => ({
+  ...row,
+  accepted: fields === null ? undefined : { fields, forms: shown ?? undefined },
 });

@@ -3,7 +3,7 @@
 import { type Message, messageOf, plural } from '../../plan/message.ts';
 import { type FeedName, type PostingKey, type SiteJobId, type SiteName, siteJobId } from '../../posting/identifiers.ts';
 import type { Fields } from '../../posting/posting.ts';
-import type { Queryable } from '../postgres/database.ts';
+import { type Queryable, readFlag } from '../postgres/database.ts';
 import { numberOfTitled, titledNumber } from '../site/kept-values.ts';
 import { TRUSTS_GONE, trustsGone } from '../site/site-state.ts';
 
@@ -65,15 +65,14 @@ export const noteHidesNew = (db: Queryable, site: SiteName): Promise<unknown> =>
  * Whether a job that the site denies may only be hidden: it has never shown it since it created it, and is not known to show each new job
  * at once. A person who says that the site was emptied is believed.
  */
-async function mayBeHidden(db: Queryable, site: SiteName, id: SiteJobId): Promise<boolean> {
-  const [row] = await db.query<{ hidden: boolean }>(
+const mayBeHidden = (db: Queryable, site: SiteName, id: SiteJobId): Promise<boolean> =>
+  readFlag(
+    db,
     `select (s.new_shown_at is null or s.new_hidden_job is not null) and not ${TRUSTS_GONE} as hidden
      from mapping m left join site_state s on s.site = m.site where m.site = $1 and m.site_job_id = $2 and m.never_shown
        and not ${mayBeDeletedByUs('m.site_job_id')}`,
     [site, id],
   );
-  return row?.hidden === true;
-}
 
 // Excludes jobs that are being deleted, and those known to be gone.
 const EXPECTED = `m.site = $1 and m.site_job_id <> $2
@@ -150,14 +149,13 @@ export async function jobsToCompare(db: Queryable, site: SiteName, most: number)
 const FEW_JOBS = 5;
 
 /** Whether the site has at most `most` jobs of ours, all older than a day. */
-async function areFewAndOld(db: Queryable, site: SiteName, most: number): Promise<boolean> {
-  const [row] = await db.query<{ few_and_old: boolean }>(
+const areFewAndOld = (db: Queryable, site: SiteName, most: number): Promise<boolean> =>
+  readFlag(
+    db,
     `select count(*) <= $2 and coalesce(bool_and(mapped_at < now() - interval '1 day'), true) as few_and_old
      from (select mapped_at from mapping where site = $1 limit $2 + 1) m`,
     [site, most],
   );
-  return row?.few_and_old === true;
-}
 
 const uniqueIds = (rows: readonly { site_job_id: string }[]): SiteJobId[] => [
   ...new Set(rows.map((row) => siteJobId(row.site_job_id))),

@@ -52,6 +52,41 @@ export interface Queryable {
   query<Row extends object = NoColumns>(text: string, values?: readonly unknown[]): Promise<Row[]>;
 }
 
+// Statements of which less is read than rows.
+
+/** The first column of the first row; `undefined`: there is no row, or it is null. */
+export async function readValue<Value>(
+  db: Queryable,
+  text: string,
+  values?: readonly unknown[],
+): Promise<Value | undefined> {
+  const [row] = await db.query(text, values);
+  return row === undefined ? undefined : ((Object.values(row)[0] as Value | null) ?? undefined);
+}
+
+/** The same of a number; 0 instead of `undefined`. */
+export const readNumber = async (db: Queryable, text: string, values?: readonly unknown[]): Promise<number> =>
+  (await readValue<number>(db, text, values)) ?? 0;
+
+/** The same of a condition; `false` instead of `undefined`. */
+export const readFlag = async (db: Queryable, text: string, values?: readonly unknown[]): Promise<boolean> =>
+  (await readValue<boolean>(db, text, values)) === true;
+
+/** The only column of all rows. */
+export const readColumn = async <Value>(db: Queryable, text: string, values?: readonly unknown[]): Promise<Value[]> =>
+  (await db.query(text, values)).map((row) => Object.values(row)[0] as Value);
+
+/** The second of two columns of all rows, by the first one. */
+export const readMap = async <Key, Value>(
+  db: Queryable,
+  text: string,
+  values?: readonly unknown[],
+): Promise<Map<Key, Value>> => new Map((await db.query(text, values)).map((row) => Object.values(row) as [Key, Value]));
+
+/** Whether the statement returns a row. */
+export const returnsRow = async (db: Queryable, text: string, values?: readonly unknown[]): Promise<boolean> =>
+  (await db.query(text, values)).length > 0;
+
 /** A dedicated connection, for a transaction or for session-level locks. */
 export interface Session extends Queryable {
   /** The driver's client, for COPY streams only. */

@@ -1,6 +1,6 @@
 // Refuses a database server that jobmirror cannot work with: an older Postgres, or a pooler that lends a connection for one transaction only.
 import { randomUUID } from 'node:crypto';
-import type { Database, Queryable, Session } from './database.ts';
+import { type Database, type Queryable, readValue, type Session } from './database.ts';
 
 /** The oldest version that its makers support. */
 const OLDEST_MAJOR = 14;
@@ -72,10 +72,8 @@ async function refuseShared(database: Pick<Database, 'session'>, session: Sessio
   }
 }
 
-async function markOf(db: Queryable): Promise<string | null | undefined> {
-  const [row] = await db.query<{ mark: string | null }>(`select current_setting('jobmirror.mark', true) as mark`);
-  return row?.mark;
-}
+const markOf = (db: Queryable): Promise<string | null | undefined> =>
+  readValue<string>(db, `select current_setting('jobmirror.mark', true) as mark`);
 
 /** Keeps its connection to the server as long as it is open. */
 async function openTransaction(database: Pick<Database, 'session'>): Promise<Session | undefined> {

@@ -1,6 +1,6 @@
 // Which postings have expired, and whether a pull is due because of them.
 import type { FeedName, PostingKey } from '../../posting/identifiers.ts';
-import { type Queryable, type Stored, withoutNulls } from '../postgres/database.ts';
+import { type Queryable, readFlag, readNumber, type Stored, withoutNulls } from '../postgres/database.ts';
 
 /**
  * SQL: whether the posting with the mapping `m` and the row `e`, each or both of which may be null, has expired: by the age of its job,
@@ -54,19 +54,17 @@ export const anyUnexpired = async (db: Queryable, feed: FeedName, days: number |
 
 async function any(db: Queryable, feed: FeedName, ...queries: readonly string[]): Promise<boolean> {
   const exists = queries.map((query) => `exists (${query})`).join(' or ');
-  const [row] = await db.query<{ any: boolean }>(`select ${exists} as any`, [feed]);
-  return row?.any === true;
+  return readFlag(db, `select ${exists} as any`, [feed]);
 }
 
 /** How many postings have expired and have no job. @param feed `undefined`: of all feeds */
-export async function countExpired(db: Queryable, feed: FeedName | undefined): Promise<number> {
-  const [row] = await db.query<{ n: number }>(
+export const countExpired = (db: Queryable, feed: FeedName | undefined): Promise<number> =>
+  readNumber(
+    db,
     `select count(*) as n from posting_expiry e where ($1::text is null or e.feed = $1) and e.expired_at is not null
        and not exists (select from mapping m where m.feed = e.feed and m.key = e.key)`,
     [feed ?? null],
   );
-  return row?.n ?? 0;
-}
 
 /** How a posting stands with its time. */
 export interface PostingExpiry {

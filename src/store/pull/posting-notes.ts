@@ -2,7 +2,7 @@
 import type { FeedName, PostingKey } from '../../posting/identifiers.ts';
 import type { Problem } from '../../posting/posting.ts';
 import { COPIED_TOGETHER_BYTES, LazyTable, RowCopier, toJsonb, UNCOMPRESSED } from '../postgres/copy-rows.ts';
-import type { Queryable, Session } from '../postgres/database.ts';
+import { type Queryable, readNumber, readValue, type Session } from '../postgres/database.ts';
 import { storable } from './record-problems.ts';
 
 /** A posting that was read, with notes on what was altered; mostly none. */
@@ -184,22 +184,20 @@ export class KeptRecords {
 const IS_CURRENT = 'c.feed = k.feed and c.key = k.key and c.record_hash = k.record_hash';
 
 /** The beginning of the record from which the open change of the posting was read, if it was kept. */
-export async function keptRecordOf(db: Queryable, feed: FeedName, key: PostingKey): Promise<string | undefined> {
-  const [row] = await db.query<{ excerpt: string }>(
+export const keptRecordOf = (db: Queryable, feed: FeedName, key: PostingKey): Promise<string | undefined> =>
+  readValue<string>(
+    db,
     `select k.excerpt from kept_record k join change c on ${IS_CURRENT} where k.feed = $1 and k.key = $2`,
     [feed, key],
   );
-  return row?.excerpt;
-}
 
 /** Removes up to `limit` records whose entries are gone or are about another record by now. Returns how many. */
-export async function forgetKeptRecords(db: Queryable, limit: number): Promise<number> {
-  const [row] = await db.query<{ n: number }>(
+export const forgetKeptRecords = (db: Queryable, limit: number): Promise<number> =>
+  readNumber(
+    db,
     `with gone as (
        delete from kept_record where ctid = any(array(
          select k.ctid from kept_record k where not exists (select from change c where ${IS_CURRENT}) limit $1)) returning 1)
      select count(*) as n from gone`,
     [limit],
   );
-  return row?.n ?? 0;
-}

@@ -4,7 +4,7 @@ import type { FeedName, PostingKey, SiteName } from '../../posting/identifiers.t
 import type { Fields } from '../../posting/posting.ts';
 import type { OpenCounts } from '../backlog/open-counts.ts';
 import { toJsonb } from '../postgres/copy-rows.ts';
-import { type Queryable, type Stored, withoutNulls } from '../postgres/database.ts';
+import { type Queryable, readValue, type Stored, withoutNulls } from '../postgres/database.ts';
 
 /** A pull with the outcomes counted for it so far. */
 export interface CountedPull extends PullRow {
@@ -277,13 +277,12 @@ const COLUMNS = `id, feed, site, undoable, undoes, started_at as "startedAt", co
   taken_over_by as "takenOverBy", left_open as "leftOpen"`;
 
 /** The undo of a pull that was committed, if there is one; the newest. */
-export async function findUndoOf(db: Queryable, pull: number): Promise<number | undefined> {
-  const [row] = await db.query<{ id: number }>(
+export const findUndoOf = (db: Queryable, pull: number): Promise<number | undefined> =>
+  readValue<number>(
+    db,
     'select id from pull where feed = (select feed from pull where id = $1) and undoes = $1 and committed_at is not null order by id desc limit 1',
     [pull],
   );
-  return row?.id;
-}
 
 type StoredPull = Stored<Omit<PullRow, 'takenOver'>> & {
   /** Null unless a later pull took the feed over; then both are set. */

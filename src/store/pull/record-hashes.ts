@@ -5,7 +5,7 @@ import pg from 'pg';
 import { type HashMark, RecordIndex, RecordMark } from '../../compact/record-index.ts';
 import type { CreateOnlyFields } from '../../plan/desired-change.ts';
 import type { FeedName, PostingKey } from '../../posting/identifiers.ts';
-import type { Queryable, Session } from '../postgres/database.ts';
+import { type Queryable, readFlag, type Session } from '../postgres/database.ts';
 import { streamHashes } from '../postgres/stream-rows.ts';
 import { hasExpired, joinExpiry } from './posting-expiry.ts';
 
@@ -146,13 +146,11 @@ export async function loadDatedIndex(session: Session, feed: FeedName, now: numb
 }
 
 /** Whether a record of the feed is due: then it must be read, changed or not. */
-export async function anyRecordDue(db: Queryable, feed: FeedName, now: number): Promise<boolean> {
-  const [row] = await db.query<{ any: boolean }>(
-    `select exists (select from dated_record where feed = $1 and due_at <= ${time('$2')}) as any`,
-    [feed, now],
-  );
-  return row?.any === true;
-}
+export const anyRecordDue = (db: Queryable, feed: FeedName, now: number): Promise<boolean> =>
+  readFlag(db, `select exists (select from dated_record where feed = $1 and due_at <= ${time('$2')}) as any`, [
+    feed,
+    now,
+  ]);
 
 /** @param records with different hashes */
 export async function storeDated(session: Session, feed: FeedName, records: readonly DatedRecord[]): Promise<void> {

@@ -4,7 +4,7 @@ import { keyHash } from '../../posting/hash.ts';
 import type { FeedName, PostingKey } from '../../posting/identifiers.ts';
 import type { Problem } from '../../posting/posting.ts';
 import { toJsonb } from '../postgres/copy-rows.ts';
-import { columnsOf, type Queryable, type Stored, withoutNulls } from '../postgres/database.ts';
+import { columnsOf, type Queryable, readColumn, type Stored, withoutNulls } from '../postgres/database.ts';
 
 /** A record that repeats a key, or one that represents the records without an entry of their own. */
 export interface RecordProblem {
@@ -46,13 +46,14 @@ export async function unreadableEntries(db: Queryable, feed: FeedName): Promise<
 }
 
 /** Keys of postings that have such an entry. */
-export async function unreadableKeys(db: Queryable, feed: FeedName): Promise<ReadonlySet<PostingKey>> {
-  const rows = await db.query<{ key: PostingKey }>(
-    `select distinct key from record_problem where feed = $1 and kind = 'unreadable' and key is not null`,
-    [feed],
+export const unreadableKeys = async (db: Queryable, feed: FeedName): Promise<ReadonlySet<PostingKey>> =>
+  new Set(
+    await readColumn<PostingKey>(
+      db,
+      `select distinct key from record_problem where feed = $1 and kind = 'unreadable' and key is not null`,
+      [feed],
+    ),
   );
-  return new Set(rows.map(({ key }) => key));
-}
 
 /** Identifies the entry: hash of the key or, without a key, of the record's bytes. */
 const identityOf = ({ key, recordHash }: UnreadableRecords): Buffer => (key === undefined ? recordHash : keyHash(key));

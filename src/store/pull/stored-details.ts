@@ -5,7 +5,7 @@ import { gunzip, gzip } from 'node:zlib';
 import pg from 'pg';
 import { type HashMark, RecordIndex } from '../../compact/record-index.ts';
 import type { FeedName, PostingKey } from '../../posting/identifiers.ts';
-import { columnsOf, type Database, type Queryable } from '../postgres/database.ts';
+import { columnsOf, type Database, type Queryable, readFlag } from '../postgres/database.ts';
 import { streamHashes } from '../postgres/stream-rows.ts';
 
 export interface StoredDetail {
@@ -80,14 +80,13 @@ export async function findDetails(
 }
 
 /** Whether any detail is to be requested again, or was so by a pull that ended before it planned it. */
-export async function anyDue(db: Queryable, feed: FeedName, refreshMs: number | undefined): Promise<boolean> {
-  const [row] = await db.query<{ due: boolean }>(
+export const anyDue = (db: Queryable, feed: FeedName, refreshMs: number | undefined): Promise<boolean> =>
+  readFlag(
+    db,
     `select exists (select from detail where feed = $1 and unplanned)
        or ($2::float8 is not null and exists (select from detail where feed = $1 and ${isDue('$2::float8')})) as due`,
     [feed, refreshMs === undefined ? null : refreshMs / 1000],
   );
-  return row?.due === true;
-}
 
 /** What the record hash of a stored detail says about the detail. */
 export const DetailMark = {

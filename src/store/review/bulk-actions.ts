@@ -5,7 +5,7 @@ import type { FeedName } from '../../posting/identifiers.ts';
 import type { Fields } from '../../posting/posting.ts';
 import { SERVED_FEEDS } from '../locks/processes.ts';
 import { toJsonb } from '../postgres/copy-rows.ts';
-import type { Queryable } from '../postgres/database.ts';
+import { type Queryable, readColumn, readValue, returnsRow } from '../postgres/database.ts';
 import { type EntryQuery, QUERY_VALUES, valuesOf } from './found-entries.ts';
 import { COUNT_SELECTED, type CountedEntries, selectedBy } from './review-totals.ts';
 
@@ -148,13 +148,12 @@ export async function lockBulk(tx: Queryable, id: number): Promise<BulkRow | und
 }
 
 /** Stops it after its present batch, or lets it go on. Returns `false` if it is done or unknown. */
-export async function setBulkState(db: Queryable, id: number, state: 'open' | 'stopped'): Promise<boolean> {
-  const rows = await db.query(
+export const setBulkState = (db: Queryable, id: number, state: 'open' | 'stopped'): Promise<boolean> =>
+  returnsRow(
+    db,
     `update bulk_action set state = $2, waits_for = null, not_before = '-infinity' where id = $1 and state <> 'done' returning id`,
     [id, state],
   );
-  return rows.length > 0;
-}
 
 /** It can't go on for so long, unless a person lets it. */
 export async function noteBulkWait(db: Queryable, id: number, waitsFor: string, waitMs: number): Promise<void> {
@@ -174,11 +173,11 @@ export async function nextFeedOfBulk(
 ): Promise<FeedName | undefined> {
   const left =
     'select feed from bulk_entry where bulk = $1 and skipped is null and ($3::text[] is null or feed = any($3))';
-  const [row] = await tx.query<{ feed: FeedName }>(
+  return readValue<FeedName>(
+    tx,
     `(${left} and feed > $2 order by feed limit 1) union all (${left} order by feed limit 1) limit 1`,
     [id, after, among ?? null],
   );
-  return row?.feed;
 }
 
 /** The feeds with entries that it has not reached yet, and whether a live process is configured with each. */
@@ -193,43 +192,42 @@ export const feedsLeft = (
   );
 
 /** The next entries of the feed that it has not reached yet. */
-export async function nextOfBulk(tx: Queryable, id: number, feed: FeedName, limit: number): Promise<number[]> {
-  const rows = await tx.query<{ entry: number }>(
+export const nextOfBulk = (tx: Queryable, id: number, feed: FeedName, limit: number): Promise<number[]> =>
+  readColumn<number>(
+    tx,
     'select entry from bulk_entry where bulk = $1 and feed = $2 and skipped is null order by entry limit $3',
     [id, feed, limit],
   );
-  return rows.map(({ entry }) => entry);
-}
 
 /** The entries of these feeds that it has not reached yet. */
-export async function entriesOfBulk(tx: Queryable, id: number, feeds: readonly FeedName[]): Promise<number[]> {
-  const rows = await tx.query<{ entry: number }>(
+export const entriesOfBulk = (tx: Queryable, id: number, feeds: readonly FeedName[]): Promise<number[]> =>
+  readColumn<number>(
+    tx,
     'select entry from bulk_entry where bulk = $1 and feed = any($2::text[]) and skipped is null order by entry',
     [id, feeds],
   );
-  return rows.map(({ entry }) => entry);
-}
 
 /** Whether it has not reached this entry yet; `false` also if the feed was renamed. */
-export async function isYetToDo(tx: Queryable, id: number, feed: FeedName, entry: number): Promise<boolean> {
-  const rows = await tx.query(
-    'select from bulk_entry where bulk = $1 and feed = $2 and entry = $3 and skipped is null',
-    [id, feed, entry],
-  );
-  return rows.length > 0;
-}
+export const isYetToDo = (tx: Queryable, id: number, feed: FeedName, entry: number): Promise<boolean> =>
+  returnsRow(tx, 'select from bulk_entry where bulk = $1 and feed = $2 and entry = $3 and skipped is null', [
+    id,
+    feed,
+    entry,
+  ]);
 
 /** Locks the changes and records, in the order that all code uses, and returns those that are as they were selected. */
 export async function lockUnaltered(tx: Queryable, bulk: BulkRow, ids: readonly number[]): Promise<Set<number>> {
   await tx.query('select from change where id = any($1::bigint[]) order by feed, key for update', [ids]);
   await tx.query('select from record_problem where id = any($1::bigint[]) order by id for update', [ids]);
-  const rows = await tx.query<{ entry: number }>(
-    `select b.entry from bulk_entry b join review_entry e on e.id = b.entry
+  return new Set(
+    await readColumn<number>(
+      tx,
+      `select b.entry from bulk_entry b join review_entry e on e.id = b.entry
      where b.bulk = $1 and b.entry = any($2::bigint[]) and e.group_id = b.group_id and e.discarded = $3
        and e.revision is not distinct from b.revision`,
-    [bulk.id, ids, bulk.detail.query.discarded === true],
+      [bulk.id, ids, bulk.detail.query.discarded === true],
+    ),
   );
-  return new Set(rows.map(({ entry }) => entry));
 }
 
 /** The result of one batch. */

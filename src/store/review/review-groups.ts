@@ -3,7 +3,7 @@ import { messageOfReason, type Reason } from '../../plan/desired-change.ts';
 import type { Message } from '../../plan/message.ts';
 import type { FeedName, PostingKey, SiteName } from '../../posting/identifiers.ts';
 import type { EntryKind } from '../backlog/open-counts.ts';
-import type { Database, Queryable } from '../postgres/database.ts';
+import type { Database, Queryable, Stored } from '../postgres/database.ts';
 import {
   ENTRY_MATCHES_AGE,
   ENTRY_MATCHES_COUNTED,
@@ -183,15 +183,18 @@ const SHARES = `valued as (
           group by 1, 2) by_site
     where site is not null group by group_id)`;
 
+const msUntilNow = (at: string): string => `round(extract(epoch from now() - ${at}) * 1000)::float8`;
+
+/** A group has entries again since it was last counted with none, unless it was counted with some since then. */
 const WITH_DETAILS = `total as (
     select l.group_id, l.n, (array_agg(e.id order by e.first, e.id))[1] as id, min(e.first) as first, max(e.last) as last
     from largest l join ends e on e.group_id = l.group_id group by l.group_id, l.n)
-  select t.group_id, x.kind, x.field, x.message, t.n, t.first, t.last, coalesce(v.value_count, 0) as value_count,
-    v.list as values, f.list as feeds, s.list as sites, x.id, x.feed, x.key, x.value,
-    coalesce(c.reason, r.problems->0) as reason, past.first_at, past.day_ago,
-    (select min(b.at) from review_group_count b where b.group_id = t.group_id and b.n > 0 and b.at > past.none_at) as back_at,
-    past.none_at, past.latest, now() as at,
-    (select count(*) from whole) as all_groups, (select sum(n)::bigint from whole) as all_entries
+  select t.group_id as group, x.kind, x.field, x.message, t.n as count, least(past.first_at, t.first) as "firstSeen", t.last as "lastSeen",
+    coalesce(v.list, '[]') as values, coalesce(v.value_count, 0) as "valueCount", coalesce(f.list, '[]') as feeds, coalesce(s.list, '[]') as sites,
+    x.id, x.feed, x.key, x.value, coalesce(c.reason, r.problems->0) as reason,
+    ${msUntilNow('least(past.first_at, t.first)')} as "ageMs", past.latest, past.day_ago as "dayAgo",
+    case when past.none_at is not null then ${msUntilNow('coalesce(back.at, now())')} end as "backForMs",
+    (select count(*) from whole) as "allGroups", (select sum(n)::bigint from whole) as "allEntries"
   from total t
     join review_entry x on x.id = t.id
     left join valued v on v.group_id = t.group_id left join fed f on f.group_id = t.group_id
@@ -202,6 +205,8 @@ const WITH_DETAILS = `total as (
         (array_agg(h.n order by h.at desc))[1] as latest,
         (array_agg(h.n order by h.at desc) filter (where h.at <= now() - interval '1 day'))[1] as day_ago
       from review_group_count h where h.group_id = t.group_id) past on true
+    left join lateral (
+      select min(b.at) as at from review_group_count b where b.group_id = t.group_id and b.n > 0 and b.at > past.none_at) back on true
   order by t.n desc, t.group_id`;
 
 /**
@@ -219,32 +224,16 @@ export interface GroupTotals {
   readonly cut: boolean;
 }
 
-interface GroupRow {
-  readonly group_id: string;
-  readonly kind: EntryKind;
-  readonly field: string | null;
-  readonly message: string;
-  readonly n: number;
-  readonly first: Date;
-  readonly last: Date;
-  readonly value_count: number;
-  readonly values: ReviewGroup['values'] | null;
-  readonly feeds: ReviewGroup['feeds'] | null;
-  readonly sites: ReviewGroup['sites'] | null;
-  readonly id: number;
-  readonly feed: FeedName;
-  readonly key: PostingKey | null;
-  readonly value: string | null;
+/** A group, whose ID is `group`, with its example and history as columns. */
+type GroupRow = Stored<
+  Omit<ReviewGroup, 'id' | 'example' | 'history'> & Omit<GroupExample, 'reason'> & Omit<GroupHistory, 'now'>
+> & {
+  readonly group: string;
   readonly reason: Partial<Reason> | null;
-  readonly first_at: Date | null;
-  readonly day_ago: number | null;
-  readonly back_at: Date | null;
-  readonly none_at: Date | null;
   readonly latest: number | null;
-  readonly at: Date;
-  readonly all_groups: number;
-  readonly all_entries: number;
-}
+  readonly allGroups: number;
+  readonly allEntries: number;
+};
 
 /** The selected entries by group, the largest group first, with the totals of all groups whatever the limits. */
 export async function reviewGroups(
@@ -264,43 +253,40 @@ export async function reviewGroups(
     ]);
   });
   const [first] = rows;
-  const entries = first?.all_entries ?? 0;
-  const totals = { groups: first?.all_groups ?? 0, entries, cut: isCountCut(query, entries) };
-  const groups = rows.map((row) => ({
-    id: row.group_id,
-    kind: row.kind,
-    field: row.field ?? undefined,
-    message: row.message,
-    count: row.n,
-    firstSeen: earlier(row.first_at, row.first),
-    lastSeen: row.last,
-    values: row.values ?? [],
-    valueCount: row.value_count,
-    feeds: row.feeds ?? [],
-    sites: row.sites ?? [],
-    example: {
-      id: row.id,
-      feed: row.feed,
-      key: row.key ?? undefined,
-      value: row.value ?? undefined,
-      reason: reasonOf(row.reason, row.message),
-    },
-    history: {
-      ageMs: row.at.getTime() - earlier(row.first_at, row.first).getTime(),
-      now: isWhole(query) ? row.n : (row.latest ?? row.n),
-      dayAgo: row.day_ago ?? undefined,
-      backForMs: backForMs(row.at, row.none_at, row.back_at),
-    },
-  }));
-  return { groups, totals };
+  const entries = first?.allEntries ?? 0;
+  const totals = { groups: first?.allGroups ?? 0, entries, cut: isCountCut(query, entries) };
+  return { groups: rows.map((row) => groupOf(row, isWhole(query))), totals };
 }
 
-const earlier = (one: Date | null, other: Date): Date => (one !== null && one < other ? one : other);
-
-function backForMs(now: Date, noneAt: Date | null, backAt: Date | null): number | undefined {
-  if (noneAt === null) return undefined;
-  // Since it was last counted with none, unless it was counted again since then.
-  return now.getTime() - (backAt ?? now).getTime();
+function groupOf(row: GroupRow, isWholeGroup: boolean): ReviewGroup {
+  const {
+    group,
+    id,
+    feed,
+    key,
+    value,
+    reason,
+    ageMs,
+    latest,
+    dayAgo,
+    backForMs,
+    allGroups: _,
+    allEntries: __,
+    ...rest
+  } = row;
+  const { count, message } = rest;
+  return {
+    ...rest,
+    id: group,
+    field: rest.field ?? undefined,
+    example: { id, feed, key: key ?? undefined, value: value ?? undefined, reason: reasonOf(reason, message) },
+    history: {
+      ageMs,
+      now: isWholeGroup ? count : (latest ?? count),
+      dayAgo: dayAgo ?? undefined,
+      backForMs: backForMs ?? undefined,
+    },
+  };
 }
 
 /** The whole sentence of the example; the normal form stands in if its row was removed meanwhile. */

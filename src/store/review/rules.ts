@@ -1,7 +1,7 @@
 // Stores rules: what is done with new entries of a group. Each rule takes each entry once, whatever becomes of the entry.
 import type { FeedName } from '../../posting/identifiers.ts';
 import { toJsonb } from '../postgres/copy-rows.ts';
-import type { Queryable } from '../postgres/database.ts';
+import { type Queryable, readColumn, readNumber } from '../postgres/database.ts';
 import type { BulkEdit } from './bulk-actions.ts';
 import type { GroupSubject } from './review-groups.ts';
 
@@ -105,10 +105,8 @@ const listed = (db: Queryable, condition: string, values: readonly unknown[]): P
   );
 
 /** The numbers of the rules in force. */
-export async function rulesInForce(db: Queryable): Promise<number[]> {
-  const rows = await db.query<{ id: number }>('select id from review_rule where ended_at is null order by id');
-  return rows.map(({ id }) => id);
-}
+export const rulesInForce = (db: Queryable): Promise<number[]> =>
+  readColumn<number>(db, 'select id from review_rule where ended_at is null order by id');
 
 /** Locks the rule, if it is in force and no other process applies it at the moment. */
 export async function lockRule(tx: Queryable, id: number): Promise<RuleRow | undefined> {
@@ -120,13 +118,14 @@ export async function lockRule(tx: Queryable, id: number): Promise<RuleRow | und
 }
 
 /** Takes entries of these feeds that the rule has not taken yet, and keeps them as they are until the transaction ends. A delete is left to a person. */
-export async function takeNewEntries(
+export const takeNewEntries = (
   tx: Queryable,
   { id, group, feed }: RuleRow,
   feeds: readonly FeedName[],
   limit: number,
-): Promise<number[]> {
-  const rows = await tx.query<{ entry: number }>(
+): Promise<number[]> =>
+  readColumn<number>(
+    tx,
     `with chosen as materialized (
        select e.id from review_entry e left join change c on c.id = e.id
        where e.group_id = $2 and not e.discarded and ($3::text is null or e.feed = $3) and e.feed = any($4::text[])
@@ -136,12 +135,11 @@ export async function takeNewEntries(
      insert into rule_entry (rule, entry) select $1, id from chosen returning entry`,
     [id, group, feed, feeds, limit],
   );
-  return rows.map(({ entry }) => entry);
-}
 
 /** Forgets entries that do not exist any more, as no other entry gets their number, and those of rules that have ended. */
-export async function forgetRuleEntries(db: Queryable, limit: number): Promise<number> {
-  const [row] = await db.query<{ n: number }>(
+export const forgetRuleEntries = (db: Queryable, limit: number): Promise<number> =>
+  readNumber(
+    db,
     `with gone as (
        delete from rule_entry where ctid = any(array(select t.ctid from rule_entry t join review_rule r on r.id = t.rule
          where r.ended_at is not null or not (
@@ -150,5 +148,3 @@ export async function forgetRuleEntries(db: Queryable, limit: number): Promise<n
      select count(*) as n from gone`,
     [limit],
   );
-  return row?.n ?? 0;
-}

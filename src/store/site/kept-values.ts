@@ -3,7 +3,7 @@ import { type Message, messageOf } from '../../plan/message.ts';
 import type { LearntRewrite, LearntRewrites, Observation, RewriteKind } from '../../plan/observe-values.ts';
 import { type SiteJobId, type SiteName, siteJobId } from '../../posting/identifiers.ts';
 import { toJsonb } from '../postgres/copy-rows.ts';
-import { columnsOf, type Queryable } from '../postgres/database.ts';
+import { columnsOf, type Queryable, readColumn, returnsRow } from '../postgres/database.ts';
 
 /**
  * - `unknown`: no job of ours was looked at.
@@ -106,13 +106,11 @@ export async function keptReference(
 }
 
 /** Whether jobs of the site are known to show this field as their reference, at whatever address. */
-export async function hasShownReferences(db: Queryable, site: SiteName, field: string | undefined): Promise<boolean> {
-  const rows = await db.query(
-    'select from site_state where site = $1 and reference_field = $2 and reference_shown_at is not null',
-    [site, field ?? null],
-  );
-  return rows.length > 0;
-}
+export const hasShownReferences = (db: Queryable, site: SiteName, field: string | undefined): Promise<boolean> =>
+  returnsRow(db, 'select from site_state where site = $1 and reference_field = $2 and reference_shown_at is not null', [
+    site,
+    field ?? null,
+  ]);
 
 /** Limits of rewritings per field and of fields per site; further ones are not learnt. */
 const MOST_PER_FIELD = 8;
@@ -207,13 +205,14 @@ export async function newestJobId(db: Queryable, site: SiteName): Promise<SiteJo
 }
 
 /** IDs of mappings that a list may name otherwise, and that {@link numberOfTitled} does not read: with zeros in front, or a capital. */
-export async function idsInOtherForms(db: Queryable, site: SiteName): Promise<ReadonlySet<string>> {
-  const rows = await db.query<{ id: string }>(
-    `select site_job_id as id from mapping where site = $1 and site_job_id ~ '^(0|[0-9]+-[A-Z])' limit 500000`,
-    [site],
+export const idsInOtherForms = async (db: Queryable, site: SiteName): Promise<ReadonlySet<string>> =>
+  new Set(
+    await readColumn<string>(
+      db,
+      `select site_job_id as id from mapping where site = $1 and site_job_id ~ '^(0|[0-9]+-[A-Z])' limit 500000`,
+      [site],
+    ),
   );
-  return new Set(rows.map(({ id }) => id));
-}
 
 /** The number of an ID, however it is written; `undefined`: it is none. */
 export const numberIn = (id: SiteJobId): SiteJobId | undefined => {

@@ -2,7 +2,7 @@
 import type { Message } from '../../plan/message.ts';
 import { type SiteName, siteName } from '../../posting/identifiers.ts';
 import { toJsonb } from '../postgres/copy-rows.ts';
-import type { Queryable } from '../postgres/database.ts';
+import { type Queryable, returnsRow } from '../postgres/database.ts';
 
 /** A site whose configured address differs from the one at which its jobs were created. */
 export interface SiteMove {
@@ -50,10 +50,8 @@ export async function setAddress(db: Queryable, site: SiteName, address: string)
 }
 
 /** Whether the site's jobs are at another address: a person may have moved the site while this process still runs with the former one. */
-export async function isSiteElsewhere(db: Queryable, site: SiteName, address: string): Promise<boolean> {
-  const rows = await db.query('select from site_state where site = $1 and address <> $2', [site, address]);
-  return rows.length > 0;
-}
+export const isSiteElsewhere = (db: Queryable, site: SiteName, address: string): Promise<boolean> =>
+  returnsRow(db, 'select from site_state where site = $1 and address <> $2', [site, address]);
 
 /** Whether the site's jobs are still at this address. If so, no process can move the site until the transaction ends. */
 export async function confirmSiteAt(tx: Queryable, site: SiteName, address: string): Promise<boolean> {
@@ -86,11 +84,10 @@ export async function pauseMovedSite(db: Queryable, site: SiteName, address: str
 }
 
 /** The address was set back: returns whether the site stays paused, as a person has to decide about an earlier pause. */
-export async function returnToFormerPause(db: Queryable, site: SiteName): Promise<boolean> {
-  const rows = await db.query(
+export const returnToFormerPause = (db: Queryable, site: SiteName): Promise<boolean> =>
+  returnsRow(
+    db,
     `update site_state set pause_cause = former_pause, former_pause = null, moved_to = null
      where site = $1 and moved_to is not null and former_pause is not null returning 1`,
     [site],
   );
-  return rows.length > 0;
-}

@@ -1,7 +1,7 @@
 // Stores orphan site jobs: jobs that we created, that no mapping owns, to be deleted by their ID.
 import { type FeedName, type SiteJobId, type SiteName, siteJobId } from '../../posting/identifiers.ts';
 import { isPaused, mayBeSent } from '../locks/pauses.ts';
-import type { Queryable } from '../postgres/database.ts';
+import { type Queryable, readMap, readNumber, returnsRow } from '../postgres/database.ts';
 import { areOfOneJob } from './kept-values.ts';
 
 /**
@@ -22,40 +22,36 @@ export async function dueOrphans(db: Queryable, site: SiteName, limit: number): 
   return rows.map((row) => siteJobId(row.site_job_id));
 }
 
-export async function countOrphans(db: Queryable, site: SiteName): Promise<number> {
-  const [row] = await db.query<{ n: number }>('select count(*) as n from orphan_site_job where site = $1', [site]);
-  return row?.n ?? 0;
-}
+export const countOrphans = (db: Queryable, site: SiteName): Promise<number> =>
+  readNumber(db, 'select count(*) as n from orphan_site_job where site = $1', [site]);
 
 /** A delete that fails is tried again after a minute. */
 const TOO_OFTEN = 5;
 
 /** How many the site has not deleted in several minutes, by feed. */
-export async function undeletedOrphans(db: Queryable): Promise<ReadonlyMap<FeedName, number>> {
-  const rows = await db.query<{ feed: FeedName; n: number }>(
+export const undeletedOrphans = (db: Queryable): Promise<ReadonlyMap<FeedName, number>> =>
+  readMap<FeedName, number>(
+    db,
     `select feed, count(*) as n from orphan_site_job where attempts >= ${TOO_OFTEN} group by feed`,
   );
-  return new Map(rows.map(({ feed, n }) => [feed, n]));
-}
 
 /**
  * Reserves one for `delayMs`; `false` if it is no longer an orphan, another worker has reserved it, a person has paused its feed or site,
  * or the site's jobs are no longer at this address.
  */
-export async function takeOrphan(
+export const takeOrphan = (
   db: Queryable,
   { site, address }: { readonly site: SiteName; readonly address: string },
   id: SiteJobId,
   delayMs: number,
-): Promise<boolean> {
-  const rows = await db.query(
+): Promise<boolean> =>
+  returnsRow(
+    db,
     `update orphan_site_job o set attempts = attempts + 1, not_before = now() + make_interval(secs => $3)
      where site = $1 and site_job_id = $2 and not_before <= now() and ${mayBeSent('o.feed', 'o.site')}
        and not exists (select from site_state s where s.site = $1 and s.address <> $4) returning site`,
     [site, id, delayMs / 1000, address],
   );
-  return rows.length > 0;
-}
 
 /** A delete that had no effect says nothing about the job. */
 export const uncountOrphanDelete = (db: Queryable, site: SiteName, id: SiteJobId): Promise<unknown> =>

@@ -1,6 +1,6 @@
 // Reads the newest requests to a site in brief.
 import type { FeedName, PostingKey, PostingRef, SiteName } from '../../posting/identifiers.ts';
-import type { Queryable } from '../postgres/database.ts';
+import { type Queryable, readFlag, returnsRow } from '../postgres/database.ts';
 
 export interface SentRequest {
   readonly id: number;
@@ -33,8 +33,9 @@ const OF_POSTING = 20;
 const IN_FLIGHT = `interval '30 seconds'`;
 
 /** Whether the site has answered the last requests for this posting with 401, and has accepted other changes since the first of these. */
-export async function wasRefusedAlone(db: Queryable, site: SiteName, { feed, key }: PostingRef): Promise<boolean> {
-  const rows = await db.query(
+export const wasRefusedAlone = (db: Queryable, site: SiteName, { feed, key }: PostingRef): Promise<boolean> =>
+  returnsRow(
+    db,
     `with own as (select id, at, status from request where feed = $2 and key = $3 order by id desc limit ${OF_POSTING}),
        refused as (select min(at) as since from own
          where id > coalesce((select max(id) from own where status is distinct from 401), 0))
@@ -42,8 +43,6 @@ export async function wasRefusedAlone(db: Queryable, site: SiteName, { feed, key
        where f.site = $1 and q.at > refused.since + ${IN_FLIGHT} and q.outcome in ('created', 'accepted'))`,
     [site, feed, key],
   );
-  return rows.length > 0;
-}
 
 /** The longest wait that a site may ask for: see `readRetryAfter`. */
 const LONGEST_WAIT = `interval '1 hour'`;
@@ -55,9 +54,9 @@ const RECENT = `3 * ${LONGEST_WAIT}`;
 const OUTCOMES = `from request r join feed_state f on f.feed = r.feed where f.site = s.site and f.retired_at is null`;
 
 /** Whether changes wait for the site, and for an hour or more it has answered every request by asking to wait. */
-export async function onlyAsksToWait(db: Queryable, site: SiteName): Promise<boolean> {
-  const [row] = await db.query<{ only: boolean | null }>(
-    // The first condition is cheap, and mostly decides. It takes two requests an hour apart: one request proves nothing, however long its wait.
+export const onlyAsksToWait = (db: Queryable, site: SiteName): Promise<boolean> =>
+  readFlag(
+    db, // The first condition is cheap, and mostly decides. It takes two requests an hour apart: one request proves nothing, however long its wait.
     `select case
          when not exists (select from feed_state f join change c on c.feed = f.feed
            where f.site = s.site and f.retired_at is null and c.state = 'ready' and not c.gone) then false
@@ -66,5 +65,3 @@ export async function onlyAsksToWait(db: Queryable, site: SiteName): Promise<boo
      from site_state s where s.site = $1 and s.throttled_at > now() - ${RECENT}`,
     [site],
   );
-  return row?.only === true;
-}

@@ -2,7 +2,7 @@
 import { createHmac } from 'node:crypto';
 import { hostname } from 'node:os';
 import type { SiteName } from '../../posting/identifiers.ts';
-import type { Queryable } from '../postgres/database.ts';
+import { type Queryable, returnsRow } from '../postgres/database.ts';
 
 /** Number of hexadecimal digits kept: enough to tell tokens apart, too few to confirm a guess. */
 const DIGEST_LENGTH = 12;
@@ -53,7 +53,8 @@ export async function refuseToken(
     [site, digest],
   );
   if (again.length > 0) return false;
-  const rows = await db.query(
+  return returnsRow(
+    db,
     `insert into refused_token as t (site, digest, refused_since, refused_at, cause, noted_by, next_probe)
      values ($1, $2, now(), clock_timestamp(), $3, $4, now() + make_interval(secs => $5))
      on conflict (site, digest) do update set refused_since = now(), refused_at = clock_timestamp(), cause = $3, noted_by = $4,
@@ -64,7 +65,6 @@ export async function refuseToken(
      where t.refused_since is null returning site`,
     [site, digest, cause, thisProcess(), firstMs / 1000, maxMs / 1000],
   );
-  return rows.length > 0;
 }
 
 const RECENTLY_ACCEPTED = `t.changed_at > now() - interval '1 hour'`;
@@ -73,21 +73,20 @@ const RECENTLY_ACCEPTED = `t.changed_at > now() - interval '1 hour'`;
  * Reserves the probe of a token for this process if it is due, so that only one of its holders tries it.
  * @param atOnce even if it is not due: a process that starts may have been restarted because the cause is fixed.
  */
-export async function takeTokenProbe(
+export const takeTokenProbe = (
   db: Queryable,
   site: SiteName,
   digest: string,
   { firstMs, maxMs }: ProbePace,
   atOnce = false,
-): Promise<boolean> {
-  const rows = await db.query(
+): Promise<boolean> =>
+  returnsRow(
+    db,
     `update refused_token set probes = probes + 1, noted_by = $3, changed_at = now(),
        next_probe = now() + make_interval(secs => least($5::float8, $4::float8 * power(2, least(probes + 1, 20))))
      where site = $1 and digest = $2 and refused_since is not null and (next_probe <= now() or $6) returning site`,
     [site, digest, thisProcess(), firstMs / 1000, maxMs / 1000, atOnce],
   );
-  return rows.length > 0;
-}
 
 /** The holders of a refused token continue: the site answers a request with it again. That proves nothing about what the token may do. */
 export async function tryTokenAgain(db: Queryable, site: SiteName, digest: string): Promise<void> {
@@ -140,11 +139,10 @@ export async function tokenHistory(db: Queryable, site: SiteName, digest: string
  * A person wants all tokens tried again. When the site refused them stays known: only what it accepts since shows that it accepts them.
  * Returns whether any was refused.
  */
-export async function forgetRefusals(db: Queryable, site: SiteName): Promise<boolean> {
-  const rows = await db.query(
+export const forgetRefusals = (db: Queryable, site: SiteName): Promise<boolean> =>
+  returnsRow(
+    db,
     `update refused_token set refused_since = null, next_probe = null, probes = 0, changed_at = now() - interval '1 hour'
      where site = $1 and refused_since is not null returning site`,
     [site],
   );
-  return rows.length > 0;
-}

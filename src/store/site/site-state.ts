@@ -2,7 +2,7 @@
 import type { Message } from '../../plan/message.ts';
 import type { SiteName } from '../../posting/identifiers.ts';
 import { toJsonb } from '../postgres/copy-rows.ts';
-import type { Queryable } from '../postgres/database.ts';
+import { type Queryable, returnsRow, type Stored, withoutNulls } from '../postgres/database.ts';
 import { forgetRefusals } from './refused-token.ts';
 
 export interface SiteState {
@@ -28,45 +28,27 @@ export interface SiteState {
   readonly learntRate: number | undefined;
 }
 
-const COLUMNS = `paused_since, pause_cause, unreachable_streak, last_message, s.probes, address, moved_to, former_pause, learnt_rate,
+/** The pause of a token that is refused stands for one of the site: that of the whole site may need a person, whatever the token. */
+const STATE = `select k.site, coalesce(unreachable_streak, 0) as "unreachableStreak", last_message as "lastMessage", address,
+    moved_to as "movedTo", former_pause as "formerPause", learnt_rate as "learntRate", is_only as "tokenRefused",
     case when isfinite(not_before)
-      then greatest(0, extract(epoch from not_before - clock_timestamp()) * 1000)::float8 else 0 end as waits_ms,
-    (extract(epoch from s.next_probe - clock_timestamp()) * 1000)::float8 as probe_in_ms,
-    t.refused_since, t.cause as refusal, t.probes as token_probes,
-    (extract(epoch from t.next_probe - clock_timestamp()) * 1000)::float8 as token_probe_in_ms`;
-
-/** All null of a site without a state, and the last four unless a token is refused. */
-interface StateRow {
-  readonly site: SiteName;
-  readonly paused_since: Date | null;
-  readonly pause_cause: Message | null;
-  readonly unreachable_streak: number | null;
-  readonly last_message: Message | null;
-  readonly probes: number | null;
-  readonly address: string | null;
-  readonly moved_to: string | null;
-  readonly former_pause: Message | null;
-  readonly learnt_rate: number | null;
-  readonly waits_ms: number | null;
-  readonly probe_in_ms: number | null;
-  readonly refused_since: Date | null;
-  readonly refusal: Message | null;
-  readonly token_probes: number | null;
-  readonly token_probe_in_ms: number | null;
-}
+      then greatest(0, extract(epoch from not_before - clock_timestamp()) * 1000)::float8 else 0 end as "waitsMs",
+    case when is_only then t.refused_since else s.paused_since end as "pausedSince",
+    case when is_only then to_jsonb(t.cause) else s.pause_cause end as "pauseCause",
+    coalesce(case when is_only then t.probes else s.probes end, 0) as probes,
+    (extract(epoch from case when is_only then t.next_probe else s.next_probe end - clock_timestamp()) * 1000)::float8 as "probeInMs"
+  from (select $1::text as site) k left join site_state s on s.site = k.site
+  left join lateral (select * from refused_token t where t.site = k.site and t.refused_since is not null
+    and ($2::text is null or t.digest = $2) order by t.refused_since limit 1) t on true
+  cross join lateral (select t.refused_since is not null and s.paused_since is null as is_only) o`;
 
 /**
  * State of a site for the holder of a token.
  * @param token its digest: see `tokenDigest`. Without it, the state for the token that was refused first, if any.
  */
 export async function readSiteState(db: Queryable, site: SiteName, token?: string): Promise<SiteState> {
-  const [row] = await db.query<StateRow>(
-    `select k.site, ${COLUMNS} from (select $1::text as site) k left join site_state s on s.site = k.site
-     left join lateral (select * from refused_token t where t.site = k.site and t.refused_since is not null
-       and ($2::text is null or t.digest = $2) order by t.refused_since limit 1) t on true`,
-    [site, token ?? null],
-  );
-  return tidy(row as StateRow);
+  const [row] = await db.query<Stored<SiteState>>(STATE, [site, token ?? null]);
+  return withoutNulls<SiteState>(row as Stored<SiteState>);
 }
 
 /** Nobody pauses or resumes a known site until the transaction ends. */
@@ -98,13 +80,14 @@ export async function listSiteStates(
  * Pauses a site persistently. An existing pause keeps its start and cause. Returns whether the pause is new.
  * @param probeAfterMs when to check whether the cause is gone; `undefined` if only a person can tell.
  */
-export async function pauseSite(
+export const pauseSite = (
   db: Queryable,
   site: SiteName,
   cause: Message,
   probeAfterMs: number | undefined,
-): Promise<boolean> {
-  const rows = await db.query(
+): Promise<boolean> =>
+  returnsRow(
+    db,
     `insert into site_state as s (site, paused_since, pause_cause, next_probe)
      values ($1, now(), $2, now() + make_interval(secs => $3))
      on conflict (site) do update set paused_since = now(), pause_cause = $2, probes = 0,
@@ -112,8 +95,6 @@ export async function pauseSite(
      where s.paused_since is null returning site`,
     [site, toJsonb(cause), probeAfterMs === undefined ? null : probeAfterMs / 1000],
   );
-  return rows.length > 0;
-}
 
 /** A person resumes a site, at once and with any token. Returns whether it was paused. */
 export async function resumeSite(db: Queryable, site: SiteName): Promise<boolean> {
@@ -145,10 +126,8 @@ export async function trustGoneForADay(db: Queryable, site: SiteName): Promise<v
   );
 }
 
-export async function trustsGone(db: Queryable, site: SiteName): Promise<boolean> {
-  const rows = await db.query(`select from site_state s where site = $1 and ${TRUSTS_GONE}`, [site]);
-  return rows.length > 0;
-}
+export const trustsGone = (db: Queryable, site: SiteName): Promise<boolean> =>
+  returnsRow(db, `select from site_state s where site = $1 and ${TRUSTS_GONE}`, [site]);
 
 /** Records a failed probe; the next one waits twice as long, at most `maxMs`. */
 export async function noteFailedProbe(db: Queryable, site: SiteName, firstMs: number, maxMs: number): Promise<void> {
@@ -209,35 +188,6 @@ export async function noteReachable(db: Queryable, site: SiteName, address: stri
   );
 }
 
-/** A pause of the whole site takes precedence: it may need a person, whatever the token. */
-function pauseOf(
-  row: StateRow,
-): Pick<SiteState, 'pausedSince' | 'pauseCause' | 'probeInMs' | 'probes' | 'tokenRefused'> {
-  const tokenRefused = row.refused_since !== null && row.paused_since === null;
-  const [since, cause, probeInMs, probes] = tokenRefused
-    ? [row.refused_since, row.refusal, row.token_probe_in_ms, row.token_probes]
-    : [row.paused_since, row.pause_cause, row.probe_in_ms, row.probes];
-  return {
-    pausedSince: since ?? undefined,
-    pauseCause: cause ?? undefined,
-    probeInMs: probeInMs ?? undefined,
-    probes: probes ?? 0,
-    tokenRefused,
-  };
-}
-
-const tidy = (row: StateRow): SiteState => ({
-  site: row.site,
-  ...pauseOf(row),
-  waitsMs: row.waits_ms ?? 0,
-  unreachableStreak: row.unreachable_streak ?? 0,
-  lastMessage: row.last_message ?? undefined,
-  address: row.address ?? undefined,
-  movedTo: row.moved_to ?? undefined,
-  formerPause: row.former_pause ?? undefined,
-  learntRate: row.learnt_rate ?? undefined,
-});
-
 /** Lowest learnt rate. A site that wants less asks to wait again; 503 mostly means maintenance. */
 const LEAST_RATE = { 429: 1 / 60, 503: 1 } as const;
 
@@ -281,10 +231,8 @@ const SENT_BEFORE = `coalesce(s.rate_changed_at between clock_timestamp() - make
   and clock_timestamp() + interval '1 minute', false)`;
 
 /** Whether requests to the site need slots of a learnt rate. */
-export async function hasLearntRate(db: Queryable, site: SiteName): Promise<boolean> {
-  const rows = await db.query('select from site_state where site = $1 and learnt_rate is not null', [site]);
-  return rows.length > 0;
-}
+export const hasLearntRate = (db: Queryable, site: SiteName): Promise<boolean> =>
+  returnsRow(db, 'select from site_state where site = $1 and learnt_rate is not null', [site]);
 
 /** Nobody reserves a slot further away than an hour: one that is was reserved while the clock of the database was ahead. */
 const FARTHEST_TURN = `interval '2 hours'`;

@@ -5,7 +5,7 @@ import { blockingKeysOfJob, type JobFeatures } from '../../plan/match/job-featur
 import { compareReferences, referenceForm } from '../../plan/same-meaning.ts';
 import type { SiteJobId, SiteName } from '../../posting/identifiers.ts';
 import { toJsonb } from '../postgres/copy-rows.ts';
-import type { Queryable } from '../postgres/database.ts';
+import { type Queryable, readMap, readNumber } from '../postgres/database.ts';
 import { isTitled } from './kept-values.ts';
 
 /** A site job that no mapping owns, with what it shows. */
@@ -96,13 +96,10 @@ function formOfFound({ reference, isSecret }: FoundJob): string {
 }
 
 /** How many unowned jobs the list shows without anything to compare them by. */
-export async function countNameless(db: Queryable, site: SiteName): Promise<number> {
-  const [row] = await db.query<{ n: number }>(
-    `select count(*)::int as n from site_reference where site = $1 and reference = '' and blocks = '{}'`,
-    [site],
-  );
-  return row?.n ?? 0;
-}
+export const countNameless = (db: Queryable, site: SiteName): Promise<number> =>
+  readNumber(db, `select count(*)::int as n from site_reference where site = $1 and reference = '' and blocks = '{}'`, [
+    site,
+  ]);
 
 /**
  * Marks the jobs of a reading that may be other users', if the list shows whose jobs they are.
@@ -133,13 +130,13 @@ export async function ownReferences(
   ids: readonly SiteJobId[],
 ): Promise<ReadonlyMap<SiteJobId, string>> {
   if (referenceField === undefined) return new Map();
-  const rows = await db.query<{ id: SiteJobId; reference: string }>(
+  return readMap<SiteJobId, string>(
+    db,
     `select m.site_job_id as id, d.fields->>$3 as reference
      from mapping m join document d on d.feed = m.feed and d.key = m.key
      where m.site = $1 and m.site_job_id = any($2::text[]) and d.fields->>$3 <> ''`,
     [site, ids, referenceField],
   );
-  return new Map(rows.map(({ id, reference }) => [id, reference]));
 }
 
 /** Begins the form of a reference that contains the token. No other form contains a space. */

@@ -2,7 +2,7 @@
 // crash; and which destinations are told what becomes of postings, whose messages triggers of the database write.
 
 import { HELD_LOCK_KEYS } from '../locks/processes.ts';
-import type { Database, Queryable } from '../postgres/database.ts';
+import { type Database, type Queryable, readNumber } from '../postgres/database.ts';
 
 /** What messages are about. Those about postings may be very many, so each topic is sent apart from the other. */
 export const MESSAGE_TOPICS = ['alert', 'posting'] as const;
@@ -147,13 +147,8 @@ export function requeueMessages(db: Database, ids: readonly string[] | undefined
 }
 
 /** How the messages with these IDs stand. */
-export async function countDelivered(db: Queryable, ids: readonly string[]): Promise<number> {
-  const [row] = await db.query<{ n: number }>(
-    `select count(*) as n from alert_message where id = any($1) and state = 'delivered'`,
-    [ids],
-  );
-  return row?.n ?? 0;
-}
+export const countDelivered = (db: Queryable, ids: readonly string[]): Promise<number> =>
+  readNumber(db, `select count(*) as n from alert_message where id = any($1) and state = 'delivered'`, [ids]);
 
 export interface PostingSubscription {
   readonly destination: string;

@@ -74,21 +74,23 @@ const MAPPED_STATE = `case when m.missing_pulls > 0 then 'grace' else 'live' end
 /** The places where a line can come from: open changes, records, mappings without a change, and postings whose job has ended. */
 const changes = (
   feed: string,
-) => `select ${CHANGE_STATE} as state, c.key, m.site_job_id, m.site_job_url, c.since, c.reason,
+) => `select ${CHANGE_STATE} as state, c.key, m.site_job_id as "siteJobId", m.site_job_url as url, c.since, c.reason,
     null::integer as number, null::integer as count, null as excerpt, false as discarded
   from change c left join mapping m on m.feed = c.feed and m.key = c.key where c.feed = ${feed}`;
-const records = (feed: string) => `select p.kind as state, p.key, m.site_job_id, m.site_job_url, p.since,
+const records = (
+  feed: string,
+) => `select p.kind as state, p.key, m.site_job_id as "siteJobId", m.site_job_url as url, p.since,
     jsonb_build_object('message', p.problems->0->>'message', 'problems', p.problems) as reason,
     p.record_number as number, p.records as count, p.excerpt, p.discarded
   from record_problem p left join mapping m on m.feed = p.feed and m.key = p.key where p.feed = ${feed}`;
 const mappings = (
   feed: string,
-) => `select ${MAPPED_STATE} as state, m.key, m.site_job_id, m.site_job_url, m.mapped_at as since,
+) => `select ${MAPPED_STATE} as state, m.key, m.site_job_id as "siteJobId", m.site_job_url as url, m.mapped_at as since,
     null::jsonb as reason, null::integer as number, null::integer as count, null as excerpt, false as discarded
   from mapping m where m.feed = ${feed} and not exists (select from change c where c.feed = m.feed and c.key = m.key)`;
 const ended = (
   feed: string,
-) => `select 'expired' as state, e.key, null as site_job_id, null as site_job_url, e.expired_at as since,
+) => `select 'expired' as state, e.key, null as "siteJobId", null as url, e.expired_at as since,
     null::jsonb as reason, null::integer as number, null::integer as count, null as excerpt, false as discarded
   from posting_expiry e where e.feed = ${feed} and ${JOB_HAS_EXPIRED}`;
 
@@ -128,37 +130,21 @@ export async function* reportLines(
 }
 
 /** The columns of all four selects. */
-interface LineRow {
-  readonly state: LineState;
-  /** Null for a record without a usable key. */
-  readonly key: PostingKey | null;
-  readonly site_job_id: SiteJobId | null;
-  readonly site_job_url: string | null;
-  readonly since: Date;
+type LineRow = Stored<Omit<ReportLine, 'reason' | 'problems' | 'record'>> & {
   readonly reason: Partial<Reason> | null;
   readonly number: number | null;
   /** Null unless it is of a record, as its beginning. */
   readonly count: number | null;
   readonly excerpt: string | null;
   readonly discarded: boolean;
-}
+};
 
-function lineOf(row: LineRow): ReportLine {
-  const { reason } = row;
-  return {
-    state: row.state,
-    key: row.key ?? undefined,
-    siteJobId: row.site_job_id ?? undefined,
-    url: row.site_job_url ?? undefined,
-    since: row.since,
-    reason: reason?.message ?? reason?.note,
-    problems: reason?.problems ?? [],
-    record:
-      row.count === null
-        ? undefined
-        : { number: row.number ?? undefined, count: row.count, excerpt: row.excerpt ?? '', discarded: row.discarded },
-  };
-}
+const lineOf = ({ reason, number, count, excerpt, discarded, ...line }: LineRow): ReportLine => ({
+  ...withoutNulls<Omit<ReportLine, 'reason' | 'problems' | 'record'>>(line),
+  reason: reason?.message ?? reason?.note,
+  problems: reason?.problems ?? [],
+  record: count === null ? undefined : { number: number ?? undefined, count, excerpt: excerpt ?? '', discarded },
+});
 
 /** How many lines are in each state. `records`: how many records the entries of the last two states cover. */
 export interface LineCounts {
@@ -170,7 +156,7 @@ export interface LineCounts {
 
 export async function countLines(tx: Queryable, feed: FeedName, since?: Date): Promise<LineCounts> {
   const rows = await tx.query<{ state: LineState; n: number; records: number; jobs: number }>(
-    `select state, count(*) as n, coalesce(sum(count), 0)::bigint as records, count(site_job_id) as jobs
+    `select state, count(*) as n, coalesce(sum(count), 0)::bigint as records, count("siteJobId") as jobs
      from (${changes('$1')} union all ${records('$1')} union all ${ended('$1')} union all ${mappings('$1')}) line
      where $2::timestamptz is null or since >= $2 group by state`,
     [feed, since ?? null],

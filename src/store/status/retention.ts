@@ -1,6 +1,6 @@
 // Removes rows beyond their retention, in whole parts or in small batches; the first process in each hour does it for all.
 
-import type { Database, Queryable } from '../postgres/database.ts';
+import { type Database, type Queryable, returnsRow } from '../postgres/database.ts';
 import { forgetKeptRecords } from '../pull/posting-notes.ts';
 import { forgetRuleEntries } from '../review/rules.ts';
 import { PARTED_TABLES, type PartedTable, renewParts } from './parts.ts';
@@ -20,13 +20,12 @@ export const daysKept = (table: PartedTable, days: RetentionDays): number =>
   table === 'request' ? days.requests : days.failures;
 
 /** Whether this process should remove old rows now; `false` if another one did so within the hour. */
-export async function claimRetention(db: Queryable): Promise<boolean> {
-  const rows = await db.query(
+export const claimRetention = (db: Queryable): Promise<boolean> =>
+  returnsRow(
+    db,
     `update installation set old_rows_removed_at = now() where old_rows_removed_at is null
        or old_rows_removed_at not between now() - interval '1 hour' and now() returning id`,
   );
-  return rows.length > 0;
-}
 
 /** The process did not finish: the next one that asks continues. */
 export async function resumeRetentionSoon(db: Queryable): Promise<void> {

@@ -5,6 +5,7 @@ import { NEVER_DUE } from '../../../plan/policy.ts';
 import { HASH_BYTES } from '../../../posting/hash.ts';
 import { SENDING_RANK } from '../../backlog/backlog.ts';
 import { toJsonb } from '../../postgres/copy-rows.ts';
+import { readNumber } from '../../postgres/database.ts';
 import { streamHashes } from '../../postgres/stream-rows.ts';
 import type { PullTransaction } from '../../pull/pull-transaction.ts';
 import { retargetedReason } from '../life-cycle.ts';
@@ -62,7 +63,8 @@ export async function leaveReturned({
   superseding,
 }: PullTransaction): Promise<number> {
   if (superseding === 0) return 0;
-  const [row] = await session.query<{ n: number }>(
+  return readNumber(
+    session,
     `with left_alone as (
        delete from change c using mapping m
        where c.feed = $1 and c.pull = $2 and c.desired = 'present' and c.operation = 'update' and c.attempt_token is null
@@ -74,7 +76,6 @@ export async function leaveReturned({
      select count(*) as n from left_alone`,
     [feed, pull],
   );
-  return row?.n ?? 0;
 }
 
 /**
@@ -207,11 +208,10 @@ export async function countStillOpen(
 }
 
 /** How many absent postings have no mapping: their creates are in flight or in doubt. */
-export async function countUnmappedAbsent(pullTx: PullTransaction): Promise<number> {
-  const [row] = await pullTx.session.query<{ n: number }>(
+export const countUnmappedAbsent = (pullTx: PullTransaction): Promise<number> =>
+  readNumber(
+    pullTx.session,
     `select count(*) as n from change c left join mapping m on m.feed = c.feed and m.key = c.key
      where c.feed = $1 and c.desired = 'absent' and m.key is null`,
     [pullTx.subject.feed],
   );
-  return row?.n ?? 0;
-}

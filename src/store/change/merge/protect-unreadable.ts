@@ -4,6 +4,7 @@ import { type HeldByGuard, type HoldKind, lastingReason } from '../../../plan/de
 import type { Reason } from '../../../plan/desired-change.ts';
 import { deletesMissing } from '../../../plan/policy.ts';
 import { toJsonb } from '../../postgres/copy-rows.ts';
+import { readNumber } from '../../postgres/database.ts';
 import { inBatches } from '../../postgres/stream-rows.ts';
 import type { PullTransaction } from '../../pull/pull-transaction.ts';
 import { retargetedReason } from '../life-cycle.ts';
@@ -124,7 +125,8 @@ export async function keepProtected({ session, protectedPostings }: PullTransact
  */
 export async function holdWaitingDeletes({ session, subject }: PullTransaction, reason: Reason): Promise<number> {
   // The candidates of a doubt stay with it.
-  const [row] = await session.query<{ n: number }>(
+  return readNumber(
+    session,
     `with held as (
        update change c set target_state = 'held', attempts = 0, sent_revision = ${SENT_REVISION}, revision = nextval('revision_number'),
          state = case when c.attempt_token is null and c.state <> 'discarded' then 'held' else c.state end,
@@ -141,7 +143,6 @@ export async function holdWaitingDeletes({ session, subject }: PullTransaction, 
      select count(*) as n from held where state <> 'discarded'`,
     [subject.feed, toJsonb(reason)],
   );
-  return row?.n ?? 0;
 }
 
 /** The kinds of holds that end by themselves. */

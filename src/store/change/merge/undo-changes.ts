@@ -7,7 +7,7 @@ import { contentHash } from '../../../posting/hash.ts';
 import { type FeedName, type PostingKey, postingKey } from '../../../posting/identifiers.ts';
 import type { Fields } from '../../../posting/posting.ts';
 import { toJsonb } from '../../postgres/copy-rows.ts';
-import { columnsOf, type Session } from '../../postgres/database.ts';
+import { columnsOf, readNumber, type Session } from '../../postgres/database.ts';
 import { inBatches } from '../../postgres/stream-rows.ts';
 import type { PullTransaction } from '../../pull/pull-transaction.ts';
 
@@ -53,21 +53,18 @@ export const readLeftOut = (session: Session): AsyncGenerator<{ key: string; why
  * Withdraws the collected changes that wait or were refused. What a person has discarded is not sent anyway, and stays discarded.
  * Returns how many were withdrawn.
  */
-export async function withdrawUndone({ session, subject: { feed } }: PullTransaction): Promise<number> {
-  const [row] = await session.query<{ n: number }>(
+export const withdrawUndone = ({ session, subject: { feed } }: PullTransaction): Promise<number> =>
+  readNumber(
+    session,
     `with gone as (
        delete from change c using undo_withdrawal w
        where c.feed = $1 and c.key = w.key and c.attempt_token is null and c.state <> 'discarded' returning 1)
      select count(*) as n from gone`,
     [feed],
   );
-  return row?.n ?? 0;
-}
 
-export async function countUndoDeletes({ session }: PullTransaction): Promise<number> {
-  const [row] = await session.query<{ n: number }>('select count(*) as n from undo_delete');
-  return row?.n ?? 0;
-}
+export const countUndoDeletes = ({ session }: PullTransaction): Promise<number> =>
+  readNumber(session, 'select count(*) as n from undo_delete');
 
 /** Sets the collected postings to absent, for the merge. @param reason why all of them are held; `undefined`: they are not. */
 export async function deleteUndone(

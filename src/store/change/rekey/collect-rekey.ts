@@ -3,7 +3,7 @@ import type { Message } from '../../../plan/message.ts';
 import { REKEY_WINDOW_DAYS, type RekeyLoad, type TwinDelete } from '../../../plan/rekey.ts';
 import type { FeedName } from '../../../posting/identifiers.ts';
 import { toJsonb } from '../../postgres/copy-rows.ts';
-import type { Session } from '../../postgres/database.ts';
+import { readNumber, type Session } from '../../postgres/database.ts';
 import { JOB_HAS_EXPIRED } from '../../pull/posting-expiry.ts';
 import type { PullTransaction } from '../../pull/pull-transaction.ts';
 import { type ComparedFields, digests, digestValues, UNEDITED_FIELDS } from '../../pull/record-hashes.ts';
@@ -52,20 +52,18 @@ export async function countNewPostings(pullTx: PullTransaction): Promise<number>
   return (await countAdded(pullTx)) + (await countSecond(pullTx));
 }
 
-async function countAdded({ session, subject: { feed } }: PullTransaction): Promise<number> {
-  const [row] = await session.query<{ n: number }>(`select count(*) as n from change c where ${NEW_POSTING}`, [feed]);
-  return row?.n ?? 0;
-}
+const countAdded = ({ session, subject: { feed } }: PullTransaction): Promise<number> =>
+  readNumber(session, `select count(*) as n from change c where ${NEW_POSTING}`, [feed]);
 
 async function countSecond({ session, subject: { feed, pull }, nothingKnown }: PullTransaction): Promise<number> {
   if (nothingKnown) return 0;
   // Mostly the last pull has found all postings: then no mapping need be read.
-  const [row] = await session.query<{ n: number }>(
+  return readNumber(
+    session,
     `select case when exists (select from pull p where p.feed = $1 and p.id < ${pull} and p.id > ${lastWhole(`p.id < ${pull} and p.gone = 0`)})
        then (select count(*) from mapping x where ${secondJob(pull)}) else 0 end as n`,
     [feed],
   );
-  return row?.n ?? 0;
 }
 
 /** Reads what `collectMissing` collected. */

@@ -6,7 +6,7 @@ import { type Certainty, judgeRekey } from '../../../plan/match/whose-job.ts';
 import type { FeedName, PostingKey, SiteJobId } from '../../../posting/identifiers.ts';
 import { lockKey } from '../../locks/advisory-locks.ts';
 import { toJsonb } from '../../postgres/copy-rows.ts';
-import { type Database, IS_WRITABLE, type Session } from '../../postgres/database.ts';
+import { type Database, IS_WRITABLE, readFlag, type Session } from '../../postgres/database.ts';
 import { inBatches } from '../../postgres/stream-rows.ts';
 import { JOB_HAS_EXPIRED } from '../../pull/posting-expiry.ts';
 
@@ -68,13 +68,12 @@ async function writeLines(session: Session, feed: FeedName): Promise<void> {
   await session.query('analyze rekey_posting, rekey_line');
 }
 
-async function areFewTouched(session: Session, feed: FeedName): Promise<boolean> {
-  const [row] = await session.query<{ few: boolean }>(
+const areFewTouched = (session: Session, feed: FeedName): Promise<boolean> =>
+  readFlag(
+    session,
     `select 2 * (select count(*) from touched_now) < (select coalesce(sum(n), 0) from rekey_total where feed = $1) + 100 as few`,
     [feed],
   );
-  return row?.few === true;
-}
 
 /**
  * A touched posting decides about all that have its content, and about all that are alike one of these. Whether those have a pair by

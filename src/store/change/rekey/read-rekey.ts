@@ -8,6 +8,8 @@ import {
   type Database,
   inSnapshot,
   type Queryable,
+  readValue,
+  returnsRow,
   type Session,
   type Stored,
   withoutNulls,
@@ -38,9 +40,8 @@ export async function readRekey(db: Queryable, feed: FeedName): Promise<RekeySta
 }
 
 /** Whether a change of keys is suspected. */
-export async function isRekeySuspected(db: Queryable, feed: FeedName): Promise<boolean> {
-  return (await db.query('select from feed_state where feed = $1 and rekey_since is not null', [feed])).length > 0;
-}
+export const isRekeySuspected = (db: Queryable, feed: FeedName): Promise<boolean> =>
+  returnsRow(db, 'select from feed_state where feed = $1 and rekey_since is not null', [feed]);
 
 /** All lines of a feed, as they are at one moment. */
 export interface ComparedRekey {
@@ -163,17 +164,16 @@ export async function* streamLines(session: Session, feed: FeedName, show?: Pair
 }
 
 /** `undefined`: the two postings are no pair. */
-export async function readPairVersion(
+export const readPairVersion = (
   session: Queryable,
   feed: FeedName,
   { key, oldKey }: RekeyPair,
-): Promise<string | undefined> {
-  const [row] = await session.query<{ version: string }>(
-    'select version from rekey_line where feed = $1 and key = $2 and old_key = $3',
-    [feed, key, oldKey],
-  );
-  return row?.version;
-}
+): Promise<string | undefined> =>
+  readValue<string>(session, 'select version from rekey_line where feed = $1 and key = $2 and old_key = $3', [
+    feed,
+    key,
+    oldKey,
+  ]);
 
 export interface RekeySides {
   /** As the site last accepted it; `undefined`: not known. */
