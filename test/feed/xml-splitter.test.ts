@@ -189,6 +189,11 @@ const broken: Record<string, { document: string; records: string[]; shortfalls: 
     records: [],
     shortfalls: [/the root element is "error" where "source"/, /states an error: "down"/],
   },
+  'records in another place, beside an element of a similar name': {
+    document: inSource('<jobs>', '<job><id>1</id></job>', '<job><id>2</id></job>', '</jobs>'),
+    records: [],
+    shortfalls: [/records: "source\/job" matches nothing; "source\/jobs\/job" occurs 2 times/],
+  },
   'a record without its end tag': {
     document: inSource('<job>1', '<job>2</job>', '<job>3</job>'),
     records: ['<job>1\n', '<job>2</job>', '<job>3</job>'],

@@ -152,11 +152,13 @@ export class XmlOutline {
     this.#noteErrors(records);
     const declaredTotals = this.#totals.map(({ path, text }) => this.#readTotal(path, text.trim(), records));
     const advice = records === 0 ? this.#counts?.adviceFor(this.#recordPath) : undefined;
+    // A feed that is really empty has its records nowhere: this one has another layout.
+    if (advice?.isRecord === true) this.note(advice.text);
     return {
       shortfalls: [...this.#shortfalls],
       declaredTotal: declaredTotals.find((total) => total !== undefined),
       ...this.#pages.end(),
-      ...(advice === undefined ? {} : { advice }),
+      ...(advice === undefined ? {} : { advice: advice.text }),
     };
   }
 
@@ -327,8 +329,8 @@ class ElementCounts {
     if (count !== undefined || this.#counts.size < MAX_PATHS) this.#counts.set(path, (count ?? 0) + 1);
   }
 
-  /** Which element may be the record, for people; `undefined` if none may be one, as in an empty feed. */
-  adviceFor({ elements }: ElementPath): string | undefined {
+  /** Which element may be the record, for people, and whether it has its name; `undefined` if none may be one, as in an empty feed. */
+  adviceFor({ elements }: ElementPath): { readonly text: string; readonly isRecord: boolean } | undefined {
     const written = elements.join('/');
     const parents = [...this.#counts].filter(([path]) => path.includes('/') && this.#hasChildren(path));
     const last = elements.at(-1) ?? '';
@@ -336,12 +338,15 @@ class ElementCounts {
       last,
       parents.map(([path]) => lastNameOf(path)).filter((other) => !coversName(last, other)),
     );
+    const record = parents.find(([path]) => lastNameOf(path) === last);
     const found =
-      parents.find(([path]) => lastNameOf(path) === last || lastNameOf(path) === name) ??
+      record ??
+      parents.find(([path]) => lastNameOf(path) === name) ??
       parents.filter(([, count]) => count > 1).sort((a, b) => depthOf(a[0]) - depthOf(b[0]) || b[1] - a[1])[0];
     if (found === undefined) return undefined;
     const [path, count] = found;
-    return `records: "${written}" matches nothing; "${path}" occurs ${count === 1 ? 'once' : `${count} times`}`;
+    const text = `records: "${written}" matches nothing; "${path}" occurs ${count === 1 ? 'once' : `${count} times`}`;
+    return { text, isRecord: found === record };
   }
 
   #hasChildren(path: string): boolean {
