@@ -20,7 +20,7 @@ import { unreadHashSql } from '../pull/record-hashes.ts';
 import { noSearchIsDue } from '../site/ahead-signs.ts';
 import { sharesNumber } from '../site/kept-values.ts';
 import { type Attempt, clearUncertain, delayUntilSettled, idOf } from './attempt.ts';
-import { operationWithoutJob, targetState } from './life-cycle.ts';
+import { ENDS_ATTEMPT, operationWithoutJob, targetState } from './life-cycle.ts';
 import { doubtAmong, type SiteRules } from './recognise-jobs.ts';
 
 /** How long jobs are shown before they are changed or deleted if their mappings are from a backup: their IDs may be others' by now. */
@@ -354,8 +354,7 @@ async function giveBackClaims(db: Queryable, lost: readonly LostClaim[]): Promis
       `update change c set state = case when c.revision = a.revision then 'ready' else ${targetState('c')} end, since = now(),
          operation = ${operationWithoutJob('c')},
          attempts = greatest(0, c.attempts - 1), not_before = '-infinity',
-         reason = case when c.target_state in ('held', 'rejected') then c.reason end,
-         attempt_token = null, attempt_operation = null, attempt_started = null
+         reason = case when c.target_state in ('held', 'rejected') then c.reason end, ${ENDS_ATTEMPT}
        from unnest($1::text[], $2::text[], $3::uuid[], $4::bigint[]) a(feed, key, token, revision)
        where c.feed = a.feed and c.key = a.key and c.attempt_token = a.token`,
       columnsOf(lost, 'feed', 'key', 'token', 'revision'),

@@ -23,7 +23,7 @@ import {
   type Result,
 } from './attempt.ts';
 import { endOwnership, hasLostOwnership, lockOwner } from './candidate-owners.ts';
-import { changeReason, doubtReason, targetReason, targetState } from './life-cycle.ts';
+import { changeReason, doubtReason, ENDS_ATTEMPT, keepsAttempt, targetReason, targetState } from './life-cycle.ts';
 
 /** Why a create was not recorded as the owner of its job. */
 type Refusal = Exclude<Recorded, 'recorded' | 'superseded'>;
@@ -322,7 +322,7 @@ async function releaseNewerVersions(
     nextOperation(desiredBy(attempt, open), attempt.request.kind, result.kind === 'vanished');
   await tx.query(
     `update change c set state = ${targetState('c')}, since = now(), reason = (${targetReason('c')}) - 'denied', attempts = 0, not_before = '-infinity',
-       operation = a.operation, attempt_token = null, attempt_operation = null, attempt_started = null
+       operation = a.operation, ${ENDS_ATTEMPT}
      from unnest($1::text[], $2::text[], $3::uuid[], $4::text[]) a(feed, key, token, operation)
      where c.feed = a.feed and c.key = a.key and c.attempt_token = a.token`,
     [...attemptColumns(outcomes, 'feed', 'key', 'token'), outcomes.map(operationOf)],
@@ -404,48 +404,36 @@ async function resolveConflict(tx: Queryable, { attempt, result, sent }: Created
   if (await hasLostOwnership(tx, attempt, site, result.siteJobId)) {
     const now =
       owner === 'new' ? `, which has the content of posting ${attempt.key} now: leave one of them out of its feed` : '';
-    await refuse(
-      tx,
-      attempt,
-      'failed',
-      `${conflict} and the job has passed between the two before: the site seems to treat both postings as one job${now}`,
-    );
-    return { kind: 'refused', as: 'owned_elsewhere' };
+    const why = `and the job has passed between the two before: the site seems to treat both postings as one job${now}`;
+    return refuse(tx, attempt, 'failed', `${conflict} ${why}`);
   }
   if (owner === 'older') {
-    await refuse(
-      tx,
-      attempt,
-      'in_doubt',
-      `${conflict} and shows that posting's content: the site seems to treat both postings as one job`,
-    );
-    return { kind: 'refused', as: 'in_doubt' };
+    const why = "and shows that posting's content: the site seems to treat both postings as one job";
+    return refuse(tx, attempt, 'in_doubt', `${conflict} ${why}`);
   }
   const disturbed = await endOwnership(tx, older, attempt);
   if (owner === 'new') {
     await insertMappings(tx, [{ attempt, result, sent }]);
     return { kind: 'taken', disturbed };
   }
-  await refuse(
-    tx,
-    attempt,
-    'in_doubt',
-    `${conflict}, and it is unclear whose job it is: neither posting has it until a person decides`,
-  );
-  return { kind: 'refused', as: 'in_doubt' };
+  const why = 'and it is unclear whose job it is: neither posting has it until a person decides';
+  return refuse(tx, attempt, 'in_doubt', `${conflict}, ${why}`);
 }
 
 /** Refuses a create. One in doubt keeps its attempt, which is needed to resolve it. */
-async function refuse(tx: Queryable, attempt: Attempt, state: 'failed' | 'in_doubt', message: string): Promise<void> {
+async function refuse(
+  tx: Queryable,
+  attempt: Attempt,
+  state: 'failed' | 'in_doubt',
+  message: string,
+): Promise<Resolution> {
   await tx.query(
     `update change set state = $4, since = now(),
-       reason = case when $4 = 'in_doubt' then ${doubtReason('change', '$5::jsonb')} else $5 end,
-       attempt_token = case when $4 = 'in_doubt' then attempt_token end,
-       attempt_operation = case when $4 = 'in_doubt' then attempt_operation end,
-       attempt_started = case when $4 = 'in_doubt' then attempt_started end
+       reason = case when $4 = 'in_doubt' then ${doubtReason('change', '$5::jsonb')} else $5 end, ${keepsAttempt('change', `$4 = 'in_doubt'`)}
      where feed = $1 and key = $2 and attempt_token = $3`,
     [attempt.feed, attempt.key, attempt.token, state, changeReason('owned_elsewhere', message)],
   );
+  return { kind: 'refused', as: state === 'failed' ? 'owned_elsewhere' : state };
 }
 
 /** Writes nothing if another version of the posting was sent since, or is being sent. */

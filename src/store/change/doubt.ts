@@ -16,7 +16,7 @@ import { namesOfSite } from '../site/known-address.ts';
 import { forgetReference } from '../site/unowned-jobs.ts';
 import { type AdoptedContent, type Attempt, forgetUncertainWrites, type Recorded } from './attempt.ts';
 import { endOwnership, hasLostOwnership, lockOwner, ownedJobs } from './candidate-owners.ts';
-import { changeReason, targetReason, targetState } from './life-cycle.ts';
+import { changeReason, ENDS_ATTEMPT, targetReason, targetState } from './life-cycle.ts';
 import { noteEffect, recordAll } from './record-outcomes.ts';
 
 /** A create whose outcome is unknown, with what was sent. */
@@ -272,8 +272,7 @@ export async function refuteDoubtWithin(tx: Queryable, { attempt }: Doubt, mostT
   const tried = `tried ${plural(attempt.number, 'time')}, and the site never made the job`;
   await tx.query(
     `update change set state = case when $4 = 'target' then ${targetState('change')} else $4 end, since = now(),
-       not_before = '-infinity', attempts = $5, attempt_token = null, attempt_operation = null, attempt_started = null,
-       list_checks = 0, found_job_id = null,
+       not_before = '-infinity', attempts = $5, ${ENDS_ATTEMPT}, list_checks = 0, found_job_id = null,
        doubted_since = case when $7 then least(doubted_since, attempt_started) end,
        reason = case when $4 = 'failed' then $6::jsonb when invalid then ${targetReason('change')} end
      where feed = $1 and key = $2 and attempt_token = $3`,
@@ -411,8 +410,7 @@ export async function releaseResembling(tx: Queryable, feed: FeedName): Promise<
 /** @param condition in SQL, of the changes `c` */
 async function release(tx: Queryable, condition: string, parameters: readonly unknown[]): Promise<number> {
   const released = await tx.query(
-    `update change c set state = ${targetState('c')}, since = now(), not_before = '-infinity', attempt_token = null,
-       attempt_operation = null, attempt_started = null, list_checks = 0, found_job_id = null,
+    `update change c set state = ${targetState('c')}, since = now(), not_before = '-infinity', ${ENDS_ATTEMPT}, list_checks = 0, found_job_id = null,
        reason = case when c.invalid then ${targetReason('c')} end
      where ${condition} returning c.id`,
     [...parameters],

@@ -1,10 +1,10 @@
 // Postings that are to have a job each, in a temporary table: why one can't have it, whoever says that it should, and what becomes of
 // the open changes of those that get theirs.
 import type { FeedName } from '../../posting/identifiers.ts';
-import type { Queryable } from '../postgres/database.ts';
+import { type Queryable, readColumn } from '../postgres/database.ts';
 import { addOutcomeCount } from '../pull/pull-history.ts';
 import { numberOfTitled } from '../site/kept-values.ts';
-import { targetReason } from './life-cycle.ts';
+import { keepsAttempt, targetReason } from './life-cycle.ts';
 
 /**
  * SQL: why postings can't have these jobs, as rows of `line`, `key` and `message`. A site's jobs are those of its address, whatever its name.
@@ -53,24 +53,22 @@ export async function adoptImported(session: Queryable, leaving: readonly FeedNa
        operation = case when c.desired = 'present' then 'update' else 'delete' end,
        state = case when c.found_job_id is null then c.state else c.target_state end,
        reason = case when c.found_job_id is null or c.invalid then ${targetReason('c')} end, found_job_id = null,
-       attempt_token = case when c.found_job_id is null then c.attempt_token end,
-       attempt_operation = case when c.found_job_id is null then c.attempt_operation end,
-       attempt_started = case when c.found_job_id is null then c.attempt_started end
+       ${keepsAttempt('c', 'c.found_job_id is null')}
      from imported i where c.feed = i.feed and c.key = i.key`,
   );
 }
 
 /** They count as done for the pull that saw them. */
 async function dropCreates(session: Queryable, leaving: readonly FeedName[]): Promise<void> {
-  const dropped = await session.query<{ feed: FeedName; counts: boolean }>(
+  const feeds = await readColumn<FeedName | null>(
+    session,
     `delete from change c using imported i
      where c.feed = i.feed and c.key = i.key and c.operation = 'create' and c.feed = any($1::text[])
-     returning c.feed, not c.gone and not c.unseen as counts`,
+     returning case when not c.gone and not c.unseen then c.feed end`,
     [leaving],
   );
-  const counted = dropped.filter(({ counts }) => counts);
   await addOutcomeCount(
     session,
-    counted.map(({ feed }) => ({ feed, outcome: 'nothing' }) as const),
+    feeds.flatMap((feed) => (feed === null ? [] : { feed, outcome: 'nothing' })),
   );
 }

@@ -70,6 +70,15 @@ export const retargetedReason = (change: string, reason: string): string =>
   `nullif(coalesce(${change}.reason, '{}') - 'target'
      || case when ${reason} is null then '{}' else jsonb_build_object('target', ${reason}) end, '{}')`;
 
+/** Sets the columns of a change whose attempt has ended. */
+export const ENDS_ATTEMPT = 'attempt_token = null, attempt_operation = null, attempt_started = null';
+
+/** The same unless the condition is true: one in doubt keeps its attempt. */
+export const keepsAttempt = (change: string, condition: string): string =>
+  ['attempt_token', 'attempt_operation', 'attempt_started']
+    .map((column) => `${column} = case when ${condition} then ${change}.${column} end`)
+    .join(', ');
+
 export function changeReason(kind: string, message: string): string {
   const reason: Reason = { kind, message, problems: [{ message }] };
   return toJsonb(reason);

@@ -20,7 +20,7 @@ import {
   recordUncertainWrites,
 } from './attempt.ts';
 import { completeAccepted, type LockedChange } from './complete.ts';
-import { doubtReason, operationWithoutJob, targetReason, targetState } from './life-cycle.ts';
+import { doubtReason, keepsAttempt, operationWithoutJob, targetReason, targetState } from './life-cycle.ts';
 
 /**
  * Returns the function that records attempts; concurrent calls share one transaction and commit. A failed batch is retried
@@ -153,10 +153,7 @@ async function recordReturned(
        state = case when r.next = 'target' then ${targetState('c')} else r.next end, since = now(), attempts = r.attempts,
        not_before = coalesce(now() + make_interval(secs => r.delay), '-infinity'), operation = ${operationWithoutJob('c')},
        reason = case when r.next = 'target' then ${targetReason('c')} when r.next = 'in_doubt' then ${doubtReason('c', 'r.reason')}
-         else r.reason end,
-       attempt_token = case when r.next = 'in_doubt' then c.attempt_token end,
-       attempt_operation = case when r.next = 'in_doubt' then c.attempt_operation end,
-       attempt_started = case when r.next = 'in_doubt' then c.attempt_started end
+         else r.reason end, ${keepsAttempt('c', `r.next = 'in_doubt'`)}
      from unnest($1::text[], $2::text[], $3::uuid[], $4::text[], $5::int[], $6::float8[], $7::jsonb[])
        r(feed, key, token, next, attempts, delay, reason)
      where c.feed = r.feed and c.key = r.key and c.attempt_token = r.token`,

@@ -24,7 +24,14 @@ import { isPassing } from '../postgres/transient-error.ts';
 import { unreadHashSql } from '../pull/record-hashes.ts';
 import { namesOfSite } from '../site/known-address.ts';
 import { insertUncertainAbandoned } from './attempt.ts';
-import { changeReason, doubtReason, operationWithoutJob, retargetedReason, targetState } from './life-cycle.ts';
+import {
+  changeReason,
+  doubtReason,
+  keepsAttempt,
+  operationWithoutJob,
+  retargetedReason,
+  targetState,
+} from './life-cycle.ts';
 
 const REASON = heldBecause(
   'restored',
@@ -209,9 +216,7 @@ export function recoverAbandoned(
          reason = case when a.next = 'failed' then $5::jsonb
            when a.next = 'target' and c.target_state in ('held', 'rejected') then coalesce(c.reason, $6::jsonb)
            when a.next = 'in_doubt' then ${doubtReason('c', '$6::jsonb')} else $6::jsonb end, not_before = '-infinity',
-         attempt_token = case when a.next = 'in_doubt' then c.attempt_token end,
-         attempt_started = case when a.next = 'in_doubt' then c.attempt_started end,
-         attempt_operation = case when a.next = 'in_doubt' then c.attempt_operation end
+         ${keepsAttempt('c', `a.next = 'in_doubt'`)}
        from abandoned a where c.feed = a.feed and c.key = a.key`,
       [
         ...columnsOf(abandoned, 'feed', 'key'),

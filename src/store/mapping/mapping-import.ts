@@ -1,12 +1,13 @@
 // Imports mappings from a file: checks all of them against the database, then writes all or none.
-import type { FeedName, PostingKey, SiteJobId, SiteName } from '../../posting/identifiers.ts';
+import type { FeedName, PostingKey, PostingRef, SiteJobId, SiteName } from '../../posting/identifiers.ts';
 import { auditAction } from '../access/audit.ts';
 import { ownerOfReference } from '../change/candidate-owners.ts';
 import { adoptImported, refusedJobs } from '../change/imported-jobs.ts';
 import { type HeldLock, lockOutcomesShared } from '../locks/advisory-locks.ts';
 import { lockFeed } from '../locks/feed-locks.ts';
 import { RowCopier, temporaryTable } from '../postgres/copy-rows.ts';
-import { type Database, readValue, type Session } from '../postgres/database.ts';
+import { type Database, readColumn, readNumber, readValue, type Session } from '../postgres/database.ts';
+import { chunksOf } from '../postgres/stream-rows.ts';
 import { unreadHashSql } from '../pull/record-hashes.ts';
 import { confirmSiteAt } from '../site/known-address.ts';
 
@@ -74,9 +75,7 @@ export async function importMappings(
     await session.query(temporaryTable('imported', IMPORTED_COLUMNS));
     const faulty = await copyLines(session, lines);
     await session.query('analyze imported');
-    const feeds = (await session.query<{ feed: FeedName }>('select distinct feed from imported order by feed')).map(
-      (row) => row.feed,
-    );
+    const feeds = await readColumn<FeedName>(session, 'select distinct feed from imported order by feed');
     for (const feed of feeds) {
       const lock = await lockFeed(db, feed);
       if (lock === undefined) return { kind: 'busy', feed };
@@ -220,17 +219,15 @@ async function writeMappings(
     const detail = { added: n, ...(unchecked ? { unchecked } : {}) };
     await auditAction(session, { actor, action: 'import mappings', feed, detail });
   }
-  const [all] = await session.query<{ n: number }>('select count(*) as n from imported');
+  const all = await readNumber(session, 'select count(*) as n from imported');
   const total = added.reduce((sum, row) => sum + row.n, 0);
-  return { kind: 'imported', added: total, known: (all?.n ?? 0) - total };
+  return { kind: 'imported', added: total, known: all - total };
 }
 
 /** A line whose job is in no mapping yet. */
-export interface LineWithoutMapping {
+export interface LineWithoutMapping extends PostingRef {
   readonly line: number;
-  readonly feed: FeedName;
   readonly site: SiteName;
-  readonly key: PostingKey;
   readonly siteJobId: SiteJobId;
 }
 
@@ -276,10 +273,8 @@ export class ImportedLines {
 
   async keepListed(jobs: readonly JobReference[]): Promise<void> {
     const copier = new RowCopier(this.#session, 'listed', { site_job_id: 'text', reference: 'text' });
-    for (let at = 0; at < jobs.length; at += READ_AT_ONCE) {
-      const some = jobs.slice(at, at + READ_AT_ONCE);
+    for (const some of chunksOf(jobs, READ_AT_ONCE))
       await copier.copy(some.map(({ siteJobId, reference }) => [siteJobId, reference ?? null]));
-    }
   }
 
   /** The lines of a site, compared with the stored list. */
@@ -313,14 +308,14 @@ export class ImportedLines {
   /** Another posting, in the file or on the site, with exactly this reference. */
   async otherOwner(asked: LineWithoutMapping, referenceField: string, reference: string): Promise<string | undefined> {
     const { feed, key, site } = asked;
-    const [row] = await this.#session.query<{ owner: string }>(
+    const owner = await readValue<string>(
+      this.#session,
       `select 'posting ' || key || ' of feed ' || feed as owner from (
          select feed, key from imported where site = $1 and feed = $2 and key = $4
          union all select feed, key from mapping where feed = $2 and key = $4) p where key <> $3 limit 1`,
       [site, feed, key, reference],
     );
-    if (row !== undefined) return row.owner;
-    return ownerOfReference(this.#session, { feed, key, site }, referenceField, reference);
+    return owner ?? ownerOfReference(this.#session, { feed, key, site }, referenceField, reference);
   }
 }
 

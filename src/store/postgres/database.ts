@@ -364,12 +364,22 @@ export async function transactionOn<T>(session: Session, work: () => Promise<T>)
 }
 
 /** Every statement of `work` sees the database as of the first one. It can't write. */
-export async function inSnapshot<T>(db: Database, work: (session: Session) => Promise<T>): Promise<T> {
-  const session = await db.lend();
-  try {
+export const inSnapshot = <T>(db: Database, work: (session: Session) => Promise<T>): Promise<T> =>
+  onLentSession(db, async (session) => {
     await session.query('begin isolation level repeatable read read only');
     const result = await work(session);
     await session.query('commit');
+    return result;
+  });
+
+/** Runs `work`, which leaves no transaction open, on a connection of its own. An error is rethrown, and rolls back what is open. */
+export async function onLentSession<T>(
+  db: Pick<Database, 'lend'>,
+  work: (session: LentSession) => Promise<T>,
+): Promise<T> {
+  const session = await db.lend();
+  try {
+    const result = await work(session);
     session.giveBack();
     return result;
   } catch (error) {

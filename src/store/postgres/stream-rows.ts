@@ -25,6 +25,17 @@ export async function* inBatches<Row extends object>(
   await session.query(`close ${name}`);
 }
 
+/** The items, so many at a time. */
+export function* chunksOf<Item>(items: Iterable<Item>, size: number): Generator<Item[]> {
+  let chunk: Item[] = [];
+  for (const item of items) {
+    if (chunk.push(item) < size) continue;
+    yield chunk;
+    chunk = [];
+  }
+  if (chunk.length > 0) yield chunk;
+}
+
 /** Receives one row: its hash starts at `bytes[at]`, and is valid only during the call. */
 export type TakeHash = (bytes: Buffer, at: number, number: number) => void;
 

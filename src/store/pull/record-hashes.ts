@@ -5,8 +5,8 @@ import pg from 'pg';
 import { type HashMark, RecordIndex, RecordMark } from '../../compact/record-index.ts';
 import type { CreateOnlyFields } from '../../plan/desired-change.ts';
 import type { FeedName, PostingKey } from '../../posting/identifiers.ts';
-import { type Queryable, readFlag, type Session } from '../postgres/database.ts';
-import { streamHashes } from '../postgres/stream-rows.ts';
+import { type Queryable, readFlag, readNumber, type Session } from '../postgres/database.ts';
+import { chunksOf, streamHashes } from '../postgres/stream-rows.ts';
 import { hasExpired, joinExpiry } from './posting-expiry.ts';
 
 /**
@@ -19,11 +19,12 @@ export async function loadRecordIndex(
   feed: FeedName,
   expireAfterDays?: number,
 ): Promise<RecordIndex> {
-  const [size] = await session.query<{ n: number }>(
+  const size = await readNumber(
+    session,
     'select (select count(*) from mapping where feed = $1) + (select count(*) from change where feed = $1) as n',
     [feed],
   );
-  const index = new RecordIndex(size?.n ?? 0);
+  const index = new RecordIndex(size);
   const name = pg.escapeLiteral(feed);
   const add = (bytes: Buffer, at: number, mark: number) => index.add(bytes, mark as HashMark, at);
   const expect = (bytes: Buffer, at: number) => index.expect(bytes, at);
@@ -75,21 +76,33 @@ export const EXPIRED_ROWS = `from posting_expiry e where e.feed = $1 and e.expir
   and not exists (select from mapping m where m.feed = e.feed and m.key = e.key)`;
 
 /** The stored hashes of a feed, with their {@link SkippedMark}; those of expired postings only if asked for. */
-export async function loadSkippedIndex(session: Session, feed: FeedName, withExpired = false): Promise<RecordIndex> {
-  const [size] = await session.query<{ n: number }>('select count(*) as n from skipped_record where feed = $1', [feed]);
-  const index = new RecordIndex(size?.n ?? 0);
-  await streamHashes(
+export const loadSkippedIndex = (session: Session, feed: FeedName, withExpired = false): Promise<RecordIndex> =>
+  loadMarked(
     session,
-    `select record_hash, ${SkippedMark.skipped}::int2 from skipped_record where feed = ${pg.escapeLiteral(feed)}`,
-    (bytes, at, mark) => index.add(bytes, mark as HashMark, at),
+    feed,
+    'skipped_record',
+    `${SkippedMark.skipped}`,
+    withExpired ? [`select e.record_hash, ${SkippedMark.expired}::int2 ${EXPIRED_ROWS}`] : [],
   );
-  if (withExpired) {
-    await streamHashes(
-      session,
-      `select e.record_hash, ${SkippedMark.expired}::int2 ${EXPIRED_ROWS.replace('$1', pg.escapeLiteral(feed))}`,
-      (bytes, at, mark) => index.add(bytes, mark as HashMark, at),
+
+/**
+ * The record hashes that a table has of a feed, each with a mark.
+ * @param mark an expression. @param more further rows of hashes and marks; $1 is the feed
+ */
+export async function loadMarked(
+  session: Session,
+  feed: FeedName,
+  table: 'skipped_record' | 'dated_record' | 'detail',
+  mark: string,
+  more: readonly string[] = [],
+): Promise<RecordIndex> {
+  const index = new RecordIndex(
+    await readNumber(session, `select count(*) as n from ${table} where feed = $1`, [feed]),
+  );
+  for (const select of [`select record_hash, (${mark})::int2 from ${table} where feed = $1`, ...more])
+    await streamHashes(session, select.replace('$1', pg.escapeLiteral(feed)), (bytes, at, number) =>
+      index.add(bytes, number as HashMark, at),
     );
-  }
   return index;
 }
 
@@ -104,16 +117,8 @@ async function removeRecords(
   feed: FeedName,
   hashes: Iterable<Buffer>,
 ): Promise<void> {
-  let batch: Buffer[] = [];
-  const flush = () =>
-    session.query(`delete from ${table} where feed = $1 and record_hash = any($2::bytea[])`, [feed, batch]);
-  for (const hash of hashes) {
-    batch.push(hash);
-    if (batch.length < BATCH) continue;
-    await flush();
-    batch = [];
-  }
-  if (batch.length > 0) await flush();
+  for (const batch of chunksOf(hashes, BATCH))
+    await session.query(`delete from ${table} where feed = $1 and record_hash = any($2::bytea[])`, [feed, batch]);
 }
 
 /** Whether a record is due. */
@@ -132,18 +137,13 @@ export interface DatedRecord {
 const time = (parameter: string): string => `to_timestamp(${parameter}::float8 / 1000)`;
 
 /** The stored records of a feed, with their {@link DatedMark} at the time `now`. */
-export async function loadDatedIndex(session: Session, feed: FeedName, now: number): Promise<RecordIndex> {
-  const [size] = await session.query<{ n: number }>('select count(*) as n from dated_record where feed = $1', [feed]);
-  const index = new RecordIndex(size?.n ?? 0);
-  if (size?.n === 0) return index;
-  await streamHashes(
+export const loadDatedIndex = (session: Session, feed: FeedName, now: number): Promise<RecordIndex> =>
+  loadMarked(
     session,
-    `select record_hash, (case when due_at <= ${time(String(now))} then ${DatedMark.due} else ${DatedMark.later} end)::int2
-     from dated_record where feed = ${pg.escapeLiteral(feed)}`,
-    (bytes, at, mark) => index.add(bytes, mark as HashMark, at),
+    feed,
+    'dated_record',
+    `case when due_at <= ${time(String(now))} then ${DatedMark.due} else ${DatedMark.later} end`,
   );
-  return index;
-}
 
 /** Whether a record of the feed is due: then it must be read, changed or not. */
 export const anyRecordDue = (db: Queryable, feed: FeedName, now: number): Promise<boolean> =>

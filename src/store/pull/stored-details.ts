@@ -2,11 +2,20 @@
 // requested again.
 import { promisify } from 'node:util';
 import { gunzip, gzip } from 'node:zlib';
-import pg from 'pg';
-import { type HashMark, RecordIndex } from '../../compact/record-index.ts';
+import type { HashMark, RecordIndex } from '../../compact/record-index.ts';
 import type { FeedName, PostingKey } from '../../posting/identifiers.ts';
-import { columnsOf, type Database, type Queryable, readFlag } from '../postgres/database.ts';
-import { streamHashes } from '../postgres/stream-rows.ts';
+import {
+  columnsOf,
+  type Database,
+  onLentSession,
+  type Queryable,
+  readFlag,
+  type Stored,
+  withoutNulls,
+} from '../postgres/database.ts';
+import { chunksOf } from '../postgres/stream-rows.ts';
+import { loadMarked } from './record-hashes.ts';
+import { storable } from './record-problems.ts';
 
 export interface StoredDetail {
   /** Of what counts in the record of the list, and of how its detail is requested. */
@@ -42,15 +51,6 @@ const isDue = (seconds: string): string =>
     fetched_at not between now() - make_interval(secs => ${seconds} * (0.5 + get_byte(list_hash, 0) / 512.0)) and now() + ${FUTURE} and
     not exists (select from failed_detail f where f.feed = detail.feed and f.list_hash = detail.list_hash and ${IS_RESTING}))`;
 
-interface DetailRow {
-  readonly list_hash: Buffer;
-  readonly record_hash: Buffer;
-  readonly key: PostingKey;
-  readonly body: Buffer;
-  readonly due: boolean;
-  readonly unlisted: boolean;
-}
-
 /** By their hashes in hex. @param refreshMs `undefined`: none is ever due. */
 export async function findDetails(
   db: Queryable,
@@ -59,23 +59,15 @@ export async function findDetails(
   refreshMs: number | undefined,
 ): Promise<ReadonlyMap<string, FoundDetail>> {
   if (listHashes.length === 0) return new Map();
-  const rows = await db.query<DetailRow>(
-    `select list_hash, record_hash, key, body, coalesce(${isDue('$3::float8')}, false) as due,
-       unlisted_at is not null as unlisted
+  const rows = await db.query<Omit<FoundDetail, 'document'> & { readonly body: Buffer }>(
+    `select list_hash as "listHash", record_hash as "recordHash", key, body, coalesce(${isDue('$3::float8')}, false) as "isDue",
+       unlisted_at is not null as "isUnlisted"
      from detail where feed = $1 and list_hash = any($2::bytea[])`,
     [feed, listHashes, refreshMs === undefined ? null : refreshMs / 1000],
   );
   const found = new Map<string, FoundDetail>();
-  for (const { list_hash: listHash, record_hash: recordHash, key, body, due, unlisted } of rows) {
-    found.set(listHash.toString('hex'), {
-      listHash,
-      recordHash,
-      key,
-      document: await decompressed(body),
-      isDue: due,
-      isUnlisted: unlisted,
-    });
-  }
+  for (const { body, ...row } of rows)
+    found.set(row.listHash.toString('hex'), { ...row, document: await decompressed(body) });
   return found;
 }
 
@@ -99,29 +91,15 @@ export const DetailMark = {
 } as const satisfies Record<string, HashMark>;
 
 /** The record hashes of all stored details, with their {@link DetailMark}. */
-export async function loadDetailIndex(
+export function loadDetailIndex(
   db: Pick<Database, 'lend'>,
   feed: FeedName,
   refreshMs: number | undefined,
 ): Promise<RecordIndex> {
-  const session = await db.lend();
-  try {
-    const [size] = await session.query<{ n: number }>('select count(*) as n from detail where feed = $1', [feed]);
-    const index = new RecordIndex(size?.n ?? 0);
-    const due = refreshMs === undefined ? 'false' : isDue(`${refreshMs / 1000}::float8`);
-    await streamHashes(
-      session,
-      `select record_hash, (case when unlisted_at is not null then ${DetailMark.unlisted}
-          when unplanned or ${due} then ${DetailMark.due} else ${DetailMark.current} end)::int2
-        from detail where feed = ${pg.escapeLiteral(feed)}`,
-      (bytes, at, mark) => index.add(bytes, mark as HashMark, at),
-    );
-    session.giveBack();
-    return index;
-  } catch (error) {
-    await session.end().catch(() => undefined);
-    throw error;
-  }
+  const due = refreshMs === undefined ? 'false' : isDue(`${refreshMs / 1000}::float8`);
+  const mark = `case when unlisted_at is not null then ${DetailMark.unlisted} when unplanned or ${due} then ${DetailMark.due}
+    else ${DetailMark.current} end`;
+  return onLentSession(db, (session) => loadMarked(session, feed, 'detail', mark));
 }
 
 /** Notes that a complete pull has planned all details of the list. */
@@ -133,20 +111,12 @@ const BATCH = 10_000;
 
 /** Notes that a complete pull did not find these records in the list. */
 export async function noteUnlisted(db: Queryable, feed: FeedName, recordHashes: Iterable<Buffer>): Promise<void> {
-  let batch: Buffer[] = [];
-  const flush = () =>
-    db.query(
+  for (const batch of chunksOf(recordHashes, BATCH))
+    await db.query(
       `update detail set unlisted_at = now()
        where feed = $1 and record_hash = any($2::bytea[]) and unlisted_at is null`,
       [feed, batch],
     );
-  for (const hash of recordHashes) {
-    batch.push(hash);
-    if (batch.length < BATCH) continue;
-    await flush();
-    batch = [];
-  }
-  if (batch.length > 0) await flush();
 }
 
 /** A detail that was received some time ago. */
@@ -257,17 +227,12 @@ export async function restingDetails(
   listHashes: readonly Buffer[],
 ): Promise<ReadonlyMap<string, FailedDetail>> {
   if (listHashes.length === 0) return new Map();
-  const rows = await db.query<{ list_hash: Buffer; message: string; excerpt: Buffer | null }>(
-    `select list_hash, message, excerpt from failed_detail
+  const rows = await db.query<Stored<FailedDetail>>(
+    `select list_hash as "listHash", message, excerpt from failed_detail
      where feed = $1 and interpretation = $2 and list_hash = any($3::bytea[]) and ${IS_RESTING}`,
     [feed, interpretation, listHashes],
   );
-  return new Map(
-    rows.map(({ list_hash: listHash, message, excerpt }) => [
-      listHash.toString('hex'),
-      { listHash, message, excerpt: excerpt ?? undefined },
-    ]),
-  );
+  return new Map(rows.map((row) => [row.listHash.toString('hex'), withoutNulls<FailedDetail>(row)]));
 }
 
 /** Notes which details have failed, and which have not. A detail fails anew if it had failed with another interpretation. */
@@ -293,7 +258,7 @@ export async function noteFailures(
       feed,
       interpretation,
       failed.map(({ listHash }) => listHash),
-      failed.map(({ message }) => message.toWellFormed().replaceAll('\0', '\ufffd')),
+      failed.map(({ message }) => storable(message)),
       failed.map(({ excerpt }) => excerpt ?? null),
     ],
   );

@@ -6,7 +6,7 @@ import type { Reason } from '../../../plan/desired-change.ts';
 import { NEVER_DUE } from '../../../plan/policy.ts';
 import type { PostingKey } from '../../../posting/identifiers.ts';
 import { LazyTable, RowCopier, toJsonb } from '../../postgres/copy-rows.ts';
-import { inBatches } from '../../postgres/stream-rows.ts';
+import { chunksOf, inBatches } from '../../postgres/stream-rows.ts';
 import type { PullTransaction } from '../../pull/pull-transaction.ts';
 import { type ComparedFields, digests, digestValues, UNEDITED_FIELDS } from '../../pull/record-hashes.ts';
 import { keepProtected } from './protect-unreadable.ts';
@@ -107,18 +107,10 @@ const DUE = 'not absent_already and missing_pulls >= $1';
 
 async function copyHashes({ session }: PullTransaction, hashes: Iterable<Buffer>, records: LazyTable): Promise<void> {
   const copier = new RowCopier(session, records.name, { record_hash: 'bytea' });
-  let batch: [Buffer][] = [];
-  const flush = async () => {
-    if (batch.length === 0) return;
+  for (const batch of chunksOf(hashes, MISSING_LIMITS.batch)) {
     await records.create();
-    await copier.copy(batch);
-    batch = [];
-  };
-  for (const hash of hashes) {
-    batch.push([hash]);
-    if (batch.length === MISSING_LIMITS.batch) await flush();
+    await copier.copy(batch.map((hash) => [hash]));
   }
-  await flush();
 }
 
 /** A posting whose mapped record was not seen may have been seen with the record of its open change. */

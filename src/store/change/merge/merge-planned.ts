@@ -8,24 +8,21 @@ import { toJsonb } from '../../postgres/copy-rows.ts';
 import { readNumber } from '../../postgres/database.ts';
 import { streamHashes } from '../../postgres/stream-rows.ts';
 import type { PullTransaction } from '../../pull/pull-transaction.ts';
-import { retargetedReason } from '../life-cycle.ts';
+import { keepsAttempt, retargetedReason } from '../life-cycle.ts';
 
 // How a newer change replaces an open one in its row. An attempt in flight or in doubt continues: what it sent moves to the
 // sent_ columns, the row keeps its state, and the newer version waits for the attempt to end. What only a person decides (`disown`) is left
 // to a person, unless the posting is to be absent: then nothing is left to delete (`afterDisowning`).
 const DISOWNED = `change.state = 'in_doubt' and change.not_before = 'infinity'`;
 const ENDS_DOUBT = `${DISOWNED} and excluded.desired = 'absent'`;
+const KEEPS_SENT = ['fields', 'record_hash', 'content_hash', 'revision', 'pull']
+  .map(
+    (column) => `sent_${column} = case when change.attempt_token is null or change.sent_revision is not null
+    then change.sent_${column} else change.${column} end,`,
+  )
+  .join('\n  ');
 const REPLACE_DESIRED = `
-  sent_fields = case when change.attempt_token is null or change.sent_revision is not null then change.sent_fields
-    else change.fields end,
-  sent_record_hash = case when change.attempt_token is null or change.sent_revision is not null then change.sent_record_hash
-    else change.record_hash end,
-  sent_content_hash = case when change.attempt_token is null or change.sent_revision is not null
-    then change.sent_content_hash else change.content_hash end,
-  sent_revision = case when change.attempt_token is null or change.sent_revision is not null then change.sent_revision
-    else change.revision end,
-  sent_pull = case when change.attempt_token is null or change.sent_revision is not null then change.sent_pull
-    else change.pull end,
+  ${KEEPS_SENT}
   desired = excluded.desired, operation = excluded.operation, fields = excluded.fields,
   record_hash = excluded.record_hash, content_hash = excluded.content_hash, invalid = excluded.invalid, gone = false, missing_pulls = 0,
   unseen = false,
@@ -33,9 +30,7 @@ const REPLACE_DESIRED = `
   state = case when ${ENDS_DOUBT} then 'ready' when change.attempt_token is null then excluded.target_state else change.state end,
   since = case when ${ENDS_DOUBT} or change.attempt_token is null then now() else change.since end,
   attempts = 0, not_before = case when ${DISOWNED} and excluded.desired = 'present' then 'infinity' else '-infinity' end::timestamptz,
-  attempt_token = case when ${ENDS_DOUBT} then null else change.attempt_token end,
-  attempt_operation = case when ${ENDS_DOUBT} then null else change.attempt_operation end,
-  attempt_started = case when ${ENDS_DOUBT} then null else change.attempt_started end,
+  ${keepsAttempt('change', `not (${ENDS_DOUBT})`)},
   reason = case when ${ENDS_DOUBT} then null when change.state = 'in_doubt' then ${retargetedReason('change', 'excluded.reason')}
     else coalesce(excluded.reason, case when change.attempt_token is not null then change.reason end) end`;
 

@@ -6,7 +6,7 @@ import { type Certainty, judgeRekey } from '../../../plan/match/whose-job.ts';
 import type { FeedName, PostingKey, SiteJobId } from '../../../posting/identifiers.ts';
 import { lockKey } from '../../locks/advisory-locks.ts';
 import { toJsonb } from '../../postgres/copy-rows.ts';
-import { type Database, IS_WRITABLE, readFlag, type Session } from '../../postgres/database.ts';
+import { type Database, IS_WRITABLE, onLentSession, readFlag, type Session } from '../../postgres/database.ts';
 import { inBatches } from '../../postgres/stream-rows.ts';
 import { JOB_HAS_EXPIRED } from '../../pull/posting-expiry.ts';
 
@@ -21,18 +21,13 @@ export async function compareRekey(db: Database, feed: FeedName): Promise<void> 
     [feed],
   );
   if (row === undefined) return;
-  const session = await db.lend();
-  try {
+  await onLentSession(db, async (session) => {
     await session.query('begin');
     // One after the other; a statement after the lock sees what the one before has written.
     await session.query('select pg_advisory_xact_lock($1)', [lockKey('rekey', feed)]);
     await writeLines(session, feed);
     await session.query('commit');
-    session.giveBack();
-  } catch (error) {
-    await session.end();
-    throw error;
-  }
+  });
 }
 
 /**

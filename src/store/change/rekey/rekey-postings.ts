@@ -9,7 +9,13 @@ import type { Fields } from '../../../posting/posting.ts';
 import { auditAction, auditActions } from '../../access/audit.ts';
 import { KEYS_CHANGED } from '../../feed/feed-state.ts';
 import { lockOutcomes, lockOutcomesShared } from '../../locks/advisory-locks.ts';
-import type { Database, Queryable, Statements, Transaction } from '../../postgres/database.ts';
+import {
+  type Database,
+  type Queryable,
+  readColumn,
+  type Statements,
+  type Transaction,
+} from '../../postgres/database.ts';
 import { addOutcomeCount } from '../../pull/pull-history.ts';
 import { unreadHashSql } from '../../pull/record-hashes.ts';
 import { type EditRow, editsOfPostings, renewPostings } from '../edit.ts';
@@ -262,14 +268,14 @@ async function dropCreates(
   feed: FeedName,
   ended: readonly { readonly key: PostingKey }[],
 ): Promise<void> {
-  const dropped = await session.query<{ counts: boolean }>(
+  const counted = await readColumn<boolean>(
+    session,
     'delete from change where feed = $1 and key = any($2::text[]) returning not gone and not unseen as counts',
     [feed, ended.map(({ key }) => key)],
   );
-  const counted = dropped.filter(({ counts }) => counts);
   await addOutcomeCount(
     session,
-    counted.map(() => ({ feed, outcome: 'nothing' }) as const),
+    counted.flatMap((counts) => (counts ? { feed, outcome: 'nothing' } : [])),
   );
 }
 
