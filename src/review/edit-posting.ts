@@ -7,7 +7,7 @@ import type { Message } from '../plan/message.ts';
 import { type FeedPolicy, updatesJobs } from '../plan/policy.ts';
 import type { FieldMapping } from '../posting/field-mapping.ts';
 import { nearestName } from '../posting/id-and-name.ts';
-import type { FeedName, PostingKey } from '../posting/identifiers.ts';
+import type { FeedName, PostingKey, PostingRef } from '../posting/identifiers.ts';
 import { excerpt } from '../posting/markup.ts';
 import type { Fields, PostingReader, Problem } from '../posting/posting.ts';
 import { compileReader } from '../posting/reader.ts';
@@ -24,7 +24,6 @@ import {
   lockJob,
   openEditedUpdate,
   type PlannedEdit,
-  type PostingName,
   planAgain,
   removeEdits,
   writeEdits,
@@ -200,7 +199,7 @@ export async function editEntry(
 export async function editPosting(
   db: Database,
   config: Config,
-  { feed: name, key }: PostingName,
+  { feed: name, key }: PostingRef,
   edits: Fields,
   options: EditOptions,
 ): Promise<EditReport> {
@@ -286,7 +285,7 @@ const reportOf = ({ change: { id: entry, feed, key }, edited }: PlannedEdit) =>
 export const editedMessage = (remaining: string | undefined): string =>
   remaining === undefined ? 'edited, ready to be sent' : `edited, still rejected: ${remaining}`;
 
-interface Audited extends PostingName {
+interface Audited extends PostingRef {
   readonly entry: number;
   readonly former: Fields | undefined;
   readonly edits: Fields;

@@ -2,7 +2,7 @@
 import type { FeedName } from '../../posting/identifiers.ts';
 import { lockKey } from '../locks/advisory-locks.ts';
 import { toJsonb } from '../postgres/copy-rows.ts';
-import { type Database, type Queryable, readNumber } from '../postgres/database.ts';
+import { type Database, type Queryable, readNumber, type Stored, withoutNulls } from '../postgres/database.ts';
 import { auditAction } from './audit.ts';
 
 /** A running process that takes a changed configuration over. */
@@ -93,9 +93,9 @@ export async function removeReport(db: Queryable, { host, pid, startedAt }: Relo
 
 /** Also of processes that have died; by their start. */
 export async function readReports<Report>(db: Queryable): Promise<readonly StoredReport<Report>[]> {
-  const rows = await db.query<Omit<StoredReport<Report>, 'reload'> & { reload: number | null }>(
+  const rows = await db.query<Stored<StoredReport<Report>>>(
     `select host, pid, started_at as "startedAt", command, at, reload, report, at > now() - interval '2 minutes' as "isRecent"
      from reload_report order by started_at, pid`,
   );
-  return rows.map(({ reload, ...row }) => ({ ...row, reload: reload ?? undefined }));
+  return rows.map(withoutNulls<StoredReport<Report>>);
 }

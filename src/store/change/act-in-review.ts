@@ -5,6 +5,7 @@ import { messageOfReason, type Reason } from '../../plan/desired-change.ts';
 import type { Message } from '../../plan/message.ts';
 import type { FeedName, PostingKey, SiteName } from '../../posting/identifiers.ts';
 import { circumstancesSql, DISCARDED_KIND, type EntryKind, isDeleteInQuestion } from '../backlog/open-counts.ts';
+import { forgetVersions } from '../feed/feed-state.ts';
 import { lockOutcomesShared } from '../locks/advisory-locks.ts';
 import { toJsonb } from '../postgres/copy-rows.ts';
 import { columnsOf, type Queryable, readColumn } from '../postgres/database.ts';
@@ -287,11 +288,6 @@ export const feedsOf = (db: Queryable, ids: readonly number[]): Promise<FeedName
     `select feed from change where id = any($1::bigint[]) union select feed from record_problem where id = any($1::bigint[])`,
     [ids],
   );
-
-/** The next pull must read the feed: "unchanged since the last complete pull" would skip the reopened record. */
-async function forgetVersions(tx: Queryable, feeds: readonly FeedName[]): Promise<void> {
-  await tx.query('update feed_state set source_version = null where feed = any($1::text[])', [feeds]);
-}
 
 /** State of an entry: the state of a change, or the problem of a record. */
 export interface EntryState {

@@ -214,7 +214,7 @@ export async function clearUncertain(
 /** Marks fields of a posting that are, or may be, wrong. Requests of others may reach its job for `mayLandMs`. */
 export async function markUncertain(
   tx: Queryable,
-  posting: { readonly feed: string; readonly key: string },
+  posting: PostingRef,
   fields: readonly string[],
   mayLandMs: number,
 ): Promise<void> {
@@ -239,15 +239,12 @@ export async function forgetUncertainWrites(
 }
 
 /** Delays changes until an earlier request for another version of their posting can no longer arrive (law 5). */
-export async function delayUntilSettled(
-  db: Queryable,
-  postings: readonly { readonly feed: string; readonly key: string }[],
-): Promise<void> {
+export async function delayUntilSettled(db: Queryable, postings: readonly PostingRef[]): Promise<void> {
   if (postings.length === 0) return;
   await db.query(
     `update change c set not_before = u.until
      from unnest($1::text[], $2::text[]) p(feed, key) join uncertain_write u on u.feed = p.feed and u.key = p.key
      where c.feed = p.feed and c.key = p.key and c.state = 'ready' and c.not_before < u.until`,
-    [postings.map((posting) => posting.feed), postings.map((posting) => posting.key)],
+    columnsOf(postings, 'feed', 'key'),
   );
 }

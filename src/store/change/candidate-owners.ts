@@ -4,36 +4,40 @@ import { type AdoptRules, isTextField } from '../../plan/match/job-features.ts';
 import type { OpenCreate } from '../../plan/match/open-contents.ts';
 import { SHARED_JOB_WINDOW_HOURS } from '../../plan/match/whose-job.ts';
 import { fieldOf, type StatedTypes } from '../../plan/same-meaning.ts';
-import {
-  type FeedName,
-  type PostingKey,
-  type PostingRef,
-  type SiteJobId,
-  type SiteName,
-  siteJobId,
-} from '../../posting/identifiers.ts';
+import type { PostingKey, PostingRef, SiteJobId, SiteName } from '../../posting/identifiers.ts';
 import type { Fields } from '../../posting/posting.ts';
 import { auditAction } from '../access/audit.ts';
+import { forgetVersions } from '../feed/feed-state.ts';
 import { lockOutcomesShared } from '../locks/advisory-locks.ts';
-import { type Queryable, readValue, returnsRow } from '../postgres/database.ts';
+import {
+  columnsOf,
+  type Queryable,
+  readColumn,
+  readMap,
+  readValue,
+  returnsRow,
+  type Stored,
+  withoutNulls,
+} from '../postgres/database.ts';
 import { noteSign } from '../site/ahead-signs.ts';
 import { areOfOneJob, numberOfTitled } from '../site/kept-values.ts';
 import { namesOfSite } from '../site/known-address.ts';
-import type { Attempt } from './attempt.ts';
+import { type Attempt, idOf } from './attempt.ts';
 
 const NUMBER = numberOfTitled('site_job_id');
 
 /** The job IDs out of `ids` that belong to a mapping of the site or are orphans, perhaps under an ID with their title. */
-export async function ownedJobIds(db: Queryable, site: SiteName, ids: readonly SiteJobId[]): Promise<Set<SiteJobId>> {
-  const rows = await db.query<{ site_job_id: string }>(
-    `select site_job_id from mapping where site = any($1::text[]) and site_job_id = any($2::text[])
+export const ownedJobIds = async (db: Queryable, site: SiteName, ids: readonly SiteJobId[]): Promise<Set<SiteJobId>> =>
+  new Set(
+    await readColumn<SiteJobId>(
+      db,
+      `select site_job_id from mapping where site = any($1::text[]) and site_job_id = any($2::text[])
      union select ${NUMBER} from mapping where site = any($1::text[]) and ${NUMBER} = any($2::text[])
      union select site_job_id from orphan_site_job where site = any($1::text[]) and site_job_id = any($2::text[])
      union select ${NUMBER} from orphan_site_job where site = any($1::text[]) and ${NUMBER} = any($2::text[])`,
-    [await namesOfSite(db, site), ids],
+      [await namesOfSite(db, site), ids],
+    ),
   );
-  return new Set(rows.map((row) => siteJobId(row.site_job_id)));
-}
 
 /** A job that a posting owns. */
 export interface OwnedJob {
@@ -49,23 +53,19 @@ export async function ownedJobs(
   site: SiteName,
   ids: readonly SiteJobId[],
 ): Promise<ReadonlyMap<SiteJobId, OwnedJob>> {
-  const rows = await db.query<{ site_job_id: string; fields: Fields | null; in_flight: boolean }>(
-    `select m.id as site_job_id, d.fields,
-       exists (select from change c where c.feed = m.feed and c.key = m.key and c.attempt_token is not null) as in_flight
+  const rows = await db.query<Stored<OwnedJob> & { readonly id: SiteJobId }>(
+    `select m.id, d.fields,
+       exists (select from change c where c.feed = m.feed and c.key = m.key and c.attempt_token is not null) as "inFlight"
      from (select feed, key, site_job_id as id from mapping where site = any($1::text[]) and site_job_id = any($2::text[])
        union all select feed, key, ${NUMBER} from mapping where site = any($1::text[]) and ${NUMBER} = any($2::text[])) m
      left join document d on d.feed = m.feed and d.key = m.key`,
     [await namesOfSite(db, site), ids],
   );
-  return new Map(
-    rows.map((row) => [siteJobId(row.site_job_id), { fields: row.fields ?? undefined, inFlight: row.in_flight }]),
-  );
+  return new Map(rows.map(({ id, ...job }) => [id, withoutNulls<OwnedJob>(job)]));
 }
 
 /** An open attempt with the reference that it sent. */
-export interface OpenReference {
-  readonly feed: FeedName;
-  readonly key: PostingKey;
+export interface OpenReference extends PostingRef {
   readonly reference: string;
 }
 
@@ -86,51 +86,51 @@ export async function openReferences(
 export async function sharedKeys(
   db: Queryable,
   site: SiteName,
-  postings: readonly { readonly feed: FeedName; readonly key: PostingKey }[],
+  postings: readonly PostingRef[],
 ): Promise<ReadonlySet<string>> {
-  const rows = await db.query<{ feed: string; key: string }>(
+  const rows = await db.query<PostingRef>(
     `select p.feed, p.key from unnest($2::text[], $3::text[]) p(feed, key)
      where exists (select from feed_state f where f.site = $1 and f.feed <> p.feed
        and (exists (select from mapping m where m.feed = f.feed and m.key = p.key)
          or exists (select from change c where c.feed = f.feed and c.key = p.key)))`,
-    [site, postings.map(({ feed }) => feed), postings.map(({ key }) => key)],
+    [site, ...columnsOf(postings, 'feed', 'key')],
   );
-  return new Set(rows.map((row) => `${row.feed} ${row.key}`));
+  return new Set(rows.map(idOf));
+}
+
+/** A posting, and a job that may be its own. */
+interface PossiblePair extends PostingRef {
+  readonly siteJobId: SiteJobId;
 }
 
 /** Those of these jobs of which a person said that they are not the posting's, as `feed key job`. */
-export async function refutedJobs(
+export const refutedJobs = async (
   db: Queryable,
   site: SiteName,
-  pairs: readonly { readonly feed: FeedName; readonly key: PostingKey; readonly siteJobId: SiteJobId }[],
-): Promise<ReadonlySet<string>> {
-  const rows = await db.query<{ feed: string; key: string; id: string }>(
-    `select p.feed, p.key, p.id from unnest($2::text[], $3::text[], $4::text[]) p(feed, key, id)
+  pairs: readonly PossiblePair[],
+): Promise<ReadonlySet<string>> =>
+  new Set(
+    await readColumn<string>(
+      db,
+      `select concat_ws(' ', p.feed, p.key, p.id) from unnest($2::text[], $3::text[], $4::text[]) p(feed, key, id)
      join refuted_job x on x.feed = p.feed and x.key = p.key and x.site = $1 and x.site_job_id = p.id`,
-    [site, pairs.map(({ feed }) => feed), pairs.map(({ key }) => key), pairs.map(({ siteJobId }) => siteJobId)],
+      [site, ...columnsOf(pairs, 'feed', 'key', 'siteJobId')],
+    ),
   );
-  return new Set(rows.map(({ feed, key, id }) => `${feed} ${key} ${id}`));
-}
 
 /** When the site last deleted, for the posting, those of these jobs that it has deleted, as `feed key job`. */
-export async function deletedJobs(
-  db: Queryable,
-  pairs: readonly { readonly feed: FeedName; readonly key: PostingKey; readonly siteJobId: SiteJobId }[],
-): Promise<ReadonlyMap<string, Date>> {
-  const rows = await db.query<{ feed: string; key: string; id: string; at: Date }>(
-    `select p.feed, p.key, p.id, max(q.at) as at from unnest($1::text[], $2::text[], $3::text[]) p(feed, key, id)
+export const deletedJobs = (db: Queryable, pairs: readonly PossiblePair[]): Promise<ReadonlyMap<string, Date>> =>
+  readMap(
+    db,
+    `select concat_ws(' ', p.feed, p.key, p.id), max(q.at) from unnest($1::text[], $2::text[], $3::text[]) p(feed, key, id)
      join request q on q.feed = p.feed and q.key = p.key
      where q.operation = 'delete' and q.outcome in ('accepted', 'gone') and (q.site_job_id = p.id or ${numberOfTitled('q.site_job_id')} = p.id)
      group by p.feed, p.key, p.id`,
-    [pairs.map(({ feed }) => feed), pairs.map(({ key }) => key), pairs.map(({ siteJobId }) => siteJobId)],
+    columnsOf(pairs, 'feed', 'key', 'siteJobId'),
   );
-  return new Map(rows.map(({ feed, key, id, at }) => [`${feed} ${key} ${id}`, at]));
-}
 
 /** A posting for which the site deleted a job, and when it last did. */
-export interface DeletedFor {
-  readonly feed: FeedName;
-  readonly key: PostingKey;
+export interface DeletedFor extends PostingRef {
   readonly at: Date;
 }
 
@@ -140,7 +140,7 @@ export async function deletedFor(
   site: SiteName,
   ids: readonly SiteJobId[],
 ): Promise<ReadonlyMap<SiteJobId, readonly DeletedFor[]>> {
-  const rows = await db.query<{ id: string; feed: FeedName; key: PostingKey; at: Date }>(
+  const rows = await db.query<DeletedFor & { readonly id: SiteJobId }>(
     `select i.id, q.feed, q.key, max(q.at) as at from unnest($2::text[]) i(id)
      join request q on q.operation = 'delete' and (q.site_job_id = i.id or ${numberOfTitled('q.site_job_id')} = i.id)
      join feed_state f on f.feed = q.feed and f.site = any($1::text[])
@@ -148,7 +148,7 @@ export async function deletedFor(
     [await namesOfSite(db, site), ids],
   );
   const byId = new Map<SiteJobId, DeletedFor[]>();
-  for (const { id, ...one } of rows) byId.set(siteJobId(id), [...(byId.get(siteJobId(id)) ?? []), one]);
+  for (const { id, ...one } of rows) byId.set(id, [...(byId.get(id) ?? []), one]);
   return byId;
 }
 
@@ -201,30 +201,16 @@ export async function openCreates(
   site: SiteName,
   most: number = MOST_OPEN_CREATES,
 ): Promise<OpenCreates> {
-  const rows = await db.query<{
-    feed: FeedName;
-    key: PostingKey;
-    entry: number;
-    fields: Fields;
-    hash: string;
-    started: Date | null;
-    doubtful: boolean;
-  }>(
+  const rows = await db.query<Stored<OpenCreate>>(
     `select feed, key, id as entry, coalesce(sent_fields, fields) as fields,
-       encode(coalesce(sent_content_hash, content_hash), 'hex') as hash,
-       case when found_job_id is null then least(doubted_since, attempt_started) end as started, state = 'in_doubt' as doubtful
+       encode(coalesce(sent_content_hash, content_hash), 'hex') as "contentHash",
+       case when found_job_id is null then least(doubted_since, attempt_started) end as "startedAt", state = 'in_doubt' as "isInDoubt"
      from change where site = any($1::text[]) and state in ('sending', 'in_doubt') and attempt_operation = 'create'
        and coalesce(sent_fields, fields) is not null
      order by attempt_started limit $2`,
     [await namesOfSite(db, site), most + 1],
   );
-  const creates = rows.slice(0, most).map(({ hash, started, doubtful, ...row }) => ({
-    ...row,
-    contentHash: hash,
-    startedAt: started ?? undefined,
-    isInDoubt: doubtful,
-  }));
-  return { creates, areCut: rows.length > most };
+  return { creates: rows.slice(0, most).map(withoutNulls<OpenCreate>), areCut: rows.length > most };
 }
 
 /** A value that a posting sends in a field. */
@@ -253,7 +239,8 @@ export async function sharedValues(
   const sites = await namesOfSite(db, site);
   for (const name of new Set(values.map((one) => one.name))) {
     const asked = [...new Set(values.flatMap((one) => (one.name === name ? one.value : [])))];
-    const rows = await db.query<{ value: string }>(
+    const found = await readColumn<string>(
+      db,
       `with asked as materialized (select a.value, ${formSql('a.value')} as form, ${beginningSql('a.value')} as beginning
          from unnest($3::text[]) a(value)),
        sent as (
@@ -268,7 +255,7 @@ export async function sharedValues(
        group by a.value having count(distinct (s.feed, s.key)) > 1`,
       [sites, [...new Set([name, name.replaceAll('_', '-'), name.replaceAll('-', '_')])], asked],
     );
-    for (const { value } of rows) shared.add(`${name} ${value}`);
+    for (const value of found) shared.add(`${name} ${value}`);
   }
   return shared;
 }
@@ -350,16 +337,14 @@ export async function lockOwner(
   sites: readonly SiteName[],
   id: SiteJobId,
 ): Promise<JobOwner | undefined> {
-  const [row] = await tx.query<{ id: string; site: SiteName; feed: FeedName; key: PostingKey; fields: Fields | null }>(
-    `select m.site_job_id as id, m.site, m.feed, m.key, d.fields
+  const [row] = await tx.query<Stored<JobOwner>>(
+    `select m.site_job_id as "siteJobId", m.site, m.feed, m.key, d.fields
      from mapping m left join document d on d.feed = m.feed and d.key = m.key
      where m.site = any($1::text[]) and ${areOfOneJob('m.site_job_id', '$2::text')}
      order by m.site_job_id <> $2 limit 1 for update of m`,
     [sites, id],
   );
-  return row === undefined
-    ? undefined
-    : { site: row.site, siteJobId: siteJobId(row.id), feed: row.feed, key: row.key, fields: row.fields ?? undefined };
+  return row && withoutNulls<JobOwner>(row);
 }
 
 /** Whether the posting recently lost the job of this ID: then the site passes one job between two postings. */
@@ -409,8 +394,7 @@ export async function endOwnership(tx: Queryable, older: JobOwner, taker: Postin
     [site, id, feed, key],
   );
   await noteSign(tx, site, id);
-  // The next pull must read the feed, changed or not.
-  await tx.query('update feed_state set source_version = null where feed = $1', [feed]);
+  await forgetVersions(tx, [feed]);
   const detail = { site, siteJobId: id, takenBy: taker };
   const actor = 'jobmirror';
   const given = `the site gave it to posting ${taker.key} of feed ${taker.feed}`;

@@ -16,6 +16,7 @@ import { fieldOf } from '../../plan/same-meaning.ts';
 import type { SiteName } from '../../posting/identifiers.ts';
 import type { Queryable } from '../postgres/database.ts';
 import { learntRewrites } from '../site/kept-values.ts';
+import { idOf } from './attempt.ts';
 import {
   type OpenReference,
   openCreates,
@@ -54,8 +55,8 @@ export class CreateMatching {
   ): Promise<CreateMatching> {
     const all = { ...rules, learnt: await learntRewrites(db, site) };
     const { creates, areCut } = await openCreates(db, site);
-    const known = new Set(creates.map(nameOf));
-    const others = doubts.map(createOf).filter((create) => !known.has(nameOf(create)));
+    const known = new Set(creates.map(idOf));
+    const others = doubts.map(createOf).filter((create) => !known.has(idOf(create)));
     return new CreateMatching(db, site, all, new OpenContents([...creates, ...others], all, { areCut }));
   }
 
@@ -109,13 +110,11 @@ export class CreateMatching {
     const alike = await sharedKeys(this.#db, this.#site, attempts);
     const isSharing = ({ attempt }: Doubt): boolean => {
       const own = field === undefined ? undefined : fieldOf(attempt.accepted.fields, field)?.trim();
-      return alike.has(nameOf(attempt)) || (own !== undefined && (holders.get(own) ?? 0) > 1);
+      return alike.has(idOf(attempt)) || (own !== undefined && (holders.get(own) ?? 0) > 1);
     };
     return new Set(doubts.filter(isSharing));
   }
 }
-
-const nameOf = ({ feed, key }: Pick<OpenCreate, 'feed' | 'key'>): string => `${feed} ${key}`;
 
 const createOf = ({ attempt, startedAt, found }: Doubt): OpenCreate => ({
   feed: attempt.feed,

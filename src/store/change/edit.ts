@@ -1,10 +1,11 @@
 // Writes reviewers' edits: to the open change or, of a posting with a job, to a new one, and as overrides for later pulls.
 import type { Reason } from '../../plan/desired-change.ts';
-import type { FeedName, PostingKey } from '../../posting/identifiers.ts';
+import type { FeedName, PostingKey, PostingRef } from '../../posting/identifiers.ts';
 import type { Fields, Posting } from '../../posting/posting.ts';
+import { forgetVersions } from '../feed/feed-state.ts';
 import { lockKey, lockOutcomesShared } from '../locks/advisory-locks.ts';
 import { toJsonb } from '../postgres/copy-rows.ts';
-import { columnsOf, type Queryable, readFlag } from '../postgres/database.ts';
+import { columnsOf, type Queryable, readColumn, readFlag, readMap } from '../postgres/database.ts';
 import { isLockTaken } from '../postgres/transient-error.ts';
 import { addOutcomeCount } from '../pull/pull-history.ts';
 import { unreadHashSql } from '../pull/record-hashes.ts';
@@ -105,7 +106,7 @@ export async function writeEdits(tx: Queryable, edits: readonly PlannedEdit[]): 
 /** Records what is edited now of these postings, in place of what was. */
 async function replaceEdits(
   tx: Queryable,
-  postings: readonly (PostingName & { readonly edited: Edited })[],
+  postings: readonly (PostingRef & { readonly edited: Edited })[],
 ): Promise<void> {
   await dropEdits(tx, postings);
   await noteEdits(
@@ -119,12 +120,12 @@ async function replaceEdits(
  * An update may be withdrawn before it is sent, as by an undo, with the record that the site has accepted still in the feed: the next
  * pull then plans the edit anew. Once it is accepted, the mapping gets the hash of the record again.
  */
-async function haveReadAgain(tx: Queryable, postings: readonly PostingName[]): Promise<void> {
+async function haveReadAgain(tx: Queryable, postings: readonly PostingRef[]): Promise<void> {
   await tx.query(
     `update mapping m set record_hash = ${unreadHashSql('unsent edit', 'm.key')}
      from unnest($1::text[], $2::text[]) p(feed, key) join change c on c.feed = p.feed and c.key = p.key
      where m.feed = c.feed and m.key = c.key and m.record_hash = c.record_hash`,
-    [postings.map(({ feed }) => feed), postings.map(({ key }) => key)],
+    namesOf(postings),
   );
 }
 
@@ -172,8 +173,7 @@ export async function planAgain(tx: Queryable, feed: FeedName, key: PostingKey):
      where feed = $1 and key = $2`,
     [feed, key],
   );
-  // The next pull must read the feed, changed or not.
-  await tx.query('update feed_state set source_version = null where feed = $1', [feed]);
+  await forgetVersions(tx, [feed]);
 }
 
 // Stores a reviewer's edits of single fields, and returns those that still apply to a posting.
@@ -188,27 +188,18 @@ export interface Edits {
 
 export const NO_EDITS: Edits = { none: true, for: () => undefined };
 
-interface Edit {
-  readonly field: string;
-  readonly sourceValue: string | undefined;
-  readonly value: string;
-}
-
 export async function editsOf(db: Queryable, feed: FeedName): Promise<Edits> {
-  const rows = await db.query<{ key: PostingKey; field: string; source_value: string | null; value: string }>(
-    'select key, field, source_value, value from override where feed = $1',
+  const byKey = await readMap<PostingKey, EditRow[]>(
+    db,
+    `select key, json_agg(json_build_object('field', field, 'sourceValue', source_value, 'value', value)) from override
+     where feed = $1 group by key`,
     [feed],
   );
-  const byKey = new Map<PostingKey, Edit[]>();
-  for (const row of rows) {
-    const edits = byKey.get(row.key) ?? [];
-    edits.push({ field: row.field, sourceValue: row.source_value ?? undefined, value: row.value });
-    byKey.set(row.key, edits);
-  }
   return {
     none: byKey.size === 0,
     for(posting) {
-      const edits = byKey.get(posting.key)?.filter((edit) => posting.fields[edit.field] === edit.sourceValue) ?? [];
+      const edits =
+        byKey.get(posting.key)?.filter((edit) => (posting.fields[edit.field] ?? null) === edit.sourceValue) ?? [];
       return edits.length === 0 ? undefined : Object.fromEntries(edits.map((edit) => [edit.field, edit.value]));
     },
   };
@@ -229,17 +220,11 @@ export async function editsOfPosting(db: Queryable, feed: FeedName, key: Posting
   );
 }
 
-/** A posting by its name. */
-export interface PostingName {
-  readonly feed: FeedName;
-  readonly key: PostingKey;
-}
-
 const COLUMNS_OF_NAMES = 'unnest($1::text[], $2::text[])';
-const namesOf = (postings: readonly PostingName[]) => columnsOf(postings, 'feed', 'key');
+const namesOf = (postings: readonly PostingRef[]) => columnsOf(postings, 'feed', 'key');
 
 /** The edits of several postings, in their order. */
-export async function editsOfPostings(db: Queryable, postings: readonly PostingName[]): Promise<EditRow[][]> {
+export async function editsOfPostings(db: Queryable, postings: readonly PostingRef[]): Promise<EditRow[][]> {
   const rows = await db.query<{ edits: EditRow[] | null }>(
     `select (select jsonb_agg(jsonb_build_object('field', o.field, 'sourceValue', o.source_value, 'value', o.value)
          order by o.field) from override o where o.feed = p.feed and o.key = p.key) as edits
@@ -250,7 +235,7 @@ export async function editsOfPostings(db: Queryable, postings: readonly PostingN
 }
 
 /** Edits of a posting, with the fields as the feed has them. */
-export interface NotedEdits extends PostingName {
+export interface NotedEdits extends PostingRef {
   readonly source: Fields;
   readonly edits: Fields;
 }
@@ -270,7 +255,7 @@ async function noteEdits(db: Queryable, postings: readonly NotedEdits[]): Promis
 }
 
 /** Removes the edits of these postings. */
-async function dropEdits(db: Queryable, postings: readonly PostingName[]): Promise<void> {
+async function dropEdits(db: Queryable, postings: readonly PostingRef[]): Promise<void> {
   await db.query(
     `delete from override o using ${COLUMNS_OF_NAMES} p(feed, key) where o.feed = p.feed and o.key = p.key`,
     namesOf(postings),
@@ -278,7 +263,7 @@ async function dropEdits(db: Queryable, postings: readonly PostingName[]): Promi
 }
 
 /** Removes the edits of these fields of one posting. */
-export async function removeEdits(db: Queryable, { feed, key }: PostingName, fields: readonly string[]): Promise<void> {
+export async function removeEdits(db: Queryable, { feed, key }: PostingRef, fields: readonly string[]): Promise<void> {
   await db.query('delete from override where feed = $1 and key = $2 and field = any($3::text[])', [feed, key, fields]);
 }
 
@@ -294,7 +279,8 @@ export async function renewPostings(
   keys: readonly PostingKey[],
 ): Promise<readonly PostingKey[]> {
   await withdrawExpired(tx, feed, keys);
-  const rows = await tx.query<{ key: PostingKey }>(
+  const known = await readColumn<PostingKey>(
+    tx,
     `insert into posting_expiry as e (feed, key, renewed_at)
      select $1, k.key, now() from (select distinct unnest($2::text[]) as key) k
      where exists (select from mapping m where m.feed = $1 and m.key = k.key)
@@ -302,10 +288,9 @@ export async function renewPostings(
      on conflict (feed, key) do update set expired_at = null, renewed_at = now() returning key`,
     [feed, keys],
   );
-  // The next pull must read the feed, changed or not.
-  await tx.query('update feed_state set source_version = null where feed = $1', [feed]);
-  const known = new Set(rows.map(({ key }) => key));
-  return keys.filter((key) => !known.has(key));
+  await forgetVersions(tx, [feed]);
+  const renewed = new Set(known);
+  return keys.filter((key) => !renewed.has(key));
 }
 
 /**

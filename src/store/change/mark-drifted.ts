@@ -1,6 +1,7 @@
 // Marks what a person found different on the site: as the fields of an uncertain write, they are sent again by the next update.
 import { type FeedName, type PostingKey, postingKey, type SiteJobId } from '../../posting/identifiers.ts';
 import { auditActions } from '../access/audit.ts';
+import { forgetVersions } from '../feed/feed-state.ts';
 import { lockOutcomesShared } from '../locks/advisory-locks.ts';
 import { toJsonb } from '../postgres/copy-rows.ts';
 import { columnsOf, type Database, type Queryable, type Session, transactionOn } from '../postgres/database.ts';
@@ -130,6 +131,5 @@ async function writeMarks(
      where feed = $1 and key = any($2::text[]) and state = 'ready'`,
     [feed, keys],
   );
-  // The next pull must read the feed, changed or not.
-  await tx.query('update feed_state set source_version = null where feed = $1', [feed]);
+  await forgetVersions(tx, [feed]);
 }

@@ -8,6 +8,7 @@ import { contentHash } from '../../posting/hash.ts';
 import type { FeedName, PostingKey, PostingRef, SiteJobId, SiteName } from '../../posting/identifiers.ts';
 import type { Fields } from '../../posting/posting.ts';
 import { auditAction } from '../access/audit.ts';
+import { forgetVersions } from '../feed/feed-state.ts';
 import { lockOutcomesShared } from '../locks/advisory-locks.ts';
 import { WORKER_LEASE_LOCK } from '../locks/processes.ts';
 import { toJsonb } from '../postgres/copy-rows.ts';
@@ -169,8 +170,7 @@ async function write(
     [feed, key],
   );
   await session.query('delete from site_reference where site = $1 and site_job_id = $2', [site, to]);
-  // The next pull must read the feed, changed or not.
-  await session.query('update feed_state set source_version = null where feed = $1', [feed]);
+  await forgetVersions(session, [feed]);
 }
 
 // Recovers changes that nothing else moves on: attempts of dead processes (sending → in_doubt for a create, → the target state or failed

@@ -5,7 +5,17 @@ import type { FeedName, PostingKey, SiteJobId, SiteName } from '../../posting/id
 import { SENDING_RANK } from '../backlog/backlog.ts';
 import { lockOutcomes } from '../locks/advisory-locks.ts';
 import { toJsonb } from '../postgres/copy-rows.ts';
-import { columnsOf, type Database, type Queryable, readColumn, readValue, returnsRow } from '../postgres/database.ts';
+import {
+  columnsOf,
+  type Database,
+  type Queryable,
+  readColumn,
+  readMap,
+  readValue,
+  returnsRow,
+  type Stored,
+  withoutNulls,
+} from '../postgres/database.ts';
 import { confirmSiteAt } from '../site/known-address.ts';
 import { doubtCreatesWithJobs, type SiteRules } from './recognise-jobs.ts';
 
@@ -164,12 +174,8 @@ export const feedsWaitingLong = (db: Queryable, feeds: readonly FeedName[]): Pro
   );
 
 /** Feeds of which nothing is created because their sites cannot be searched, with the reason. */
-export async function unsearchedFeeds(db: Queryable): Promise<ReadonlyMap<FeedName, Message>> {
-  const rows = await db.query<{ feed: FeedName; note: Message | null }>(
-    `select feed, site_check_note as note from feed_state f where ${WAITS_FOR_SEARCH}`,
-  );
-  return new Map(rows.map(({ feed, note }) => [feed, note ?? '']));
-}
+export const unsearchedFeeds = (db: Queryable): Promise<ReadonlyMap<FeedName, Message>> =>
+  readMap(db, `select feed, coalesce(site_check_note, '""') as note from feed_state f where ${WAITS_FOR_SEARCH}`);
 
 /** A search for one feed that has not ended. */
 export interface OpenSearch {
@@ -187,17 +193,13 @@ export async function databaseTime(db: Queryable): Promise<Date> {
 
 /** Feeds with creates that wait for the search. @param since by the database clock. */
 export async function openSearches(db: Queryable, feeds: readonly FeedName[], since: Date): Promise<OpenSearch[]> {
-  const rows = await db.query<{ feed: FeedName; note: Message | null; failed: boolean | null }>(
-    `select feed, site_check_note as note, site_check_failed_at > $2 as failed from feed_state f
+  const rows = await db.query<Stored<OpenSearch>>(
+    `select feed, site_check_note as note, case when site_check_failed_at > $2 then coalesce(site_check_note, '""') end as failure from feed_state f
      where feed = any($1::text[]) and site_checked_at is null
        and exists (select from change c where c.feed = f.feed and c.state = 'ready' and c.operation = 'create')`,
     [feeds, since],
   );
-  return rows.map(({ feed, note, failed }) => ({
-    feed,
-    note: note ?? undefined,
-    failure: failed === true ? (note ?? '') : undefined,
-  }));
+  return rows.map(withoutNulls<OpenSearch>);
 }
 
 /** What a person should know about a search that has ended; returned once. */

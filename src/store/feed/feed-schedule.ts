@@ -214,20 +214,14 @@ export async function endRun(db: Queryable, worker: number, feed: FeedName): Pro
 
 /** Releases runs that this process could not finish: they are due as before. */
 export async function giveBackRuns(db: Queryable, worker: number, feeds: readonly FeedName[]): Promise<void> {
-  await db.query(
-    `update feed_schedule set due_at = run_due, run_due = null, run_since = null, run_by = null
-     where feed = any($1::text[]) and run_by = $2`,
-    [feeds, worker],
-  );
+  await db.query(`${GIVE_BACK} where feed = any($1::text[]) and run_by = $2`, [feeds, worker]);
 }
+
+const GIVE_BACK = 'update feed_schedule set due_at = run_due, run_due = null, run_since = null, run_by = null';
 
 /** Releases runs recorded for this process that it does not work on, because a response or a release was lost. */
 export async function giveBackForgotten(db: Queryable, worker: number, running: readonly FeedName[]): Promise<void> {
-  await db.query(
-    `update feed_schedule set due_at = run_due, run_due = null, run_since = null, run_by = null
-     where run_by = $1 and feed <> all($2::text[])`,
-    [worker, running],
-  );
+  await db.query(`${GIVE_BACK} where feed <> all($1::text[]) and run_by = $2`, [running, worker]);
 }
 
 /** Milliseconds until one of these feeds is due; `undefined` if none is scheduled. */
@@ -252,41 +246,29 @@ export interface ScheduleState extends Cron {
   readonly processes: number;
 }
 
-interface ScheduleRow {
-  readonly feed: FeedName;
-  readonly pattern: string;
-  readonly time_zone: string;
+interface ScheduleRow extends Omit<ScheduleState, 'running'> {
   /** The process that has taken the run lives: both times are set. */
-  readonly runs: boolean;
-  readonly run_since: Date;
-  readonly run_due: Date;
-  readonly next_at: Date;
-  readonly now: Date;
-  readonly processes: number;
+  readonly isRunning: boolean;
+  readonly since: Date;
+  readonly dueAt: Date;
 }
 
 /** The schedules of all feeds, or of the given ones. */
 export async function readSchedules(db: Queryable, feeds?: readonly FeedName[]): Promise<ScheduleState[]> {
   const rows = await db.query<ScheduleRow>(
     `with live as materialized (${RUNNING_WORKERS})
-     select s.feed, s.pattern, s.time_zone, s.run_since, s.run_due,
-       exists(select from live where live.worker = s.run_by) as runs,
-       case when s.run_by is null or exists(select from live where live.worker = s.run_by) then s.due_at
-         else s.run_due end as next_at,
-       clock_timestamp() as now,
+     select s.feed, s.pattern, s.time_zone as "timeZone", s.run_since as since, s.run_due as "dueAt", r."isRunning", n."nextAt",
+       greatest(0, extract(epoch from clock_timestamp() - n."nextAt") * 1000)::float8 as "lateMs",
        (select count(*) from process_feed f join live on live.worker = f.worker join process p on p.worker = f.worker
          where f.feed = s.feed and p.command = 'start') as processes
-     from feed_schedule s where $1::text[] is null or s.feed = any($1::text[]) order by s.feed`,
+     from feed_schedule s cross join lateral (select exists(select from live where live.worker = s.run_by) as "isRunning") r
+       cross join lateral (select case when s.run_by is null or r."isRunning" then s.due_at else s.run_due end as "nextAt") n
+     where $1::text[] is null or s.feed = any($1::text[]) order by s.feed`,
     [feeds ?? null],
   );
-  return rows.map((row) => ({
-    feed: row.feed,
-    pattern: row.pattern,
-    timeZone: row.time_zone,
-    nextAt: row.next_at,
-    lateMs: Math.max(0, row.now.getTime() - row.next_at.getTime()),
-    running: row.runs ? { dueAt: row.run_due, since: row.run_since } : undefined,
-    processes: row.processes,
+  return rows.map(({ isRunning, dueAt, since, ...row }) => ({
+    ...row,
+    running: isRunning ? { dueAt, since } : undefined,
   }));
 }
 

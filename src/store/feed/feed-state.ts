@@ -5,7 +5,7 @@ import type { CreateOnlyFields } from '../../plan/desired-change.ts';
 import type { FeedPolicy } from '../../plan/policy.ts';
 import type { FeedName, SiteName } from '../../posting/identifiers.ts';
 import { toJsonb } from '../postgres/copy-rows.ts';
-import { type Queryable, readValue, type Stored, withoutNulls } from '../postgres/database.ts';
+import { type Queryable, readMap, readValue, type Stored, withoutNulls } from '../postgres/database.ts';
 
 export interface FeedState {
   readonly site: SiteName;
@@ -54,12 +54,8 @@ export async function readFeedState(db: Queryable, feed: FeedName): Promise<Feed
 }
 
 /** The rule under which the last pull of each feed has looked for its postings; null: none has. */
-export async function membershipRules(db: Queryable): Promise<ReadonlyMap<FeedName, string | null>> {
-  const rows = await db.query<{ feed: FeedName; rule: string | null }>(
-    'select feed, membership_rule as rule from feed_state',
-  );
-  return new Map(rows.map(({ feed, rule }) => [feed, rule]));
-}
+export const membershipRules = (db: Queryable): Promise<ReadonlyMap<FeedName, string | null>> =>
+  readMap(db, 'select feed, membership_rule as rule from feed_state');
 
 /**
  * Refuses a pull that stalled or lost its lock while a later one was committed (law 5), or while its feed was renamed: under the former
@@ -81,15 +77,15 @@ export interface FeedStateUpdate {
   readonly site: SiteName;
   readonly pull: number;
   /** As configured. */
-  readonly createOnly: CreateOnlyFields;
+  readonly createOnly?: CreateOnlyFields;
   /** As configured. */
-  readonly policy: FeedPolicy | undefined;
+  readonly policy?: FeedPolicy | undefined;
   /** As configured, see `membershipRule`; `undefined` keeps the stored one. */
-  readonly membership: string | undefined;
+  readonly membership?: string | undefined;
   /** The version of its source; `undefined`: the next pull reads the feed unconditionally. */
   readonly version: string | undefined;
   /** How the keys of all mappings of the feed are derived; `undefined` keeps the stored rule. */
-  readonly keyRule: string | undefined;
+  readonly keyRule?: string | undefined;
   /** Of a weakly proven pull from which postings are missing; `undefined` keeps the stored one, null removes it. */
   readonly weakAnswer?: readonly AnswerMark[] | null | undefined;
   /** Likely mistakes of the mapping; `undefined` keeps the stored ones. */
@@ -154,6 +150,10 @@ export const pullToWatch = (db: Queryable, feed: FeedName): Promise<number | und
     [feed],
   );
 
+/** The next pull must read these feeds, changed or not. */
+export const forgetVersions = (tx: Queryable, feeds: readonly FeedName[]): Promise<unknown> =>
+  tx.query('update feed_state set source_version = null where feed = any($1::text[])', [feeds]);
+
 /** From now on the feed is not pulled, because of this undo. */
 export async function stopFeed(tx: Queryable, feed: FeedName, undo: number): Promise<void> {
   await tx.query('update feed_state set stopped_at = now(), stopped_by = $2 where feed = $1', [feed, undo]);
@@ -179,9 +179,9 @@ export interface StoppedFeed {
 }
 
 export async function stoppedFeeds(db: Queryable): Promise<StoppedFeed[]> {
-  const rows = await db.query<Omit<StoppedFeed, 'undone'> & { readonly undone: number | null }>(
+  const rows = await db.query<Stored<StoppedFeed>>(
     `select f.feed, f.stopped_at as since, f.stopped_by as undo, u.undoes as undone
      from feed_state f left join pull u on u.id = f.stopped_by where f.stopped_by is not null order by f.feed`,
   );
-  return rows.map(({ undone, ...row }) => ({ ...row, undone: undone ?? undefined }));
+  return rows.map(withoutNulls<StoppedFeed>);
 }

@@ -2,7 +2,7 @@
 import type { FeedName } from '../../posting/identifiers.ts';
 import { RUNNING_WORKERS } from '../locks/processes.ts';
 import { toJsonb } from '../postgres/copy-rows.ts';
-import { type Database, type Queryable, returnsRow } from '../postgres/database.ts';
+import { type Database, type Queryable, returnsRow, type Stored, withoutNulls } from '../postgres/database.ts';
 import { type Cron, isPutOff, type NextRun } from './feed-schedule.ts';
 
 /** What a run found. */
@@ -73,19 +73,15 @@ export async function takeVerifyRuns(
   feeds: readonly FeedName[],
   most: number,
 ): Promise<VerifyRun[]> {
-  const rows = await db.query<{ feed: FeedName; after_key: string | null; so_far: VerifyResult | null }>(
+  const rows = await db.query<Stored<VerifyRun>>(
     `update feed_verify v set run_by = $1
      from (select feed from feed_verify where feed = any($2::text[]) and due_at <= now()
          and (run_by is null or run_by = $1 or run_by not in (${RUNNING_WORKERS}))
        order by due_at, feed limit $3 for update skip locked) due
-     where v.feed = due.feed returning v.feed, v.after_key, v.so_far`,
+     where v.feed = due.feed returning v.feed, v.after_key as after, v.so_far as "soFar"`,
     [worker, feeds, most],
   );
-  return rows.map(({ feed, after_key, so_far }) => ({
-    feed,
-    after: after_key ?? undefined,
-    soFar: so_far ?? undefined,
-  }));
+  return rows.map(withoutNulls<VerifyRun>);
 }
 
 /** Notes how far a run has come. Returns false if another process has taken it over. */

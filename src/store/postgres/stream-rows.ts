@@ -25,6 +25,20 @@ export async function* inBatches<Row extends object>(
   await session.query(`close ${name}`);
 }
 
+/** Yields, in batches, the keys of rows (key, hash) whose hash, which may be null, is wanted. @param name as of {@link inBatches} */
+export async function* keysByHash<Key extends string = string, Hash = Buffer>(
+  session: Session,
+  name: string,
+  select: string,
+  size: number,
+  isWanted: (hash: Hash) => boolean,
+): AsyncGenerator<Key[]> {
+  for await (const rows of inBatches<{ key: Key; hash: Hash }>(session, name, select, size)) {
+    const keys = rows.filter(({ hash }) => isWanted(hash)).map(({ key }) => key);
+    if (keys.length > 0) yield keys;
+  }
+}
+
 /** The items, so many at a time. */
 export function* chunksOf<Item>(items: Iterable<Item>, size: number): Generator<Item[]> {
   let chunk: Item[] = [];

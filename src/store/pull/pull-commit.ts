@@ -48,13 +48,7 @@ export async function commitPull(
       findings.weak ?? null,
     ],
   );
-  await writeFeedState(pullTx.session, {
-    createOnly: undefined,
-    policy: undefined,
-    membership: undefined,
-    ...pullTx.subject,
-    ...state,
-  });
+  await writeFeedState(pullTx.session, { ...pullTx.subject, ...state });
   // Workers cached their query plans for a smaller backlog; new statistics invalidate these plans.
   const changes = pullTx.added + pullTx.superseding + gone;
   if (changes > MANY_CHANGES) await pullTx.session.query('analyze (skip_locked) change');
@@ -138,15 +132,7 @@ export function commitUnchanged(db: Database, subject: PullSubject, found: Uncha
          where id = $1`,
         [pull, hashes.size, bytes, skipped.all, hashes.size - skipped.all, skipped.expired, found.weak ?? null],
       ),
-      writeFeedState(tx, {
-        createOnly: undefined,
-        policy: undefined,
-        membership: undefined,
-        ...subject,
-        version,
-        keyRule: undefined,
-        weakAnswer: null,
-      }),
+      writeFeedState(tx, { ...subject, version, weakAnswer: null }),
     ]);
     return true;
   });

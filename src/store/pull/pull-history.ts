@@ -229,6 +229,8 @@ export async function startPull(db: Queryable, feed: FeedName, site: SiteName, u
   return (row as { id: number }).id;
 }
 
+const ENDS_NOW = 'finished_at = now(), duration_ms = greatest(0, extract(epoch from now() - started_at) * 1000)';
+
 /**
  * Ends a pull that committed nothing. One whose commit got no answer may have been committed all the same: its changes remain to be sent.
  */
@@ -236,8 +238,7 @@ export async function failPull(db: Queryable, pull: number, message: Message, by
   await db.query(
     `update pull set status = case when committed_at is null then 'failed' else 'pending' end,
        notes = case when committed_at is null then $2 else notes end, bytes = case when committed_at is null then $3 else bytes end,
-       finished_at = now(), duration_ms = greatest(0, extract(epoch from now() - started_at) * 1000)
-     where id = $1`,
+       ${ENDS_NOW} where id = $1`,
     [pull, toJsonb([message]), bytes],
   );
 }
@@ -254,19 +255,18 @@ export async function finishPull(
   notes: readonly Message[],
   discarded: number,
 ): Promise<void> {
-  await db.query(
-    `update pull set status = $2, notes = $3, discarded = $4, finished_at = now(),
-       duration_ms = greatest(0, extract(epoch from now() - started_at) * 1000)
-     where id = $1`,
-    [pull, status, toJsonb(notes), discarded],
-  );
+  await db.query(`update pull set status = $2, notes = $3, discarded = $4, ${ENDS_NOW} where id = $1`, [
+    pull,
+    status,
+    toJsonb(notes),
+    discarded,
+  ]);
 }
 
 /** Ends a pull that was interrupted, unless it has ended: its committed changes remain to be sent. */
 export async function endInterruptedPull(db: Queryable, pull: number, message: string): Promise<void> {
   await db.query(
-    `update pull set status = case when committed_at is null then 'failed' else 'pending' end, notes = $2,
-       finished_at = now(), duration_ms = greatest(0, extract(epoch from now() - started_at) * 1000)
+    `update pull set status = case when committed_at is null then 'failed' else 'pending' end, notes = $2, ${ENDS_NOW}
      where id = $1 and status = 'running'`,
     [pull, toJsonb([message])],
   );

@@ -411,7 +411,6 @@ export class PullTransaction {
   /** Records expired postings that were not seen, and counts those without a job. */
   async addExpiredGone(batches: AsyncIterable<readonly PostingKey[]>): Promise<void> {
     for await (const keys of batches) {
-      if (keys.length === 0) continue;
       await this.expiredGone.create();
       await this.session.query('insert into expired_gone select unnest($1::text[])', [keys]);
     }

@@ -6,7 +6,7 @@ import type { Reason } from '../../../plan/desired-change.ts';
 import { NEVER_DUE } from '../../../plan/policy.ts';
 import type { PostingKey } from '../../../posting/identifiers.ts';
 import { LazyTable, RowCopier, toJsonb } from '../../postgres/copy-rows.ts';
-import { chunksOf, inBatches } from '../../postgres/stream-rows.ts';
+import { chunksOf, keysByHash } from '../../postgres/stream-rows.ts';
 import type { PullTransaction } from '../../pull/pull-transaction.ts';
 import { type ComparedFields, digests, digestValues, UNEDITED_FIELDS } from '../../pull/record-hashes.ts';
 import { keepProtected } from './protect-unreadable.ts';
@@ -116,15 +116,8 @@ async function copyHashes({ session }: PullTransaction, hashes: Iterable<Buffer>
 /** A posting whose mapped record was not seen may have been seen with the record of its open change. */
 async function removeSeen({ session }: PullTransaction, hasSeen: (recordHash: Buffer) => boolean): Promise<void> {
   const select = 'select key, open_record_hash as hash from missing where open_record_hash is not null';
-  for await (const rows of inBatches<{ key: string; hash: Buffer }>(
-    session,
-    'missing_open',
-    select,
-    MISSING_LIMITS.batch,
-  )) {
-    const seen = rows.filter(({ hash }) => hasSeen(hash)).map(({ key }) => key);
-    if (seen.length > 0) await session.query('delete from missing where key = any($1::text[])', [seen]);
-  }
+  for await (const seen of keysByHash(session, 'missing_open', select, MISSING_LIMITS.batch, hasSeen))
+    await session.query('delete from missing where key = any($1::text[])', [seen]);
 }
 
 /** Counts a missing pull for postings within their grace, if it counts; their open changes wait. */
@@ -193,14 +186,8 @@ export async function collectMissingChanges(
   const select = `select c.key, c.record_hash as hash from change c
     where c.feed = ${pg.escapeLiteral(feed)} and c.desired = 'present' and c.pull is distinct from ${pull}
       and not exists (select from ${pendingSame.rows} r where r.key = c.key) ${SCOPES[scope]}`;
-  for await (const rows of inBatches<{ key: string; hash: Buffer }>(
-    session,
-    'earlier_change',
-    select,
-    MISSING_LIMITS.batch,
-  )) {
-    const missing = rows.filter(({ hash }) => !hasSeen(hash)).map(({ key }) => key);
-    if (missing.length === 0) continue;
+  const isMissing = (hash: Buffer) => !hasSeen(hash);
+  for await (const missing of keysByHash(session, 'earlier_change', select, MISSING_LIMITS.batch, isMissing)) {
     await missingChanges.create();
     await session.query('insert into missing_change select unnest($1::text[])', [missing]);
   }
@@ -363,18 +350,8 @@ export async function collectExpiredGone(
     : '';
   const select = `select e.key, e.record_hash as hash from posting_expiry e
     where e.feed = ${pg.escapeLiteral(subject.feed)} and e.expired_at is not null ${others} ${protects}`;
-  await pullTx.addExpiredGone(unseen());
-
-  async function* unseen(): AsyncGenerator<PostingKey[]> {
-    for await (const rows of inBatches<{ key: PostingKey; hash: Buffer | null }>(
-      session,
-      'expired_row',
-      select,
-      BATCH,
-    )) {
-      yield rows.filter(({ hash }) => hash === null || !hasSeen(hash)).map(({ key }) => key);
-    }
-  }
+  const isGone = (hash: Buffer | null) => hash === null || !hasSeen(hash);
+  await pullTx.addExpiredGone(keysByHash<PostingKey, Buffer | null>(session, 'expired_row', select, BATCH, isGone));
 }
 
 /**

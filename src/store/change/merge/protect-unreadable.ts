@@ -5,7 +5,7 @@ import type { Reason } from '../../../plan/desired-change.ts';
 import { deletesMissing } from '../../../plan/policy.ts';
 import { toJsonb } from '../../postgres/copy-rows.ts';
 import { readNumber } from '../../postgres/database.ts';
-import { inBatches } from '../../postgres/stream-rows.ts';
+import { keysByHash } from '../../postgres/stream-rows.ts';
 import type { PullTransaction } from '../../pull/pull-transaction.ts';
 import { retargetedReason } from '../life-cycle.ts';
 import { DISCARDED_REFUSAL } from '../restored-database.ts';
@@ -106,10 +106,8 @@ async function removeSeen(
 ): Promise<void> {
   const select = `select c.key, c.record_hash as hash from protected p join change c on c.key = p.key
     where c.desired = 'present' and c.feed = ${pg.escapeLiteral(subject.feed)}`;
-  for await (const rows of inBatches<{ key: string; hash: Buffer }>(session, 'protected_change', select, BATCH)) {
-    const seen = rows.filter(({ hash }) => hasSeenChange(hash)).map(({ key }) => key);
-    if (seen.length > 0) await session.query('delete from protected where key = any($1::text[])', [seen]);
-  }
+  for await (const seen of keysByHash(session, 'protected_change', select, BATCH, hasSeenChange))
+    await session.query('delete from protected where key = any($1::text[])', [seen]);
 }
 
 /** Removes the protected postings from those that {@link collectMissing} found. */

@@ -4,10 +4,10 @@ import pg from 'pg';
 import type { Reason } from '../../../plan/desired-change.ts';
 import { contentBefore, type FormerValues, type UndoLeftOut, type UndoneSubject } from '../../../plan/undo-posting.ts';
 import { contentHash } from '../../../posting/hash.ts';
-import { type FeedName, type PostingKey, postingKey } from '../../../posting/identifiers.ts';
+import type { FeedName, PostingKey } from '../../../posting/identifiers.ts';
 import type { Fields } from '../../../posting/posting.ts';
 import { toJsonb } from '../../postgres/copy-rows.ts';
-import { columnsOf, readNumber, type Session } from '../../postgres/database.ts';
+import { columnsOf, readNumber, type Session, type Stored, withoutNulls } from '../../postgres/database.ts';
 import { inBatches } from '../../postgres/stream-rows.ts';
 import type { PullTransaction } from '../../pull/pull-transaction.ts';
 
@@ -106,8 +106,9 @@ export async function* undoSubjects(session: Session, feed: FeedName, pull: numb
       select key from former_document where ${ofFeed} and pull = ${pull} and not edited
       union select key from mapping where ${ofFeed} and created_by = ${pull}
       union select key from change where ${ofFeed} and pull = ${pull})
-    select t.key, m.key is not null as mapped, m.content_hash, m.created_by, m.adopted, d.fields as document, f.requests,
-      u.key is not null as uncertain, c.attempt_token is not null as attempting,
+    select t.key, m.key is not null as "isMapped", m.content_hash as "contentHash", coalesce(m.created_by = ${pull}, false) as "isOfPull",
+      coalesce(m.adopted, false) as "isAdopted", d.fields as document, coalesce(f.requests, '[]') as requests,
+      u.key is not null as "isUncertain", c.attempt_token is not null as attempting,
       l.key is not null or coalesce(m.created_by > ${pull}, false) or coalesce(c.pull <> ${pull}, c.key is not null) as changed
     from touched t
     left join mapping m on m.${ofFeed} and m.key = t.key
@@ -119,42 +120,43 @@ export async function* undoSubjects(session: Session, feed: FeedName, pull: numb
     left join (select distinct key from former_document where ${ofFeed} and (pull > ${pull} or pull = ${pull} and edited)) l on l.key = t.key
     order by t.key`;
   for await (const rows of inBatches<SubjectRow>(session, 'undo_subject', select, READ_AT_ONCE)) {
-    yield rows.map((row) => subjectOf(row, pull));
+    yield rows.map(subjectOf);
   }
 }
 
 interface SubjectRow {
-  readonly key: string;
-  readonly mapped: boolean;
-  /** Null without a job, as the next two. */
-  readonly content_hash: Buffer | null;
-  readonly created_by: number | null;
-  readonly adopted: boolean | null;
+  readonly key: PostingKey;
+  readonly isMapped: boolean;
+  /** Null without a job. */
+  readonly contentHash: Buffer | null;
+  readonly isOfPull: boolean;
+  readonly isAdopted: boolean;
   readonly document: Fields | null;
-  readonly requests:
-    | readonly { readonly fields: NonNullable<FormerValues['fields']> | null; readonly whole: boolean }[]
-    | null;
-  readonly uncertain: boolean;
+  readonly requests: readonly Stored<FormerValues>[];
+  readonly isUncertain: boolean;
   readonly attempting: boolean;
   readonly changed: boolean;
 }
 
-function subjectOf(row: SubjectRow, pull: number): UndoPosting {
-  const requests = (row.requests ?? []).map(
-    ({ fields, whole }): FormerValues => ({ fields: fields ?? undefined, whole }),
-  );
-  const isOfPull = row.created_by === pull;
-  const isAdopted = row.adopted === true;
+function subjectOf({
+  key,
+  isMapped,
+  contentHash: hash,
+  isOfPull,
+  isAdopted,
+  attempting,
+  ...row
+}: SubjectRow): UndoPosting {
+  const requests = row.requests.map(withoutNulls<FormerValues>);
   const isOwnCreate = isOfPull && !isAdopted;
-  const [newest] = requests;
-  const isReplaced = newest?.whole === true && row.mapped && !isOwnCreate;
+  const isReplaced = requests[0]?.whole === true && isMapped && !isOwnCreate;
   return {
-    key: postingKey(row.key),
-    before: beforeOf(requests, row.mapped, isOwnCreate, row.document ?? undefined),
-    actual: row.mapped ? { contentHash: row.content_hash as Buffer, uncertain: row.uncertain } : undefined,
+    key,
+    before: beforeOf(requests, isMapped, isOwnCreate, row.document ?? undefined),
+    actual: isMapped ? { contentHash: hash as Buffer, uncertain: row.isUncertain } : undefined,
     accepted: requests.length > 0 || isOfPull,
     foundInDoubt: isOfPull && isAdopted && requests.length === 0,
-    attempting: row.attempting,
+    attempting,
     changedSince: row.changed || isReplaced,
   };
 }

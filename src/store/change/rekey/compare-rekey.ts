@@ -6,7 +6,15 @@ import { type Certainty, judgeRekey } from '../../../plan/match/whose-job.ts';
 import type { FeedName, PostingKey, SiteJobId } from '../../../posting/identifiers.ts';
 import { lockKey } from '../../locks/advisory-locks.ts';
 import { toJsonb } from '../../postgres/copy-rows.ts';
-import { type Database, IS_WRITABLE, onLentSession, readFlag, type Session } from '../../postgres/database.ts';
+import {
+  type Database,
+  IS_WRITABLE,
+  onLentSession,
+  readFlag,
+  type Session,
+  type Stored,
+  withoutNulls,
+} from '../../postgres/database.ts';
 import { inBatches } from '../../postgres/stream-rows.ts';
 import { JOB_HAS_EXPIRED } from '../../pull/posting-expiry.ts';
 
@@ -173,27 +181,12 @@ const kindOfLine = ({ verdict, key }: Pick<RekeyLine, 'verdict' | 'key'>): PairK
 
 const HAS_NO_JOB = 'its job has ended, so it gets none';
 
-function rekeyLineOf({
-  key,
-  oldKey,
-  siteJobId,
-  secondJobId,
-  title,
-  rank,
-  differing,
-  contents,
-  ...evidence
-}: PairRow): RekeyLine {
-  const named = {
-    key: key ?? undefined,
-    oldKey: oldKey ?? undefined,
-    siteJobId: siteJobId ?? undefined,
-    secondJobId: secondJobId ?? undefined,
-    title: title ?? undefined,
-    contents,
-  };
+function rekeyLineOf({ rank, missing, added, proven, edited, differing, ...row }: PairRow): RekeyLine {
+  const { key, oldKey, siteJobId, secondJobId } = row;
+  const named = withoutNulls<NamedLine>(row);
   if (rank !== 3) {
-    const { kind, reasons } = judgeRekey(oldKey, { ...evidence, equal: rank === 1, differing: differing ?? [] });
+    const evidence = { missing, added, proven, edited, equal: rank === 1, differing: differing ?? [] };
+    const { kind, reasons } = judgeRekey(oldKey, evidence);
     const second = secondJobId === null ? [] : [`the new posting has a second job, ${secondJobId}, which is deleted`];
     return { ...named, verdict: kind, reasons: [...reasons, ...(siteJobId === null ? [HAS_NO_JOB] : []), ...second] };
   }
@@ -211,13 +204,7 @@ const rekeyVersionOf = ({ key, oldKey, siteJobId, title, verdict, reasons, conte
   );
 
 /** A pair, or a posting without one. */
-export interface PairRow {
-  readonly oldKey: PostingKey | null;
-  readonly key: PostingKey | null;
-  readonly siteJobId: SiteJobId | null;
-  /** The job that the new posting has already. */
-  readonly secondJobId: SiteJobId | null;
-  readonly title: string | null;
+interface PairRow extends Stored<NamedLine> {
   /** 1: the same content, 2: alike, 3: no pair. */
   readonly rank: 1 | 2 | 3;
   readonly missing: number;
@@ -225,8 +212,9 @@ export interface PairRow {
   readonly proven: boolean;
   readonly edited: boolean;
   readonly differing: readonly string[] | null;
-  readonly contents: string;
 }
+
+type NamedLine = Omit<RekeyLine, 'verdict' | 'reasons'>;
 
 /** Both sides as they are now: what was mapped, sent or deleted meanwhile is left out. */
 const selectSides = (feed: string, source: string): string => `

@@ -43,34 +43,37 @@ export function rekeyPostings(
   return db.transaction(async (tx) => {
     tx.leave(lockOutcomesShared(tx, [feed]));
     tx.leave(tx.query('create temporary table rekeyed (old_key text, key text, second text) on commit drop'));
-    tx.leave(
-      tx.query(
-        `insert into rekeyed select w.old_key, w.key, r.second_job from unnest($2::text[], $3::text[]) w(old_key, key)
-           left join rekey_posting r on r.feed = $1 and r.is_new and r.key = w.key`,
-        [feed, pairs.map(({ oldKey }) => oldKey), pairs.map(({ key }) => key)],
-      ),
+    later(
+      tx,
+      feed,
+      `insert into rekeyed select w.old_key, w.key, r.second_job from unnest($2::text[], $3::text[]) w(old_key, key)
+         left join rekey_posting r on r.feed = $1 and r.is_new and r.key = w.key`,
+      pairs.map(({ oldKey }) => oldKey),
+      pairs.map(({ key }) => key),
     );
     tx.leave(tx.query('analyze rekeyed'));
     // Locked in the order that all code uses: no attempt begins, and none ends, until the new keys are committed.
-    tx.leave(
-      tx.query(
-        `select from change c where c.feed = $1 and c.key in (select old_key from rekeyed union all select key from rekeyed)
-         order by c.feed, c.key for update`,
-        [feed],
-      ),
+    later(
+      tx,
+      feed,
+      `select from change c where c.feed = $1 and c.key in (select old_key from rekeyed union all select key from rekeyed)
+       order by c.feed, c.key for update`,
     );
-    tx.leave(
-      tx.query(
-        `select from mapping m where m.feed = $1 and m.key in (select old_key from rekeyed union all select key from rekeyed)
-         order by m.key for update`,
-        [feed],
-      ),
+    later(
+      tx,
+      feed,
+      `select from mapping m where m.feed = $1 and m.key in (select old_key from rekeyed union all select key from rekeyed)
+       order by m.key for update`,
     );
     const refused = removeRefused(tx, feed);
     await moveJobs(tx, feed, actor, updatesJobs(policy));
     return refused;
   });
 }
+
+/** Sends a statement that need not be awaited; $1 is the feed. */
+const later = (tx: Transaction, feed: FeedName, statement: string, ...values: readonly unknown[]): void =>
+  tx.leave(tx.query(statement, [feed, ...values]));
 
 /** An undo, of which no pull has seen the posting since, has ended its grace. */
 const IS_UNDONE = `coalesce(b.record_hash, o.record_hash) = ${unreadHashSql('undone', 'w.old_key')}`;
@@ -161,22 +164,21 @@ async function moveJobs(tx: Transaction, feed: FeedName, actor: string, mayUpdat
   if (kept.length > 0) await renewPostings(tx, feed, kept); // A person has decided to keep these jobs.
   // A worker that has already read "no mapping" holds the old revision, so it cannot claim the create. What the site refused was
   // a create, which says nothing about the update.
-  tx.leave(
-    tx.query(
-      `update change c set operation = 'update', revision = nextval('revision_number'), found_job_id = null, since = now(),
-         state = case when c.state = 'failed' then 'ready' else c.state end,
-         reason = case when c.state = 'failed' then null else c.reason end,
-         attempts = 0, not_before = '-infinity'
-       from rekeyed w where c.feed = $1 and c.key = w.key`,
-      [feed],
-    ),
+  later(
+    tx,
+    feed,
+    `update change c set operation = 'update', revision = nextval('revision_number'), found_job_id = null, since = now(),
+       state = case when c.state = 'failed' then 'ready' else c.state end,
+       reason = case when c.state = 'failed' then null else c.reason end,
+       attempts = 0, not_before = '-infinity'
+     from rekeyed w where c.feed = $1 and c.key = w.key`,
   );
   // The next pull sees the record under the new key.
-  tx.leave(
-    tx.query(
-      'update posting_expiry set record_hash = null, missing_pulls = 0 where feed = $1 and key = any($2::text[])',
-      [feed, ended.map(({ key }) => key)],
-    ),
+  later(
+    tx,
+    feed,
+    'update posting_expiry set record_hash = null, missing_pulls = 0 where feed = $1 and key = any($2::text[])',
+    ended.map(({ key }) => key),
   );
   await applyEdits(tx, feed, moved);
   tx.leave(
@@ -189,12 +191,11 @@ async function moveJobs(tx: Transaction, feed: FeedName, actor: string, mayUpdat
       ...ended.map(({ key, oldKey }) => ({ feed, key, detail: { from: oldKey } })),
     ]),
   );
-  tx.leave(
-    tx.query(
-      `delete from rekey_posting r using (select true as is_new, key from rekeyed union all select false, old_key from rekeyed) w
-       where r.feed = $1 and r.is_new = w.is_new and r.key = w.key`,
-      [feed],
-    ),
+  later(
+    tx,
+    feed,
+    `delete from rekey_posting r using (select true as is_new, key from rekeyed union all select false, old_key from rekeyed) w
+     where r.feed = $1 and r.is_new = w.is_new and r.key = w.key`,
   );
   // The next pull must read the feed, changed or not; others of its jobs may have keys that their postings had before.
   tx.leave(
@@ -218,7 +219,7 @@ function setSecondJobsAside(tx: Transaction, feed: FeedName): void {
       (table) => `delete from ${table} t using rekeyed w where t.feed = $1 and t.key = w.key and w.second is not null`,
     ),
   ];
-  for (const statement of statements) tx.leave(tx.query(statement, [feed]));
+  for (const statement of statements) later(tx, feed, statement);
 }
 
 /** Deletes the second jobs like all others: they belong to the old keys, which the feed does not have. No pull that is undone has done so. */
@@ -227,19 +228,18 @@ function endSecondJobs(tx: Transaction, feed: FeedName): void {
     tx.leave(
       tx.query(`update ${table} t set key = w.old_key from rekeyed w where t.feed = $1 and t.key = ${ASIDE}`, [feed]),
     );
-  tx.leave(
-    tx.query(
-      `with ended as (
-         insert into change as c (feed, key, site, desired, operation, invalid, state, target_state, approved)
-         select $1, w.old_key, m.site, 'absent', 'delete', false, 'ready', 'ready', true
-         from rekeyed w join mapping m on m.feed = $1 and m.key = w.old_key where w.second is not null
-         on conflict (feed, key) do update set state = 'ready', target_state = 'ready', approved = true, reason = null, pull = null,
-           since = now(), attempts = 0, not_before = '-infinity', revision = nextval('revision_number')
-         returning xmax = 0 as added)
-       update pull p set gone = p.gone + (select count(*) from ended where added)
-       from feed_state f where f.feed = $1 and p.id = f.current_pull and p.complete`,
-      [feed],
-    ),
+  later(
+    tx,
+    feed,
+    `with ended as (
+       insert into change as c (feed, key, site, desired, operation, invalid, state, target_state, approved)
+       select $1, w.old_key, m.site, 'absent', 'delete', false, 'ready', 'ready', true
+       from rekeyed w join mapping m on m.feed = $1 and m.key = w.old_key where w.second is not null
+       on conflict (feed, key) do update set state = 'ready', target_state = 'ready', approved = true, reason = null, pull = null,
+         since = now(), attempts = 0, not_before = '-infinity', revision = nextval('revision_number')
+       returning xmax = 0 as added)
+     update pull p set gone = p.gone + (select count(*) from ended where added)
+     from feed_state f where f.feed = $1 and p.id = f.current_pull and p.complete`,
   );
 }
 
@@ -259,7 +259,7 @@ function moveRows(tx: Transaction, feed: FeedName): void {
     ...MOVED.map((table) => `update ${table} t set key = w.key from rekeyed w where t.feed = $1 and t.key = w.old_key`),
     ...DROPPED.map((table) => `delete from ${table} t using rekeyed w where t.feed = $1 and t.key = w.old_key`),
   ];
-  for (const statement of statements) tx.leave(tx.query(statement, [feed]));
+  for (const statement of statements) later(tx, feed, statement);
 }
 
 /** Nothing is to be sent for these new postings. They count as done for the pull that saw them. */
