@@ -18,7 +18,7 @@ import type { FollowingPage, PageNumber, SplitEnd } from './format/format.ts';
 import { formatOf } from './format/formats.ts';
 import type { ReadingClock } from './reading-clock.ts';
 import { FeedReadingError, type OpenedDocuments, type SourceDocument } from './source/source.ts';
-import { comparableAddress } from './source/sources.ts';
+import { askedRecords, comparableAddress } from './source/sources.ts';
 
 /** Progress of a reading. */
 export interface FeedProgress {
@@ -154,7 +154,7 @@ async function readDocument(
   }
   const end = await splitting.endDocument(broken === undefined && length.isProven);
   // A posting's page may lead to the next posting.
-  const linked = usesAddress || document.following === undefined ? [] : [document.following];
+  const linked = usesAddress ? [] : [document.following, fullPage(document, end)].filter((each) => each !== undefined);
   const following = isTotalMet(end, source.totalPaths) ? [] : [...linked, ...(end.following ?? [])];
   ends.add({ ...end, following }, { ...document, relayed: length.relayed }, broken?.message);
   report();
@@ -164,6 +164,16 @@ async function readDocument(
 /** Whether the document has the whole list. A count may be the page's own; a round number may be a cap or the size of a page. */
 const isTotalMet = ({ declaredTotal, records }: SplitEnd, totalPaths: readonly string[]): boolean =>
   declaredTotal === records && records % 5 !== 0 && totalPaths.every((path) => /total|found/i.test(path));
+
+/** That the document may be a page, as it has as many records as its address asks for. */
+function fullPage({ requested }: SourceDocument, { records }: SplitEnd): FollowingPage | undefined {
+  const asked = requested && askedRecords(new URL(requested[1]));
+  return asked?.records === records
+    ? {
+        said: `the document has as many records as its address asks for (${asked.said}), so that another page may follow`,
+      }
+    : undefined;
+}
 
 /** Throws any error that is not the source's. */
 function brokenOff(error: unknown, signal: AbortSignal): FeedReadingError {

@@ -229,6 +229,8 @@ describe('a document that says that another page follows', () => {
     ['the first of three pages', `{"current_page":1,"total_pages":3,"jobs":${jobs}}`],
     ['the first of three pages, from 0', `{"meta":{"page":0,"pages":3},"jobs":${jobs}}`],
     ['the first of three pages in a group', `{"jobs":${jobs},"meta":{"pagination":{"page":"1","last_page":"3"}}}`],
+    ['as many records as it says that a page has', `{"page":"1","size":"1","maxErgebnisse":9,"jobs":${jobs}}`],
+    ['as many records as it says that a page has, in XML', '<r start="0" per-page="1"><job/></r>', 'xml'],
     ['the first of three pages in XML', '<r><page>1</page><page_count>3</page_count><job/></r>', 'xml'],
   ])('is not complete: %s', async (_what, document, format = 'json', headers = []) => {
     const bytes = Buffer.from(document);
@@ -252,6 +254,10 @@ describe('a document that says that another page follows', () => {
     ['a number beside pages', `{"jobs":${jobs},"pages":3,"number":1}`],
     ['the numbers of two groups', '<r><c><pages>2</pages></c><c><page>1</page></c><job/></r>', 'xml'],
     ['all pages', '<r><c page="1" pages="2"/><c page="2" pages="2"/><job/></r>', 'xml'],
+    ['a page that is not full', `{"page":1,"size":2,"jobs":${jobs}}`],
+    ['a full page and its total', `{"start":0,"limit":1,"total":1,"jobs":${jobs}}`],
+    ['the last page, which is full', `{"page":{"number":1,"limit":1},"next_page_url":null,"jobs":${jobs}}`],
+    ['a size that is no limit', `{"start":0,"limit":25,"size":1,"isLastPage":true,"jobs":${jobs}}`],
     ['its only page', `{"current_page":1,"total_pages":1,"meta":{"page":0,"pages":1},"jobs":${jobs}}`],
     ['the page of another thing', `{"info":{"next":"/about"},"company":{"next":"/about"},"jobs":${jobs}}`],
     ['the next one of several groups', '<r><dept><next>/dept/2</next></dept><job/></r>', 'xml'],
@@ -271,6 +277,23 @@ describe('a document that says that another page follows', () => {
     const recordPath = format === 'xml' ? '*/job' : document.startsWith('[') ? '' : 'jobs';
     const { reading } = await read({ location: server.origin, format, recordPath });
     expect(reading).toMatchObject({ kind: 'read', records: 1, shortfalls: [] });
+  });
+});
+
+it.each([
+  ['limit=2', 2, 1],
+  ['jobRecordsPerPage=2', 2, 1],
+  ['%24top=2', 2, 1],
+  ['page%5Bsize%5D=2', 2, 1],
+  ['limit=3', 2, 0],
+  ['limit=0&max=all&location=2', 2, 0],
+])('an address with %s and %i records lacks %i times what may follow', async (query, count, lacks) => {
+  const bytes = Buffer.from(JSON.stringify(Array.from({ length: count }, (_, id) => ({ id }))));
+  const server = await serve((socket) => respond(socket, 'Content-Length', bytes, bytes.length));
+  const { reading } = await read({ location: `${server.origin}/?${query}`, format: 'json', recordPath: '' });
+  expect(reading).toMatchObject({
+    records: count,
+    shortfalls: Array(lacks).fill(expect.stringMatching(/its address asks for \(.*=2\).*set pages/)),
   });
 });
 

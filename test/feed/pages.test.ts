@@ -94,12 +94,12 @@ const answerList: Answer = ({ query, path, body }, response) => {
   const address = next === null ? null : `?cursor=${next}`;
   const extra = asked.total === undefined ? {} : { total: list.length };
   const headers: Record<string, string> = link === '' ? {} : { link };
-  sendJson(
-    response,
-    { jobs: page, next, meta: { links: [{ rel: 'next', href: address }] }, more: next !== null, ...extra },
-    200,
-    headers,
-  );
+  const around = {
+    meta: { links: [{ rel: 'next', href: address }] },
+    others: { self: '/', ...(next === null ? {} : { next: { href: address } }) },
+    ...(next === null ? {} : { paging: { next: { link: address } } }),
+  };
+  sendJson(response, { jobs: page, next, ...around, more: next !== null, ...extra }, 200, headers);
 };
 
 describe('a list', () => {
@@ -123,6 +123,18 @@ describe('a list', () => {
       { by: 'page', end: 'short_page', size: { value: 2 } },
       '/',
       ['/?page=1', '/?page=2', '/?page=3'],
+    ],
+    [
+      'by links in the pages, of which the last has only others',
+      { by: 'next', path: 'others/next/href' },
+      '/?others',
+      ['/?others', '/?cursor=2', '/?cursor=4'],
+    ],
+    [
+      'by addresses that the last page has no place for',
+      { by: 'next', path: 'paging/next/link' },
+      '/?paging',
+      ['/?paging', '/?cursor=2', '/?cursor=4'],
     ],
     ['by numbers, up to the total', { by: 'page' }, '/?total', ['/?total&page=1', '/?total&page=2', '/?total&page=3']],
     ['by numbers, as long as more follow', { by: 'page', more: 'more' }, '/', ['/?page=1', '/?page=2', '/?page=3']],
@@ -211,6 +223,35 @@ describe('a list', () => {
     const { reading, records } = await readPages(server.origin, { paging, content });
     expect(shortfallsOf(reading)).toEqual([]);
     expect([records.length, server.requests.length]).toEqual([5, 3]);
+  });
+
+  it.each<[string, string, number]>([
+    ['another page that has one', '/?cursor=a', 2],
+    ['a page that is shorter than asked for', '/?limit=2', 1],
+  ])('has a proven end at a page without a place for the next one by %s', async (_, path, pages) => {
+    const server = await serve(({ query }, response) => {
+      const next = query.get('cursor') === 'a' ? { paging: { next: { after: 'b' } } } : {};
+      sendJson(response, { jobs: jobs(query.get('cursor') === 'a' ? 2 : 1, 1), ...next });
+    });
+    const paging = { by: 'cursor', path: 'paging/next/after' } as const;
+    const { reading } = await readPages(`${server.origin}${path}`, { paging });
+    expect([shortfallsOf(reading), server.requests.length]).toEqual([[], pages]);
+  });
+
+  it.each<[string, Settings['paging'], 0 | 1]>([
+    ['a cursor', { by: 'cursor' }, 0],
+    ['a cursor', { by: 'cursor' }, 1],
+    ['a flag', { by: 'page', more: 'more' }, 0],
+    ['a flag', { by: 'page', more: 'more' }, 1],
+  ])('asks twice for an empty page that follows by %s, and may then have %#', async (_, paging, then) => {
+    const answers = [[1], [], then === 0 ? [] : [2]];
+    const server = await serve((_request, response) => {
+      const [own = []] = answers.splice(0, 1);
+      sendJson(response, { jobs: own.map(job), next: own[0] === 1 ? 'a' : null, more: own[0] === 1 });
+    });
+    const { reading } = await readPages(server.origin, { paging });
+    expect(server.requests).toHaveLength(3);
+    expect(shortfallsOf(reading)).toEqual(then === 0 ? [] : [expect.stringMatching(/was empty at first/)]);
   });
 
   it('in XML has no proven end without a place for it', async () => {

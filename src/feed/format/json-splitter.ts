@@ -593,7 +593,7 @@ class JsonOutline {
     return {
       shortfalls: [...this.#shortfalls],
       declaredTotal,
-      ...this.#pages.end(),
+      ...this.#pages.end(records),
     };
   }
 

@@ -145,6 +145,10 @@ const PAGE = /^(?:current|page|current[-_]?page|page[-_]?(?:number|num|no))$/i;
 const NUMBER = /^number$/i;
 const TOTAL_PAGES = /^total[-_]?pages$/i;
 const LAST = /^(?:is[-_]?)?last(?:[-_]?page)?$/i;
+const SIZE =
+  /^(?:limit|size|page[-_]?(?:size|limit)|rows|max[-_]?results|(?:items|hits|results|records|rows|jobs)?[-_]?per[-_]?page)$/i;
+const START = /^(?:offset|skip|from|start(?:[-_]?(?:at|index|row))?)$/i;
+const TOTAL = /total|found/i;
 const PAGES = /^(?:total[-_]?pages|last[-_]?page|pages|pages?[-_]?count|num[-_]?pages)$/i;
 /** Elsewhere, as in `info` or a group of postings, an address is often that of something else. */
 const PAGE_ADDRESS =
@@ -155,7 +159,8 @@ export const maySayNextIn = (names: readonly string[]): boolean => AROUND_NEXT.t
 
 /** Whether a value may say that another page follows. @param names from the root to its own, without prefixes. */
 export const maySayNext = (names: readonly string[]): boolean =>
-  namesNext(names.slice(-2)) || [MORE, LAST, PAGE, NUMBER, PAGES].some((pattern) => pattern.test(names.at(-1) ?? ''));
+  namesNext(names.slice(-2)) ||
+  [MORE, LAST, PAGE, NUMBER, PAGES, SIZE, START, TOTAL].some((pattern) => pattern.test(names.at(-1) ?? ''));
 
 const mayBePage = (names: readonly string[], address: string, isInGroup: boolean): boolean =>
   (!isInGroup && names.slice(0, -1).every((name) => AROUND_PAGES.test(name) || NEXT.test(name))) ||
@@ -172,6 +177,9 @@ const isNextRelation = (relations: unknown): boolean =>
 interface StatedNumber extends Partial<PageNumber> {
   readonly number?: number;
   readonly totalPages?: number;
+  readonly size?: number;
+  readonly start?: number;
+  readonly total?: number;
   readonly isInGroup: boolean;
 }
 
@@ -180,6 +188,12 @@ function wholeNumber({ page, pages, number, totalPages }: StatedNumber): PageNum
   const all = pages ?? totalPages;
   return own === undefined || all === undefined ? undefined : { page: own, pages: all };
 }
+
+/** The most records that a page has which does not say whether it is the last one. */
+const sizeOfPage = ({ page, number, start, size, total, pages, totalPages, isInGroup }: StatedNumber) =>
+  isInGroup || (page ?? number ?? start) === undefined || (total ?? pages ?? totalPages) !== undefined
+    ? undefined
+    : size;
 
 /** Objects at one path that say the same of their page, and what they say of the next one. */
 interface NumberedPages {
@@ -201,6 +215,8 @@ export class StatedPages {
   /** A document may have all pages, one after the other. */
   readonly #numbered = new Map<string, NumberedPages>();
   #pageNumber: PageNumber | undefined;
+  #size: number | undefined;
+  #isLast = false;
 
   /**
    * Ends an element, or one of a list of groups of postings. What follows a group is mostly another group, but a page of it is missing here.
@@ -213,6 +229,7 @@ export class StatedPages {
     for (const [at, stated] of this.#numbers) {
       if (path !== '' && at !== path && !at.startsWith(`${path}/`)) continue;
       this.#numbers.delete(at);
+      this.#size ??= sizeOfPage(stated);
       const number = wholeNumber(stated);
       if (number === undefined) continue;
       if (!stated.isInGroup) this.#pageNumber ??= number;
@@ -225,8 +242,13 @@ export class StatedPages {
   }
 
   /** At most one next page with an address, which may be the document's own, and one without; and the number of the document, not of a group in it. */
-  end(): Pick<SplitEnd, 'following' | 'pageNumber'> {
+  end(records: number): Pick<SplitEnd, 'following' | 'pageNumber'> {
     this.leave([]);
+    if (this.#size === records && !this.#isLast) {
+      this.#note({
+        said: `the document says that a page has ${records} records, and has as many, so that another page may follow`,
+      });
+    }
     for (const numbered of this.#numbered.values()) if (!this.#isNextThere(numbered)) this.#noteNumbered(numbered);
     const following = [this.#linked, this.#told].filter((each) => each !== undefined);
     return { following, pageNumber: this.#pageNumber };
@@ -238,6 +260,8 @@ export class StatedPages {
     const text = written.trim();
     const own = names.at(-1) ?? '';
     const said = `the document says at ${names.join('/')} that another page follows`;
+    const isEnd = MORE.test(own) ? /^(?:false|0|null|)$/i : LAST.test(own) ? /^true$/i : /^(?:null|)$/i;
+    if ((MORE.test(own) || LAST.test(own) || namesNext(names.slice(-2))) && isEnd.test(text)) this.#isLast = true;
     if (namesNext(names.slice(-2)) && /^(?:https?:\/\/|[/?])\S/i.test(text)) {
       if (mayBePage(names, text, isInGroup)) this.#take({ said, address: text }, isInGroup);
     } else if (MORE.test(own) && (isInGroup ? /^true$/i : /^(?:true|1)$/i).test(text)) this.#take({ said }, isInGroup);
@@ -251,8 +275,16 @@ export class StatedPages {
           ? 'number'
           : TOTAL_PAGES.test(own)
             ? 'totalPages'
-            : 'pages';
-      if (kind === 'pages' && !PAGES.test(own)) return;
+            : PAGES.test(own)
+              ? 'pages'
+              : SIZE.test(own)
+                ? 'size'
+                : START.test(own)
+                  ? 'start'
+                  : TOTAL.test(own)
+                    ? 'total'
+                    : undefined;
+      if (kind === undefined) return;
       const path = names.slice(0, -1).join('/');
       const stated = this.#numbers.get(path);
       if (stated === undefined && this.#numbers.size >= MAX_VALUES) return;

@@ -23,7 +23,7 @@ import {
 } from './pages/detail-request.ts';
 import type { DetailFetcher, FetchedDetail, FetchingContext, Redirected } from './pages/fetch-detail.ts';
 import { outerParameter } from './pages/fetch-page.ts';
-import { comparableAddress, parseJsonPath } from './pages/next-address.ts';
+import { askedRecords, comparableAddress, isSizeParameter, lettersOf, parseJsonPath } from './pages/next-address.ts';
 import { PAGING_METHODS, type PagesConfig, type Paging, pagesDescriptions } from './pages/pages-config.ts';
 import { REMOVED_SECRET, type SecretMask, type SentSecret, secretMask } from './secret-mask.ts';
 import { type SeveralConfig, severalSource } from './several-source.ts';
@@ -32,6 +32,7 @@ import { UPLOADED_FILE, type UploadConfig, uploadSource } from './upload-source.
 
 export {
   type Authorization,
+  askedRecords,
   comparableAddress,
   type DetailDocument,
   type DetailFetcher,
@@ -43,6 +44,8 @@ export {
   isPrivateAddress,
   isRelativeTemplate,
   isSecretParameter,
+  isSizeParameter,
+  lettersOf,
   type Network,
   networkOfSources,
   outerParameter,

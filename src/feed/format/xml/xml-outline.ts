@@ -157,7 +157,7 @@ export class XmlOutline {
     return {
       shortfalls: [...this.#shortfalls],
       declaredTotal: declaredTotals.find((total) => total !== undefined),
-      ...this.#pages.end(),
+      ...this.#pages.end(records),
       ...(advice === undefined ? {} : { advice: advice.text }),
     };
   }

@@ -22,12 +22,17 @@ export function nextLink(header: string): string | undefined {
 const LINK = /<([^>]*)>((?:\s*;\s*[^\s=;,]+(?:\s*=\s*(?:"(?:[^"\\]|\\.)*"|(?<=\brel\s*=\s*)'[^']*'|[^\s;,"]*))?)*)/gi;
 const PARAMETER = /;\s*([^\s=;,]+)(?:\s*=\s*(?:"((?:[^"\\]|\\.)*)"|(?<=\brel\s*=\s*)'([^']*)'|([^\s;,"]*)))?/gi;
 
-/** A text or number at the path; `undefined` if there is none. Throws {@link FeedReadingError} if that proves no end. */
-export function textAt(json: unknown, path: string, what: string): string | undefined {
+/**
+ * The link or cursor of the next page at the path; `undefined` if there is none. Throws {@link FeedReadingError} if that proves no end.
+ * @param isProven something else proves the end of a page without a place for it.
+ */
+export function nextTextAt(json: unknown, path: string, isProven: boolean): string | undefined {
+  const what = 'the link or cursor of the next page';
   const found = findAtJsonPath(json, parseJsonPath(path) ?? []);
   if (found.kind === 'astray') {
+    if (isProven) return undefined;
     throw new FeedReadingError(
-      `the page has no ${found.missing}, where ${what} should be (${path}), so its end is not proven`,
+      `the page has no ${found.missing}, where ${what} should be (${path}), so its end is not proven; correct the path, or let the address ask for more records than there are, such as limit=100`,
     );
   }
   const value = found.kind === 'absent' ? undefined : ownText([found.value].flat()[0]);
@@ -100,9 +105,9 @@ export function parseJsonPath(path: string): readonly Step[] | undefined {
 
 type Found =
   | { readonly kind: 'found'; readonly value: unknown }
-  /** The last name is absent, or no member of a list has it. */
+  /** The link is absent from the object for it, or from each of a list. */
   | { readonly kind: 'absent' }
-  /** What should contain the last name is absent. */
+  /** That object is absent. */
   | { readonly kind: 'astray'; readonly missing: string };
 
 /** The first value at the path. Lists on the way are passed through. */
@@ -114,7 +119,9 @@ function findAtJsonPath(value: unknown, path: readonly Step[]): Found {
     return inner.find(({ kind }) => kind === 'found') ?? { kind: 'absent' };
   }
   if (typeof value !== 'object' || value === null || !Object.hasOwn(value, step.name)) {
-    return rest.length === 0 && typeof value === 'object' && value !== null
+    // `links: { "self": … }` has the place for `links/next/href`.
+    const isLast = rest.length === 0 || (/^_*next/i.test(step.name) && rest.length === 1);
+    return isLast && typeof value === 'object' && value !== null
       ? { kind: 'absent' }
       : { kind: 'astray', missing: step.name };
   }
@@ -132,6 +139,21 @@ function matching(value: unknown, [name, text]: readonly [string, string]): unkn
 /** In the address of a page of a list. */
 const PAGE_PARAMETER =
   /^(?:p|pg|pr|paged|(?:current[-_]?)?page|page[-_]?(?:number|num|no|index)|page\[(?:number|offset)\]|(?:job[-_]?)?offset|\$?skip|from|start|start[-_]?(?:index|row)|first[-_]?result)$/i;
+
+/** Of the query: it says how many records a page has at most. */
+const SIZE_PARAMETER =
+  /^(?:page)?(?:limit|size|count|top|rows|take|num|max)$|^(?:max|num)(?:records|results|rows|items|jobs)$|per(?:page|rss)$|^resultstotake$/;
+
+/** How many records an address asks for at most, and how; `undefined`: it does not say. */
+export function askedRecords({ searchParams }: URL): { readonly said: string; readonly records: number } | undefined {
+  const found = [...searchParams].find(([name, value]) => isSizeParameter(name) && /^[1-9]\d{0,5}$/.test(value));
+  return found === undefined ? undefined : { said: found.join('='), records: Number(found[1]) };
+}
+
+export const isSizeParameter = (name: string): boolean => SIZE_PARAMETER.test(lettersOf(name));
+
+/** In lower case, without anything but letters. */
+export const lettersOf = (name: string): string => name.toLowerCase().replace(/[^a-z]/g, '');
 
 /**
  * An address, for comparisons: a server behind a proxy may write http for https. @param what `list`: without the

@@ -5,7 +5,7 @@ import { baseAddress } from '../http/http-config.ts';
 import { systemNetwork } from '../http/redirects.ts';
 import { FeedReadingError, type OpenedSource, type SourceContext, type SourceDocument } from '../source.ts';
 import { type FetchedPage, fetchPage, type PagePosition, type PageRequest, pageRequest } from './fetch-page.ts';
-import { nextLink, nextUrl, readMoreFlag, textAt } from './next-address.ts';
+import { askedRecords, nextLink, nextTextAt, nextUrl, readMoreFlag } from './next-address.ts';
 import { type PageContent, readPageContent } from './page-content.ts';
 import { type PagesConfig, type Paging, pagesDescriptions } from './pages-config.ts';
 
@@ -147,11 +147,18 @@ class PageSequence {
   }
 
   #after(page: FetchedPage, content: PageContent): PagePosition | undefined {
+    const wasRepeated = this.#isRepeated;
+    const position = this.#following(page, content);
+    const isDoubtful = position === undefined && content.records === 0 && this.#records > 0;
+    this.#isRepeated = isDoubtful && !wasRepeated && !this.#total.isReached(this.#records);
+    return this.#isRepeated ? this.#position : position;
+  }
+
+  #following(page: FetchedPage, content: PageContent): PagePosition | undefined {
     const { by, path, more } = this.#paging;
     const follows = more === undefined ? undefined : readMoreFlag(content.around(), more);
     if (follows === false) return undefined;
-    const position = by === 'page' || by === 'offset' ? this.#counted(by, content, follows) : undefined;
-    if (by === 'page' || by === 'offset') return position;
+    if (by === 'page' || by === 'offset') return this.#counted(by, content, follows);
     const target = by === 'link' ? nextLink(page.link) : this.#textAt(path, content);
     if (target === undefined) {
       if (follows) throw new FeedReadingError(`page ${this.#pages} says that more pages follow, but not where`);
@@ -161,30 +168,17 @@ class PageSequence {
     return { kind: 'address', url: nextUrl(target, page.url, this.#start) };
   }
 
+  /** Where a page has no place for it, the total, a shorter page than was asked for, or an earlier page with that place prove the end. */
   #textAt(path: string, content: PageContent): string | undefined {
-    // Where a page has no place for it, the total can still prove the end.
-    if (this.#total.isReached(this.#records)) {
-      try {
-        return textAt(content.around(), path, 'the link or cursor of the next page');
-      } catch (error) {
-        if (error instanceof FeedReadingError) return undefined;
-        throw error;
-      }
-    }
-    return textAt(content.around(), path, 'the link or cursor of the next page');
+    const isShort = content.records < (askedRecords(this.#start)?.records ?? 0);
+    const isProven = this.#total.isReached(this.#records) || isShort || this.#pages > 1;
+    return nextTextAt(content.around(), path, isProven);
   }
 
   #counted(by: 'page' | 'offset', { records }: PageContent, follows: boolean | undefined): PagePosition | undefined {
     const { end, size, first } = this.#paging;
-    const wasRepeated = this.#isRepeated;
-    this.#isRepeated = false;
     if (follows === undefined) {
-      if (this.#total.isReached(this.#records)) return undefined;
-      if (records === 0 && (wasRepeated || this.#records === 0)) return undefined;
-      if (records === 0) {
-        this.#isRepeated = true;
-        return this.#position;
-      }
+      if (this.#total.isReached(this.#records) || records === 0) return undefined;
       if (end === 'short_page' && size !== undefined && records < size.value) return undefined;
     }
     const number = this.#position.kind === by ? this.#position.number : first;
