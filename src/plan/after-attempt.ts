@@ -4,24 +4,6 @@
 /** The states after an attempt. `target`: the state that the latest version asks for. */
 export type NextState = 'ready' | 'in_doubt' | 'rejected' | 'failed' | 'target';
 
-/**
- * The state that `target` stands for. A delete that was to be held needs nobody if the posting has no job: it ends without a
- * request.
- *
- * | desired | the posting has a job | state            |
- * | ------- | --------------------- | ---------------- |
- * | present | either                | its target state |
- * | absent  | yes                   | its target state |
- * | absent  | no                    | ready            |
- *
- * The database applies this in the statement that moves the change: its job may just have been recorded.
- */
-export const enteredTarget = <Target extends string>(
-  desired: 'present' | 'absent',
-  hasJob: boolean,
-  target: Target,
-): Target | 'ready' => (desired === 'absent' && !hasJob ? 'ready' : target);
-
 /** A change whose attempt ends. */
 export interface EndedAttempt {
   /** Attempts of the version that was sent, including this one. */

@@ -6,7 +6,7 @@ import { type RateLimiter, rateLimiterFor } from '../flow/rate-limiter.ts';
 import type { PostingKey } from '../posting/identifiers.ts';
 import { hasPlaces } from '../posting/places.ts';
 import { NO_EDITS } from '../store/change/edit.ts';
-import type { Queryable } from '../store/postgres/database.ts';
+import { onLentSession, type Queryable } from '../store/postgres/database.ts';
 import { loadRecordIndex, loadSkippedIndex } from '../store/pull/record-hashes.ts';
 import { anyDue } from '../store/pull/stored-details.ts';
 import { crossStep } from '../telemetry/times.ts';
@@ -62,20 +62,15 @@ export class DetailedList implements RecordSink {
     const records = compileRecordReader(setup, NO_EDITS);
     const { limiter = rateLimiterFor(Number.POSITIVE_INFINITY) } = context;
     const reader = await DetailReader.open(feed, setup, setup.source, { ...context, limiter });
-    const session = await context.db.lend();
-    try {
+    return onLentSession(context.db, async (session) => {
       const index = await loadRecordIndex(session, feed, days);
       const skipped = await loadSkippedIndex(session, feed, days !== undefined && !hasPlaces(mapping));
       const dated = await DatedRecords.load(session, feed, setup);
-      session.giveBack();
       const options = { isPaged, hasPlaces: hasPlaces(mapping), skipped, isDated: dated !== undefined };
       const ledger = new PullLedger(index, interpretation, options);
       const intake = new RecordIntake(setup, ledger, records.recoverKey, samplesKnown);
       return new DetailedList(intake, reader, records, { dated, clock: setup.clock });
-    } catch (error) {
-      await session.end().catch(() => undefined);
-      throw error;
-    }
+    });
   }
 
   take(batch: RecordBatch): void {

@@ -104,15 +104,7 @@ export class PullLedger {
     if (mark === undefined || mark === RecordMark.superseding) {
       return { hash: interpretedHash(hashes, at, this.#interpretation), ordinal };
     }
-    const first = this.#index.seenAt(slot);
-    if (first !== undefined) {
-      this.duplicates++;
-      this.repeats?.note(first, ordinal);
-      return undefined;
-    }
-    this.#index.see(slot, ordinal);
-    if (mark === RecordMark.mapped) this.unchanged++;
-    else this.openRecords++;
+    this.#seeKnown(slot, ordinal);
     return undefined;
   }
 
@@ -242,18 +234,20 @@ export class PullLedger {
       return { hash: interpretedHash(hashes, at, this.#interpretation), ordinal };
     }
     this.countPlaces(slots.length);
-    for (const slot of slots) {
-      const first = this.#index.seenAt(slot);
-      if (first !== undefined) {
-        this.duplicates++;
-        this.repeats?.note(first, ordinal);
-        continue;
-      }
-      this.#index.see(slot, ordinal);
-      if (this.#index.mark(slot) === RecordMark.mapped) this.unchanged++;
-      else this.openRecords++;
-    }
+    for (const slot of slots) this.#seeKnown(slot, ordinal);
     return undefined;
+  }
+
+  #seeKnown(slot: Slot, ordinal: number): void {
+    const first = this.#index.seenAt(slot);
+    if (first !== undefined) {
+      this.duplicates++;
+      this.repeats?.note(first, ordinal);
+      return;
+    }
+    this.#index.see(slot, ordinal);
+    if (this.#index.mark(slot) === RecordMark.mapped) this.unchanged++;
+    else this.openRecords++;
   }
 
   #slotsOf(known: Known): { slot: Slot; contentHash: Buffer | undefined }[] {

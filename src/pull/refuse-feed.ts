@@ -54,6 +54,12 @@ export function refuseNewName(feed: FeedName, site: SiteName, former: readonly U
 const jobsOf = ({ live, uncertain }: UnconfiguredFeed): string =>
   [plural(live, 'live job'), ...(uncertain === 0 ? [] : [`${uncertain} more that may have been created`])].join(', ');
 
+/** Why nothing was read, although the whole feed was requested. */
+export const failedReading = (reading: Exclude<FeedReading, { kind: 'read' }>) =>
+  reading.kind === 'failed'
+    ? reading
+    : ({ kind: 'failed', message: 'the source answered "not modified" to an unconditional request' } as const);
+
 // Collects why a reading is not proven complete, apart from its unreadable records.
 
 /** For people; empty: nothing but unreadable records can make the feed incomplete. */

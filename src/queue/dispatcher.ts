@@ -1,4 +1,5 @@
 // Feeds a site's backlog, however long, into a bounded window of queue jobs, and refills it as they complete.
+import { pause } from '../flow/pause.ts';
 import type { FeedName, PostingKey, PostingRef } from '../posting/identifiers.ts';
 import type { SiteQueue } from './site-queue.ts';
 
@@ -79,7 +80,7 @@ export function startDispatcher<Cursor>(options: DispatcherOptions<Cursor>): Dis
   let quiet = false;
   let stopped = false;
   let pauseMs = 0;
-  let endPause: () => void = () => undefined;
+  let pausing = new AbortController();
 
   /** After an error, or while this process does not dispatch, earlier results no longer hold. */
   function forget(): void {
@@ -122,16 +123,6 @@ export function startDispatcher<Cursor>(options: DispatcherOptions<Cursor>): Dis
     return ready.length > 0;
   }
 
-  function pause(ms: number): Promise<void> {
-    return new Promise((resolve) => {
-      const timer = setTimeout(resolve, ms);
-      endPause = () => {
-        clearTimeout(timer);
-        resolve();
-      };
-    });
-  }
-
   async function loop(): Promise<void> {
     while (!stopped) {
       let longestMs = LONGEST_PAUSE_MS;
@@ -143,7 +134,8 @@ export function startDispatcher<Cursor>(options: DispatcherOptions<Cursor>): Dis
         options.onError(error);
       }
       pauseMs = Math.min(longestMs, Math.max(SHORTEST_PAUSE_MS, 2 * pauseMs));
-      if (!stopped) await pause(pauseMs);
+      pausing = new AbortController();
+      if (!stopped) await pause(pauseMs, pausing.signal);
     }
   }
 
@@ -153,12 +145,12 @@ export function startDispatcher<Cursor>(options: DispatcherOptions<Cursor>): Dis
       woken = true;
       quiet = false;
       pauseMs = 0;
-      endPause();
+      pausing.abort();
     },
     isQuiet: () => quiet,
     stop() {
       stopped = true;
-      endPause();
+      pausing.abort();
       return ended;
     },
   };

@@ -1,19 +1,11 @@
 import { describe, expect, it } from 'vitest';
 import {
   afterOutcome,
-  enteredTarget,
   nextOperation,
   stateAfterForeignJob,
   stateAfterLostWorker,
   stateAfterRefutedDoubt,
 } from '../../src/plan/after-attempt.ts';
-import { targetCases } from './target-cases.ts';
-
-describe('the target state', () => {
-  it.each(targetCases)('%s, has a job: %s, %s: %s', (desired, hasJob, target, state) => {
-    expect(enteredTarget(desired, hasJob, target)).toBe(state);
-  });
-});
 
 describe('after an outcome', () => {
   it.each([

@@ -1,11 +1,13 @@
 // What surrounds requests for details: the records that wait for them, which are left out while they fail, and excerpts.
 import { type FileHandle, open } from 'node:fs/promises';
+import { setTimeout as pauseFor } from 'node:timers/promises';
 import { describe, expect, it, vi } from 'vitest';
 import { secretMask } from '../../src/feed/source/secret-mask.ts';
 import { recordHash } from '../../src/posting/hash.ts';
 import { compileListReader } from '../../src/posting/reader.ts';
 import { excerptWith, FAILURES_IN_A_ROW, Sampling } from '../../src/pull/detail-reader.ts';
 import { type AnsweredRecord, AnsweredRecords } from '../../src/pull/detailed-list.ts';
+import { type PlanLine, spoolLines } from '../../src/pull/preview/trial-counts.ts';
 import { RecordSpool } from '../../src/pull/record-spool.ts';
 import { EXCERPT_BYTES } from '../../src/pull/unusable-records.ts';
 
@@ -72,6 +74,14 @@ describe('the records of a list', () => {
     one.bytes.fill(0);
     for await (const [kept] of spool.groups({ records: 1, bytes: 1 << 20 })) expect(kept?.bytes).toEqual(before);
   });
+});
+
+it('a plan that cannot be written to its file fails, whatever it waits for at that time', async () => {
+  async function* lines(): AsyncGenerator<PlanLine> {
+    await pauseFor(50);
+    yield { feed: 'acme' } as PlanLine;
+  }
+  await expect(spoolLines('/no/such/folder/spool', lines())).rejects.toThrow('ENOENT');
 });
 
 it('records come back with what became of their details', async () => {

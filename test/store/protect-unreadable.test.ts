@@ -1,11 +1,9 @@
-// The SQL that protects the jobs of postings with unreadable records agrees with the rule of the plan.
+// What becomes of the open changes of postings with unreadable records.
 import { expect, it } from 'vitest';
-import type { ProtectedChange, UnreadableChange } from '../../src/plan/match-unreadable.ts';
 import { feedName, type PostingKey, postingKey, siteName } from '../../src/posting/identifiers.ts';
 import { protectUnreadable } from '../../src/store/change/merge/protect-unreadable.ts';
 import type { Database } from '../../src/store/postgres/database.ts';
 import { PullTransaction } from '../../src/store/pull/pull-transaction.ts';
-import { protectedCases } from '../plan/protected-cases.ts';
 import { databaseFor } from '../support/database.ts';
 
 let db: Database;
@@ -13,13 +11,48 @@ databaseFor('file', { max: 2 }, (opened) => {
   db = opened;
 });
 
+interface OpenChange {
+  readonly desired: 'present' | 'absent';
+  readonly attempt: 'create' | 'update' | 'delete' | undefined;
+  readonly uncertain: boolean;
+  readonly contentKnown: boolean;
+}
+type Becomes = 'kept' | 'dropped' | 'as_sent' | 'restored' | 'held';
+
+const KNOWN = { uncertain: false, contentKnown: true } as const;
+const ADOPTED = { uncertain: false, contentKnown: false } as const;
+const absent = { desired: 'absent', attempt: undefined } as const;
+const present = { desired: 'present', attempt: undefined } as const;
+
+const protectedCases: readonly (readonly [OpenChange, Becomes])[] = [
+  [{ ...present, ...KNOWN }, 'kept'],
+  [{ ...present, ...ADOPTED }, 'kept'],
+  [{ ...present, ...KNOWN, uncertain: true }, 'kept'],
+  [{ ...present, ...KNOWN, attempt: 'create' }, 'kept'],
+  [{ ...present, ...KNOWN, attempt: 'update' }, 'kept'],
+  [{ ...present, ...KNOWN, attempt: 'delete' }, 'kept'],
+  [{ ...absent, ...KNOWN, attempt: 'create' }, 'as_sent'],
+  [{ ...absent, ...ADOPTED, attempt: 'create' }, 'as_sent'],
+  [{ ...absent, ...KNOWN, attempt: 'update' }, 'as_sent'],
+  [{ ...absent, ...ADOPTED, attempt: 'update' }, 'as_sent'],
+  [{ ...absent, ...KNOWN, attempt: 'update', uncertain: true }, 'as_sent'],
+  [{ ...absent, ...KNOWN }, 'dropped'],
+  [{ ...absent, ...ADOPTED }, 'dropped'],
+  [{ ...absent, ...KNOWN, uncertain: true }, 'restored'],
+  [{ ...absent, ...ADOPTED, uncertain: true }, 'held'],
+  [{ ...absent, ...KNOWN, attempt: 'delete' }, 'restored'],
+  [{ ...absent, ...ADOPTED, attempt: 'delete' }, 'held'],
+  [{ ...absent, ...KNOWN, attempt: 'delete', uncertain: true }, 'restored'],
+  [{ ...absent, ...ADOPTED, attempt: 'delete', uncertain: true }, 'held'],
+];
+
 const OPERATION = { present: 'update', absent: 'delete' } as const;
 const ACCEPTED = { title: 'Accepted' };
 const SENT = { title: 'Sent' };
 const DESIRED = { title: 'Desired' };
 
 /** Writes the open change of a posting, and what the database knows of its job. */
-async function write(key: PostingKey, { desired, attempt, uncertain, contentKnown }: UnreadableChange): Promise<void> {
+async function write(key: PostingKey, { desired, attempt, uncertain, contentKnown }: OpenChange): Promise<void> {
   // What an ended attempt sent stays in the row until the next one.
   const hasSent = desired === 'absent' && attempt !== 'delete';
   await db.query(
@@ -75,8 +108,8 @@ async function protect(keys: readonly PostingKey[]): Promise<ReadonlyMap<string,
   }
 }
 
-/** What the rule's result means in the table. */
-function expected({ attempt }: UnreadableChange, becomes: ProtectedChange): object | undefined {
+/** What is then in the table. */
+function expected({ attempt }: OpenChange, becomes: Becomes): object | undefined {
   const isOpen = attempt !== undefined;
   const state = isOpen ? 'sending' : 'ready';
   const seen = { state, target_state: 'ready', gone: false, unseen: true, missing_pulls: 0 };
@@ -99,7 +132,7 @@ function expected({ attempt }: UnreadableChange, becomes: ProtectedChange): obje
   }
 }
 
-it('does what the rule says, in every case', async () => {
+it('become what the table of the function says, in every case', async () => {
   const cases = protectedCases.map(([change, becomes], at) => ({ key: postingKey(`k${at}`), change, becomes }));
   for (const { key, change } of cases) await write(key, change);
   const after = await protect(cases.map(({ key }) => key));

@@ -196,3 +196,15 @@ it('other postings and other feeds leave it as it is', async () => {
   await compareRekey(db, acme);
   expect(await read()).toEqual(before);
 });
+
+it('binds a pair of which both keys had one job before', async () => {
+  const pair = pairAt((await read()).lines, 2);
+  for (const table of ['ended_claim', 'refuted_job'])
+    await db.query(
+      `insert into ${table} (site, site_job_id, feed, key) select 'board', 'former', 'acme', unnest($1::text[])`,
+      [[pair.key, pair.oldKey]],
+    );
+  await bind(pair);
+  const rows = 'select key from ended_claim union all select key from refuted_job';
+  expect(await db.query(rows)).toEqual([{ key: pair.key }, { key: pair.key }]);
+});

@@ -1,9 +1,20 @@
-// The SQL for the state that a change enters once no attempt is open agrees with the rule of the plan.
+// The state that a change enters once no attempt is open.
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
 import { targetState } from '../../src/store/change/life-cycle.ts';
 import { type Database, openDatabase } from '../../src/store/postgres/database.ts';
-import { targetCases } from '../plan/target-cases.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
+
+/** What is desired, whether the posting has a job, the change's target state, and the state that it enters. */
+const targetCases = [
+  ['present', true, 'ready', 'ready'],
+  ['present', false, 'ready', 'ready'],
+  ['present', true, 'rejected', 'rejected'],
+  ['present', false, 'rejected', 'rejected'],
+  ['absent', true, 'ready', 'ready'],
+  ['absent', true, 'held', 'held'],
+  ['absent', false, 'ready', 'ready'],
+  ['absent', false, 'held', 'ready'],
+] as const;
 
 let database: TestDatabase;
 let db: Database;

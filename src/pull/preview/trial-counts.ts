@@ -1,5 +1,4 @@
 // Sums up what the records of a tried feed become, with a few examples of each kind, in bounded memory.
-import { once } from 'node:events';
 import { createReadStream, createWriteStream } from 'node:fs';
 import { pipeline } from 'node:stream/promises';
 import type { RecordPlace } from '../../feed/read-documents.ts';
@@ -250,12 +249,10 @@ export async function* planLines(
 
 /** Writes the lines to a file. */
 export async function spoolLines(spool: string, lines: AsyncIterable<PlanLine>): Promise<void> {
-  const out = createWriteStream(spool);
-  for await (const line of lines) {
-    if (!out.write(`${JSON.stringify(line)}\n`)) await once(out, 'drain');
-  }
-  out.end();
-  await once(out, 'close');
+  const written = async function* (): AsyncGenerator<string> {
+    for await (const line of lines) yield `${JSON.stringify(line)}\n`;
+  };
+  await pipeline(written, createWriteStream(spool));
 }
 
 /** Reads the lines of the file. */

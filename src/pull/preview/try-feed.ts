@@ -27,7 +27,7 @@ import {
   type RecordReader,
 } from '../read-record.ts';
 import { RecordSample } from '../record-sample.ts';
-import { shortfallsOf, uncertainShortfall } from '../refuse-feed.ts';
+import { failedReading, shortfallsOf, uncertainShortfall } from '../refuse-feed.ts';
 import { TrialCounts, type TrialSums, type TriedPosting, type TriedRecord } from './trial-counts.ts';
 
 /** What a trial of a feed found. */
@@ -70,7 +70,8 @@ interface TrialContext {
 
 /** Throws only the reason of the signal. */
 export async function tryFeed(configured: FeedSetup, context: TrialContext): Promise<Trial> {
-  const { signal, samples, onProgress, stdin, network, showsRecords, mostBytes = Number.POSITIVE_INFINITY } = context;
+  const { signal, samples, onProgress, stdin, network, uploads, showsRecords } = context;
+  const { mostBytes = Number.POSITIVE_INFINITY } = context;
   // A trial has no database, whose clock a pull would read.
   const clock = startClock();
   const setup = setupAtTime(configured, clock);
@@ -83,7 +84,6 @@ export async function tryFeed(configured: FeedSetup, context: TrialContext): Pro
     if (progress.bytes > mostBytes) enough.abort(ENOUGH);
   };
   const both = AbortSignal.any([signal, enough.signal]);
-  const { uploads } = context;
   const reading = await readFeed(setup.source, sink, {
     signal: both,
     onProgress: watch,
@@ -97,47 +97,29 @@ export async function tryFeed(configured: FeedSetup, context: TrialContext): Pro
     throw error;
   });
   signal.throwIfAborted();
-  if (reading === 'ended') return partialTrial(sink);
-  if (reading.kind === 'failed') return reading;
-  if (reading.kind === 'not_modified')
-    return { kind: 'failed', message: 'the source answered "not modified" to an unconditional request' };
+  if (reading !== 'ended' && reading.kind !== 'read') return failedReading(reading);
   await sink.finish();
-  const { counts, ledger } = sink;
+  const { counts, ledger, bytes, documents } = sink;
+  const mistakes = sink.sample.mistakes();
+  const found = { kind: 'read', seen: ledger.seen, documents, paths: sink.paths(), ...counts.sums() } as const;
+  if (reading === 'ended')
+    return { ...found, bytes, shortfalls: ['only its beginning was read, as it is large'], mistakes, isPartial: true };
   return {
-    kind: 'read',
-    seen: ledger.seen,
+    ...found,
     bytes: reading.bytes,
-    documents: sink.documents,
     shortfalls: [
       ...unreadableShortfall(ledger.unreadable),
       ...shortfallsOf(reading, ledger, setup),
       ...uncertainShortfall(sink.uncertain, setup),
     ],
     ...(reading.weak === undefined ? {} : { weak: reading.weak.reason }),
-    mistakes: [...(reading.advice === undefined ? [] : [reading.advice]), ...sink.sample.mistakes()],
+    mistakes: [...(reading.advice === undefined ? [] : [reading.advice]), ...mistakes],
     isPartial: false,
-    paths: sink.paths(),
-    ...counts.sums(),
   };
 }
 
 /** The reason by which a reading is ended early. */
 const ENOUGH = new Error('enough was read');
-
-async function partialTrial(sink: TrialSink): Promise<Trial> {
-  await sink.finish();
-  return {
-    kind: 'read',
-    seen: sink.ledger.seen,
-    bytes: sink.bytes,
-    documents: sink.documents,
-    shortfalls: ['only its beginning was read, as it is large'],
-    mistakes: sink.sample.mistakes(),
-    isPartial: true,
-    paths: sink.paths(),
-    ...sink.counts.sums(),
-  };
-}
 
 const unreadableShortfall = (count: number): readonly string[] =>
   count === 0 ? [] : [`${count === 1 ? '1 record' : `${count} records`} could not be read`];

@@ -14,7 +14,7 @@ import { type DetailedList, withDetailedList } from '../detailed-list.ts';
 import { type FeedSetup, type PullContext, sourceAccess } from '../feed-setup.ts';
 import { mergeWithoutCommit } from '../merge-pull.ts';
 import { RecordPlanner } from '../record-planner.ts';
-import { refuseFeed } from '../refuse-feed.ts';
+import { failedReading, refuseFeed } from '../refuse-feed.ts';
 
 type Read = Extract<FeedReading, { kind: 'read' }>;
 
@@ -46,11 +46,9 @@ type Inspect<End> = (dryRun: DryRun) => Promise<End>;
  */
 export async function inDryRun<End>(
   setup: FeedSetup,
-  asked: PullContext,
+  context: PullContext,
   inspect: Inspect<End>,
 ): Promise<End | FailedRun> {
-  const access = await sourceAccess(setup, asked);
-  const context = { ...asked, ...access };
   const { db, signal, onProgress } = context;
   const { source } = setup;
   const refusal = await whyNotPlan(setup, context);
@@ -58,6 +56,7 @@ export async function inDryRun<End>(
   if (source.details !== undefined) {
     return withPlannedList(setup, context, true, (list, reading) => mergeList(setup, context, list, reading, inspect));
   }
+  const access = await sourceAccess(setup, context);
   const clock = await pullClock(db, setup);
   const timed = setupAtTime(setup, clock);
   return inPlanTransaction(setup, context, async (pullTx) => {
@@ -111,11 +110,6 @@ export async function withPlannedList<End>(
 /** Why the feed must not be planned. */
 export async function whyNotPlan(setup: FeedSetup, { db }: PullContext): Promise<Message | undefined> {
   return refuseFeed(db, await readFeedState(db, setup.feed), setup);
-}
-
-function failedReading(reading: Exclude<FeedReading, { kind: 'read' }>): FailedRun {
-  if (reading.kind === 'failed') return reading;
-  return { kind: 'failed', message: 'the source answered "not modified" to an unconditional request' };
 }
 
 /** Opens a transaction that is undone. */

@@ -38,9 +38,12 @@ export const CHANGE_STATES = Object.keys(TRANSITIONS).filter((state) => state !=
   ...ChangeState[],
 ];
 
-// The state that a change enters once the attempt it waited for has ended (the rule `enteredTarget`, src/plan/after-attempt.ts), and the
-// reason that is stored with a change.
+// The state that a change enters once the attempt it waited for has ended, and the reason that is stored with a change.
 
+/**
+ * The target state, but `ready` for a delete of a posting without a job: one that was to be held needs nobody, as it ends without a
+ * request. In the statement that moves the change, as its job may just have been recorded.
+ */
 export const targetState = (change: string): string =>
   `case when ${change}.desired = 'absent'
        and not exists (select from mapping m where m.feed = ${change}.feed and m.key = ${change}.key)

@@ -40,7 +40,19 @@ const UNREADABLE_PLACES = `(select k.key from unreadable_key r
 
 /**
  * Removes these postings from the missing ones and collects them in the temporary table `protected`. Skips postings that
- * also have a readable record in this pull. The open change of each other one becomes what `protectedChange` of the plan says.
+ * also have a readable record in this pull. What the open change of each other one becomes:
+ *
+ * | desired | request in flight or in doubt | its outcome uncertain | content | the change                                     |
+ * | ------- | ----------------------------- | --------------------- | ------- | ---------------------------------------------- |
+ * | present | any                           | any                   | any     | is kept, and counts towards no pull            |
+ * | absent  | create, update                | any                   | any     | becomes the version that was sent              |
+ * | absent  | none                          | no                    | any     | is dropped: the job stays                      |
+ * | absent  | none                          | yes                   | known   | becomes an update to what was accepted last    |
+ * | absent  | none                          | yes                   | unknown | is held: a person must approve the delete      |
+ * | absent  | delete                        | any                   | known   | becomes an update to what was accepted last    |
+ * | absent  | delete                        | any                   | unknown | is held: a person must approve the delete      |
+ *
+ * The content of an adopted job is unknown: it could not be created again if its delete succeeds.
  *
  * @param hasSeenChange whether the pull saw the open change with this record hash.
  */
@@ -83,7 +95,6 @@ export async function protectUnreadable(
      where c.feed = $1 and c.key = p.key and c.desired = 'absent' and not (${KEPT})`,
     [feed],
   );
-  // The content of an adopted job is unknown, so it could not be created again: if its delete fails, the delete is held.
   await session.query(
     `update change c set target_state = 'held', approved = false, sent_revision = ${SENT_REVISION},
        state = case when c.attempt_token is null then 'held' else c.state end,

@@ -249,8 +249,10 @@ function moveRows(tx: Transaction, feed: FeedName): void {
     // Edits of the new posting replace those of the old one.
     `delete from override o using rekeyed w, override n where o.feed = $1 and o.key = w.old_key
        and n.feed = $1 and n.key = w.key and n.field = o.field`,
-    `delete from refuted_job o using rekeyed w, refuted_job n where o.feed = $1 and o.key = w.old_key
-       and n.feed = $1 and n.key = w.key and (n.site, n.site_job_id) = (o.site, o.site_job_id)`,
+    ...['refuted_job', 'ended_claim'].map(
+      (table) => `delete from ${table} o using rekeyed w, ${table} n where o.feed = $1 and o.key = w.old_key
+         and n.feed = $1 and n.key = w.key and (n.site, n.site_job_id) = (o.site, o.site_job_id)`,
+    ),
     // What the new key had of another job belongs to no posting any more, if the same pull changed the job that the key gets now.
     `delete from former_document n using rekeyed w where n.feed = $1 and n.key = w.key
        and exists (select from former_document o where o.feed = $1 and o.key = w.old_key and o.pull = n.pull)`,
