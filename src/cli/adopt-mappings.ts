@@ -3,7 +3,7 @@ import { foundJobsScope, siteOfFeed } from '../operations/adoption.ts';
 import { expectNotMoved } from '../operations/sites.ts';
 import { plural, tell } from '../plan/message.ts';
 import { updatesJobs } from '../plan/policy.ts';
-import { type FeedName, postingKey, siteJobId } from '../posting/identifiers.ts';
+import { type FeedName, postingKey } from '../posting/identifiers.ts';
 import type { BulkRun } from '../review/bulk/run-bulk.ts';
 import { matchJobs } from '../review/jobs/match-jobs.ts';
 import {
@@ -32,6 +32,7 @@ import {
 } from '../telemetry/print.ts';
 import { actorName, commandWriter } from './adapter/command-line.ts';
 import { say } from './adapter/write-action.ts';
+import { siteJobIdOf } from './ask-first.ts';
 import { runShowing } from './bulk-command.ts';
 import { printMatches } from './output/describe-finding.ts';
 import { sendAndTell } from './send-and-tell.ts';
@@ -125,8 +126,8 @@ const describeCounts = ({ sure, unsure, unmatched, jobs }: MatchCounts): string 
 
 async function adoptOneNamed(adopting: AdoptingCommand, options: AdoptOptions): Promise<void> {
   const { subject, feed, progress } = adopting;
-  const key = postingKey(options.posting ?? '');
-  const id = siteJobId(options.job ?? '');
+  const key = postingKey((options.posting ?? '').trim());
+  const id = siteJobIdOf(options.job ?? '');
   let end: AdoptOneEnd;
   try {
     end = await adoptOne(subject, {

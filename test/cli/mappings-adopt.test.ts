@@ -85,7 +85,7 @@ describe('a site that already has jobs', () => {
       p5: 'unmatched',
       p6: 'unmatched',
     });
-    const named = await adopt('--job', sparse, '--posting', 'p4');
+    const named = await adopt('--job', `${mirror.sandbox.url}/jobs/${sparse}`, '--posting', ' p4');
     expect(named).toMatchObject({ status: 0, errors: '' });
     expect(named.out).toContain(`Job ${sparse} adopted for posting p4 of feed acme`);
     expect(await mapped()).toMatchObject({ p4: sparse });

@@ -30,6 +30,10 @@ it.each([
   { args: ['edit', '1', '--set', 'title'], error: 'It must be FIELD=VALUE.' },
   { args: ['edit', '1', '--set', 'a=1', '--set', 'a=2'], error: 'a is set twice.' },
   { args: ['approve', 'acme', '--count', 'all'], error: 'It must be a whole number.' },
+  {
+    args: ['note', 'g0123456789', 'for Ana', '--remove', '3'],
+    error: '--remove takes no group and no text',
+  },
 ])('review $args says what is wrong', async ({ args, error }) => {
   const result = await runProgram(mirror, 'review', ...args);
   expect(result).toMatchObject({ status: 1, out: '' });

@@ -159,6 +159,8 @@ describe('verify', () => {
     expect(shown.out).toContain(`gone acme p3 - job ${ids.get('p3')}`);
     expect(shown.out).toContain('acme: 13 jobs: 11 as sent, 1 changed, 1 gone, 1 foreign');
     expect(shown.out).toContain('verify acme --repair');
+    const title = await verify('acme', '--each', '--field', 'title');
+    expect(title.out).toContain('verify acme --each --field title --repair');
   });
 
   it('--repair has the next sync set it again, with no more fields than differ, and one new job for the one that is gone', async () => {
@@ -421,6 +423,8 @@ describe('a site that is not the right one', () => {
     await openMirrored(postings(3));
     const id = await jobOf('p2');
     await change(id, { number: 'x-77', title: 'Painter' });
+    const shown = await verify();
+    expect([shown.status, shown.out]).toEqual([2, expect.not.stringContaining('--repair')]);
     const { status, findings, counts } = await found('--repair');
     expect(status).toBe(2);
     expect(findings).toEqual([

@@ -73,6 +73,9 @@ it('finds a posting by a part of its key or title, if only one has it', async ()
   );
   const none = await runProgram(mirror, 'why', 'acme', 'nothing');
   expect(none.out).toMatch(/found by key, job ID and words of a title: .*mappings find nothing/);
+  const { folder, env, configPath } = mirror;
+  const dashed = await runProgram({ folder, env }, 'why', '--config', configPath, '--', 'acme', '-nothing');
+  expect(dashed.out).toMatch(/No posting -nothing is recorded[\s\S]*mappings find --config .* -- -nothing/);
 });
 
 it('prints one JSON object for scripts', async () => {

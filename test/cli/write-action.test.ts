@@ -1,5 +1,8 @@
 // Each action as the command that does it.
+import { Command } from 'commander';
 import { expect, it } from 'vitest';
+import { commandWriter } from '../../src/cli/adapter/command-line.ts';
+import { olderOnes } from '../../src/cli/adapter/operation-command.ts';
 import { writeAction } from '../../src/cli/adapter/write-action.ts';
 import type { Action } from '../../src/plan/action.ts';
 import { feedName, postingKey, siteName } from '../../src/posting/identifiers.ts';
@@ -45,4 +48,20 @@ it.each<[Action, string]>([
   [{ kind: 'start_schedules' }, 'start'],
 ])('%j', (action, command) => {
   expect(writeAction(action, (words) => words.join(' '))).toBe(command);
+});
+
+it('writes a key that looks like an option so that the command takes it as the key', () => {
+  const why = (key: string, file?: string) =>
+    writeAction({ kind: 'explain_posting', feed, key: postingKey(key) }, commandWriter(file));
+  expect(why('-5')).toMatch(/jobmirror why -- acme -5$/);
+  expect(why('--yes', 'a.yaml')).toMatch(/ why --config a.yaml -- acme --yes$/);
+  expect(why('a-b', 'a.yaml')).toMatch(/ why acme a-b --config a.yaml$/);
+});
+
+it('lists older items by what the command was called with', () => {
+  const activity = new Command('activity').argument('[feed]').option('--by <name>').option('--of <n>').option('--all');
+  const program = new Command().addCommand(new Command('review').addCommand(activity));
+  program.parse(['review', 'activity', 'acme', '--of', '7', '--all'], { from: 'user' });
+  const write = (words: readonly string[]) => words.join(' ');
+  expect(olderOnes(activity, 5, write)).toBe('Older ones: review activity acme --of 7 --all --before 5');
 });

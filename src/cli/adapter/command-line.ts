@@ -1,15 +1,10 @@
 // Writes commands that can be pasted into a shell: called the way this one was, with its configuration. Also reads values of options,
-// names of feeds, and who runs the command.
+// and who runs the command.
 
 import { userInfo } from 'node:os';
 import { join, relative, resolve } from 'node:path';
 import { InvalidArgumentError } from 'commander';
-import { type Config, namedFeeds } from '../../config/config.ts';
 import { packageRoot } from '../../config/package-root.ts';
-import type { FeedName } from '../../posting/identifiers.ts';
-import { UserError } from '../../runtime/stop-signal.ts';
-import { knownFeeds } from '../../store/change/act-in-review.ts';
-import type { Queryable } from '../../store/postgres/database.ts';
 
 /** Completes the words after the program's name to a command that can be run as it is. */
 export type WriteCommand = (words: readonly string[]) => string;
@@ -17,8 +12,18 @@ export type WriteCommand = (words: readonly string[]) => string;
 /** Writes commands for the same configuration file. */
 export function commandWriter(configFile: string | undefined): WriteCommand {
   const suffix = configFile === undefined ? [] : ['--config', configFile];
-  return (words) => `${ownCommand()} ${[...words, ...suffix].map(quoteWord).join(' ')}`;
+  return (words) => {
+    const end = words.includes('--') ? words.indexOf('--') : words.length;
+    return `${ownCommand()} ${words
+      .toSpliced(end, 0, ...suffix)
+      .map(quoteWord)
+      .join(' ')}`;
+  };
 }
+
+/** Arguments of a command, such as keys, that may look like options. */
+export const argumentWords = (...words: readonly string[]): readonly string[] =>
+  words.some((word) => word.startsWith('-')) ? ['--', ...words] : words;
 
 /** The command before the arguments: `jobmirror` where it is installed, else npx, npm or node, as it was called. */
 function ownCommand(): string {
@@ -82,15 +87,6 @@ export const IF_VERSION_HELP =
   'of one entry: only if it is still as review show printed it with this version; does not ask';
 
 export const IF_VERSION_NEEDS_ONE_ENTRY = '--if-version is for one entry: name its number, see: review list';
-
-// Checks a feed name given to a command.
-
-/** A feed of the configuration, or one still in the database. Otherwise throws a UserError that lists the known feeds. */
-export async function knownFeed(db: Queryable, config: Config, name: string): Promise<FeedName> {
-  const known = new Set<string>([...namedFeeds(config), ...(await knownFeeds(db))]);
-  if (known.has(name)) return name as FeedName;
-  throw new UserError(`there is no feed ${name}; feeds: ${[...known].join(', ') || 'none'}`);
-}
 
 // Names the person who acts, for the audit log.
 

@@ -67,11 +67,11 @@ interface ListForm<Input, Item, Place> extends CommandForm {
   readonly allAsJson?: true;
   /** What one of them is, in the plural. */
   readonly noun: string;
-  /** The option that names where to begin. */
-  readonly after?: { readonly flag: string; readonly help: string; place(number: number): Place };
+  /** Help of `--before`, of a list whose places are the numbers of its items. */
+  readonly before?: string;
   /** What people are shown as lines, if that is less than is printed as JSON. */
   forPeople?(input: Input): Input;
-  /** Lines. */
+  /** Lines; how older ones are listed follows by itself. */
   view(
     page: ListPage<Item, Place>,
     around: {
@@ -160,20 +160,24 @@ export function listCommand<Input extends z.ZodType, Item extends z.ZodType, Pla
 ): Command {
   const command = commandOf(operation, form);
   printing(command, operation.item);
-  if (form.after !== undefined) command.option(form.after.flag, form.after.help, positiveNumber);
+  if (form.before !== undefined) command.option('--before <n>', form.before, positiveNumber);
   const shown = `${form.shown}${form.allAsJson === true ? '; with --json all' : ''}`;
   command.option('--limit <n>', `${form.noun} at most (default: ${shown})`, positiveNumber);
   return withCommon(command, 'print one JSON object for each').action((...given: unknown[]) => {
     const { values, options } = partsOf(given);
     return withApp(options, async (app) => {
       const input = inputOf(operation, form, values, options);
-      const from = form.after === undefined ? undefined : options[nameOf(form.after.flag)];
-      const after = typeof from === 'number' ? form.after?.place(from) : undefined;
+      const after = typeof options.before === 'number' ? operation.place.parse({ before: options.before }) : undefined;
       const asked = askedHere(app, options);
       if (options.json !== true) {
         const listed = form.forPeople?.(input) ?? input;
         const page = await operation.readPage(listed, { limit: Number(options.limit ?? form.shown), after }, asked);
-        return printLines(await form.view(page, { app, write: commandWriter(configOf(options)), input, options }));
+        const write = commandWriter(configOf(options));
+        const { before } = (page.next ?? {}) as { readonly before?: number };
+        return printLines([
+          ...(await form.view(page, { app, write, input, options })),
+          ...(form.before === undefined || before === undefined ? [] : ['', olderOnes(command, before, write)]),
+        ]);
       }
       const most = Number(options.limit ?? (form.allAsJson === true ? Number.POSITIVE_INFINITY : form.shown));
       for (let left = most, from = after; left > 0; ) {
@@ -185,6 +189,19 @@ export function listCommand<Input extends z.ZodType, Item extends z.ZodType, Pla
       }
     });
   });
+}
+
+/** The command as it was called, for what is older than the item with this number. */
+export function olderOnes(command: Command, before: number, write: WriteCommand): string {
+  const names: string[] = [];
+  for (let each: Command | null = command; each?.parent != null; each = each.parent) names.unshift(each.name());
+  const given = command.options.flatMap((option) => {
+    const name = option.attributeName();
+    if (command.getOptionValueSource(name) !== 'cli' || ['config', 'before', 'limit'].includes(name)) return [];
+    const values: unknown[] = [command.getOptionValue(name)].flat();
+    return values.flatMap((value) => [option.long ?? '', ...(value === true ? [] : [String(value)])]);
+  });
+  return `Older ones: ${write([...names, ...command.args, ...given, '--before', String(before)])}`;
 }
 
 /** A page of a search takes the longer the more matches, so that few large pages take less than many. */
@@ -284,8 +301,8 @@ export const askedHere = (app: App, { as }: GivenOptions, signal?: AbortSignal):
 const configOf = ({ config }: GivenOptions): string | undefined => (typeof config === 'string' ? config : undefined);
 
 /** Says of a wrong text what it must be. */
-function readerOf(schema: z.ZodType): (text: string) => unknown {
-  const reader = fromText(schema);
+export function readerOf<Read>(schema: z.ZodType<Read>): (text: string) => Read {
+  const reader = fromText(schema) as z.ZodType<Read>;
   return (text) => {
     const read = reader.safeParse(text);
     if (read.success) return read.data;

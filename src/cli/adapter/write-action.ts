@@ -1,7 +1,7 @@
 // Writes actions as commands: the only place that knows which command does what.
 import type { Action, EntryAction, OtherAction } from '../../plan/action.ts';
 import { type Advice, type Message, tell, tellAll, type WriteAction } from '../../plan/message.ts';
-import type { WriteCommand } from './command-line.ts';
+import { argumentWords, type WriteCommand } from './command-line.ts';
 
 /** The action as a command that can be run as it is, but for what the person has to fill in (in capitals). */
 export const writeAction = (action: Action, write: WriteCommand): string => write(wordsOf(action));
@@ -61,7 +61,7 @@ function otherWords(action: OtherAction): readonly string[] {
     case 'list_pulls':
       return ['pulls', action.feed];
     case 'explain_posting':
-      return ['why', action.feed, action.key];
+      return ['why', ...argumentWords(action.feed, action.key)];
     case 'show_status':
       return ['status'];
     case 'check_configuration':
@@ -98,7 +98,7 @@ function otherWords(action: OtherAction): readonly string[] {
     case 'adopt_jobs':
       return ['mappings', 'adopt', action.feed];
     case 'renew_posting':
-      return ['feeds', 'renew', action.feed, action.key];
+      return ['feeds', 'renew', ...argumentWords(action.feed, action.key)];
     case 'import_mappings':
       return ['mappings', 'import', 'FILE'];
     case 'start_schedules':

@@ -17,22 +17,11 @@ export const reviewActivityCommand = (): Command =>
     help: { feed: 'only of this feed', actor: 'only what this person or token did' },
     noun: 'actions',
     shown: 50,
-    after: {
-      flag: '--before <n>',
-      help: 'only what is older than this number of the list',
-      place: (before) => ({ before }),
-    },
-    view({ items, next }, { write, input: { feed }, options }) {
-      const { by, before } = options;
-      if (items.length === 0) {
-        const isFiltered = [feed, by, before].some((each) => each !== undefined);
-        return [isFiltered ? 'There is nothing like that.' : 'Nobody has done anything yet.'];
-      }
-      const table = formatRows(COLUMNS, items);
-      if (next === undefined) return table;
-      const same = [...(feed === undefined ? [] : [feed]), ...(by === undefined ? [] : ['--by', String(by)])];
-      const older = write(['review', 'activity', ...same, '--before', String(next.before)]);
-      return [...table, '', `Older ones: ${older}`];
+    before: 'only what is older than this number of the list',
+    view({ items }, { input, options: { before } }) {
+      if (items.length > 0) return formatRows(COLUMNS, items);
+      const isFiltered = before !== undefined || Object.keys(input).length > 0;
+      return [isFiltered ? 'There is nothing like that.' : 'Nobody has done anything yet.'];
     },
   });
 

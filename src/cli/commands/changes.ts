@@ -14,7 +14,7 @@ import { membersOf } from '../../operations/scalars.ts';
 import { oneLine, printData, printJson, printLines } from '../../telemetry/print.ts';
 import { formatTime } from '../../telemetry/times.ts';
 import { commandWriter, positiveNumber } from '../adapter/command-line.ts';
-import { addOptions, askedHere, inputOf, printing, withCommon } from '../adapter/operation-command.ts';
+import { addOptions, askedHere, inputOf, olderOnes, printing, withCommon } from '../adapter/operation-command.ts';
 import { withApp } from '../adapter/with-app.ts';
 import { formatRows, type RowColumn } from '../output/table.ts';
 
@@ -34,7 +34,7 @@ export function changesCommand(): Command {
     .option('--limit <n>', `changes at most (default: ${SHOWN}; with --json and --csv all)`, positiveNumber)
     .addOption(new Option('--csv', 'a line for each, for spreadsheets').conflicts('json'));
   return printing(withCommon(command, 'print one JSON object for each'), changeOutput).action(
-    (options: ChangesOptions) =>
+    (options: ChangesOptions, called: Command) =>
       withApp(options, async (app) => {
         const input = inputOf(listChanges, { name: 'changes' }, [], options);
         const asked = askedHere(app, options);
@@ -44,7 +44,7 @@ export function changesCommand(): Command {
         } else if (options.json === true) {
           for await (const items of allChanges(input, asked, all))
             for (const item of items) await printJson(z.encode(changeOutput, item));
-        } else await printLines(await shownChanges(input, asked, options));
+        } else await printLines(await shownChanges(input, asked, options, called));
       }),
   );
 }
@@ -53,6 +53,7 @@ async function shownChanges(
   input: z.output<typeof listChanges.input>,
   asked: OperationContext,
   options: ChangesOptions,
+  called: Command,
 ): Promise<string[]> {
   const { limit = SHOWN, before } = options;
   const after = before === undefined ? undefined : { before };
@@ -60,9 +61,7 @@ async function shownChanges(
   const kept = `What was done before ${formatTime(changesKeptSince(asked))} is not kept (retention: requests_days).`;
   if (shown.items.length === 0) return ['Nothing like that was done on the sites.', kept];
   const write = commandWriter(options.config);
-  const given = Object.entries(input).flatMap(([name, value]) => [`--${name}`, String(value)]);
-  const end =
-    next === undefined ? kept : `Older ones: ${write(['changes', ...given, '--before', String(next.before)])}`;
+  const end = next === undefined ? kept : olderOnes(called, next.before, write);
   return [...formatRows(COLUMNS, shown.items), '', end, `More about one of them: ${write(['why', 'FEED', 'KEY'])}`];
 }
 

@@ -286,7 +286,7 @@ export function feedFileCommands(): readonly Command[] {
       help: FEED,
       noun: 'versions',
       shown: 20,
-      after: { flag: '--before <n>', help: 'only what is older than this version', place: (before) => ({ before }) },
+      before: 'only what is older than this version',
       view: ({ items }) =>
         items.length === 0
           ? ['No version is kept: nothing was saved yet.']
@@ -396,7 +396,7 @@ export function uploadCommands(): readonly Command[] {
       help: FEED,
       noun: 'files',
       shown: 20,
-      after: { flag: '--before <n>', help: 'only what is older than this file', place: (before) => ({ before }) },
+      before: 'only what is older than this file',
       view: ({ items }) =>
         items.length === 0
           ? ['No file has been uploaded for it.']

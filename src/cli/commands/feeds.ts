@@ -3,6 +3,7 @@
 
 import { Command } from 'commander';
 import { declareFeedNew, renameFeedTo, renewFeed, resumeStoppedFeed, retireNamedFeed } from '../../operations/feeds.ts';
+import { namedFeed } from '../../operations/operation.ts';
 import { decideAboutRekey } from '../../operations/rekey.ts';
 import { plural } from '../../plan/message.ts';
 import { updatesJobs } from '../../plan/policy.ts';
@@ -22,7 +23,7 @@ import { ExitStatus, UserError } from '../../runtime/stop-signal.ts';
 import { readRekey } from '../../store/change/rekey/read-rekey.ts';
 import { lockFeed } from '../../store/locks/feed-locks.ts';
 import { askWhether, printJson, printLine } from '../../telemetry/print.ts';
-import { ACTOR, actorName, commandWriter, knownFeed } from '../adapter/command-line.ts';
+import { ACTOR, actorName, commandWriter } from '../adapter/command-line.ts';
 import { runWithin, singleCommand, withCommon } from '../adapter/operation-command.ts';
 import { withApp } from '../adapter/with-app.ts';
 import { adviceLine, say } from '../adapter/write-action.ts';
@@ -149,7 +150,7 @@ interface RekeyOptions {
 
 /** While it runs, no pull changes what is missing or new. */
 async function rekey(app: App, name: string, options: RekeyOptions, signal: AbortSignal): Promise<void> {
-  const feed = await knownFeed(app.db, app.config, name);
+  const feed = await namedFeed(app, name);
   const { posting, was } = options;
   if (posting !== undefined && was !== undefined) return bindNamed(app, feed, { posting, was }, options);
   if (options.notRekey === true) return deny(app, feed, options);

@@ -3,6 +3,7 @@
 import { createReadStream } from 'node:fs';
 import { Command, Option } from 'commander';
 import { fileErrorInWords } from '../../config/settings-file.ts';
+import { namedFeed } from '../../operations/operation.ts';
 import { plural } from '../../plan/message.ts';
 import { updatesJobs } from '../../plan/policy.ts';
 import { headerLine, type MappingFormat, mappingLine, readMappingLines } from '../../review/jobs/mapping-file.ts';
@@ -28,7 +29,7 @@ import {
   startProgressLine,
 } from '../../telemetry/print.ts';
 import { formatTime } from '../../telemetry/times.ts';
-import { ACTOR, actorName, CONFIG, knownFeed, positiveNumber } from '../adapter/command-line.ts';
+import { ACTOR, actorName, CONFIG, commandWriter, positiveNumber } from '../adapter/command-line.ts';
 import { withApp } from '../adapter/with-app.ts';
 import type { AdoptOptions } from '../adopt-mappings.ts';
 import { formatRows, type RowColumn } from '../output/table.ts';
@@ -61,7 +62,7 @@ function listCommand(): Command {
     .option('--json', 'print one JSON object per mapping')
     .action((name: string | undefined, options: MappingOptions & { limit?: number }) =>
       withApp(options, async (app) => {
-        const feed = name === undefined ? undefined : await knownFeed(app.db, app.config, name);
+        const feed = name === undefined ? undefined : await namedFeed(app, name);
         if (options.json === true) {
           for await (const row of listMappings(app.db, feed, options.limit)) await printLine(mappingLine(row, 'jsonl'));
           return;
@@ -91,14 +92,14 @@ function exportCommand(): Command {
     .addOption(new Option('--format <format>', 'how to write them').choices(['csv', 'jsonl']).default('csv'))
     .action((name: string | undefined, options: MappingOptions & { format: MappingFormat }) =>
       withApp(options, async ({ db, config }) => {
-        const feed = name === undefined ? undefined : await knownFeed(db, config, name);
+        const feed = name === undefined ? undefined : await namedFeed({ db, config }, name);
         const header = headerLine(options.format);
         if (header !== undefined) await printData(header);
         for await (const row of listMappings(db, feed)) await printData(mappingLine(row, options.format));
         const expired = await countExpired(db, feed);
         if (expired > 0)
           printNotice(
-            `${plural(expired, 'posting')} without a job ${expired === 1 ? 'has' : 'have'} expired, which this file does not say: an installation that imports it creates jobs for them. A backup says it: jobmirror backup FILE`,
+            `${plural(expired, 'posting')} without a job ${expired === 1 ? 'has' : 'have'} expired, which this file does not say: an installation that imports it creates jobs for them. A backup says it: ${commandWriter(options.config)(['backup', 'FILE'])}`,
           );
       }),
     );
@@ -198,7 +199,7 @@ function findCommand(): Command {
     .action((text: string, name: string | undefined, options: FindOptions) =>
       withApp(options, async ({ db, config }) => {
         if (text.trim() === '') throw new UserError('the text is empty: name a key, a job ID or words of a title');
-        const feed = name === undefined ? undefined : await knownFeed(db, config, name);
+        const feed = name === undefined ? undefined : await namedFeed({ db, config }, name);
         const { named, titled, more } = await findJobs(db, text.trim(), feed, options.limit ?? SHOWN);
         const found = [...named, ...titled];
         if (options.json === true) {

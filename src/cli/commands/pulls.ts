@@ -14,11 +14,7 @@ export const pullsCommand = (): Command =>
     help: { feed: 'only of this feed' },
     noun: 'pulls',
     shown: 20,
-    after: {
-      flag: '--before <n>',
-      help: 'only what is older than this pull',
-      place: (before) => ({ before }),
-    },
+    before: 'only what is older than this pull',
     view: ({ items }) => (items.length === 0 ? ['Nothing has been pulled yet.'] : formatRows(COLUMNS, items)),
   });
 

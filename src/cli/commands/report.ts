@@ -6,9 +6,10 @@ import { mkdtemp, rename, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { createInterface } from 'node:readline';
-import { Command, InvalidArgumentError, Option } from 'commander';
+import { Command, Option } from 'commander';
 import { z } from 'zod';
 import { fileErrorInWords } from '../../config/settings-file.ts';
+import { namedFeed } from '../../operations/operation.ts';
 import {
   type PostingReport,
   readFeedReport,
@@ -17,6 +18,7 @@ import {
   reportOf,
   reportOutput,
 } from '../../operations/report.ts';
+import { momentOf, momentText } from '../../operations/scalars.ts';
 import type { FeedName } from '../../posting/identifiers.ts';
 import { type App, configSecrets } from '../../runtime/app.ts';
 import { UserError } from '../../runtime/stop-signal.ts';
@@ -30,8 +32,8 @@ import {
 } from '../../store/status/report-lines.ts';
 import { createScrub } from '../../telemetry/log.ts';
 import { printData, printLines, terminalText } from '../../telemetry/print.ts';
-import { CONFIG, knownFeed, positiveNumber } from '../adapter/command-line.ts';
-import { printing } from '../adapter/operation-command.ts';
+import { CONFIG, positiveNumber } from '../adapter/command-line.ts';
+import { printing, readerOf } from '../adapter/operation-command.ts';
 import { withApp } from '../adapter/with-app.ts';
 import { reportHtml } from '../output/report-html.ts';
 import { reportHeader, reportRow, reportText } from '../output/report-text.ts';
@@ -63,7 +65,9 @@ export function reportCommand(): Command {
     .addOption(new Option('--json', 'one JSON object with the counts, then one per posting').conflicts(['html', 'csv']))
     .option('--output <file>', 'write to this file, which is replaced once the report is whole')
     .addOption(new Option('--state <state...>', 'list only postings and records in these states').choices(LINE_STATES))
-    .option('--since <time>', 'list only what came into its state since then, such as 2026-03-20', pastTime)
+    .option('--since <time>', 'list only what came into its state since then, such as 2026-03-20', (text) =>
+      momentOf(readerOf(momentText)(text)),
+    )
     .option('--pulls <n>', 'pulls in the trend', positiveNumber, TREND_PULLS)
     .option(
       '--limit <n>',
@@ -73,7 +77,7 @@ export function reportCommand(): Command {
     .option(...CONFIG);
   return printing(command, reportOutput, reportLineOutput).action((name: string, options: ReportOptions) =>
     withApp(options, async (app, signal) => {
-      const feed = await knownFeed(app.db, app.config, name);
+      const feed = await namedFeed(app, name);
       if (options.limit !== undefined && (options.csv === true || options.json === true)) {
         throw new UserError('--limit applies to the lists of --html and of the terminal; --csv and --json list all');
       }
@@ -156,16 +160,6 @@ function scrubbed<T>(value: T, scrub: (text: string) => string): T {
   if (Array.isArray(value)) return value.map((each) => scrubbed(each, scrub)) as T;
   if (typeof value !== 'object' || value === null || value instanceof Date) return value;
   return Object.fromEntries(Object.entries(value).map(([name, each]) => [name, scrubbed(each, scrub)])) as T;
-}
-
-/** A date, or a date and time; without a zone, it is the machine's. */
-function pastTime(text: string): Date {
-  const isDate = /^\d{4}-\d{2}-\d{2}$/.test(text);
-  const time = new Date(isDate ? `${text}T00:00` : text);
-  if (Number.isNaN(time.getTime()) || !/^\d{4}-\d{2}-\d{2}/.test(text)) {
-    throw new InvalidArgumentError('It must be a date, such as 2026-03-20, or a time, such as 2026-03-20T14:00Z.');
-  }
-  return time;
 }
 
 // Delivers a report that may be larger than the memory: to a file, which appears once it is whole, or to standard output.

@@ -1,6 +1,7 @@
 // `jobmirror review settle`: resolves one create in doubt or many, or adopts the jobs that a search of the site found for a feed.
 import { Command } from 'commander';
 import { settleEntry } from '../../operations/decisions.ts';
+import { namedFeed } from '../../operations/operation.ts';
 import { STATE_WORDS } from '../../review/entry-facts.ts';
 import type { App } from '../../runtime/app.ts';
 import { type ExitStatus, UserError } from '../../runtime/stop-signal.ts';
@@ -12,7 +13,6 @@ import {
   IF_VERSION_HELP,
   IF_VERSION_NEEDS_ONE_ENTRY,
   isEntryNumber,
-  knownFeed,
   SEEN_HELP,
   wholeNumber,
 } from '../adapter/command-line.ts';
@@ -87,7 +87,7 @@ export function reviewSettleCommand(): Command {
     if (options.exists !== undefined && !isEntry)
       throw new UserError('--exists is for one entry: name its number, see: review list');
     return withApp(options, async (app, signal) => {
-      if (options.found === true) return adoptFoundOf(app, await knownFeed(app.db, app.config, name), options, signal);
+      if (options.found === true) return adoptFoundOf(app, await namedFeed(app, name), options, signal);
       const isSingle = isEntry && options.check !== true;
       process.exitCode = isSingle
         ? await resolveOne(app, Number(name), options)

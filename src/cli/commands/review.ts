@@ -146,6 +146,8 @@ function reviewNoteCommand(): Command {
   return withCommon(command, 'print one JSON object').action(
     async (group: string | undefined, text: string | undefined, options: NoteOptions) => {
       if (options.remove !== undefined) {
+        if (group !== undefined)
+          throw new UserError('--remove takes no group and no text, only the number of the note');
         const view = ({ note, group: of }: { note: number; group: string }) =>
           `Note ${note} of group ${of} is removed.`;
         return runSingle(removeReviewNote, { id: options.remove }, { view }, { ...options });

@@ -100,6 +100,7 @@ async function verifyFeeds(
   });
   const progress = startProgressLine();
   const write = commandWriter(options.config);
+  let differing = 0;
   try {
     for (const [name, ofSite] of bySite(setups)) {
       const site = app.config.sites.get(name) as SiteConfig;
@@ -107,6 +108,7 @@ async function verifyFeeds(
       progress.clear();
       const restored = await notesOnRestore(app);
       for (const result of results) {
+        differing += result.counts.changed + result.counts.gone;
         const note = restored.get(result.feed);
         const told = note === undefined ? undefined : say(note, write);
         if (options.json === true) await printJson(resultJson(result, told));
@@ -118,9 +120,14 @@ async function verifyFeeds(
     progress.clear();
   }
   process.exitCode = worstStatus(statuses);
-  if (process.exitCode === ExitStatus.review && options.repair !== true && options.json !== true)
-    await printLine(`Set again what is gone or changed: ${write(['verify', ...names, '--repair'])}`);
+  const isReview = process.exitCode === ExitStatus.review && differing > 0;
+  if (isReview && options.repair !== true && options.json !== true) {
+    const same = [...names, ...(options.each === true ? ['--each'] : []), ...fieldWords(options)];
+    await printLine(`Set again what is gone or changed: ${write(['verify', ...same, '--repair'])}`);
+  }
 }
+
+const fieldWords = ({ field = [] }: VerifyOptions): string[] => field.flatMap((name) => ['--field', name]);
 
 function checkFields(setups: readonly FeedSetup[], fields: readonly string[] = []): void {
   const known = new Set(setups.flatMap(({ mapping }) => Object.keys(mapping.fields)));
@@ -274,7 +281,6 @@ function resultOf(
 /** A run that asks for each job may take hours. */
 function tellStopped({ options, setups, write }: Verified, last: MappedJob | undefined): void {
   if (last === undefined || options.each !== true || options.repair === true || setups.length !== 1) return;
-  printNotice(
-    `Stopped. To go on after the last job that was compared: ${write(['verify', last.feed, '--each', '--after', last.key])}`,
-  );
+  const rest = write(['verify', last.feed, '--each', '--after', last.key, ...fieldWords(options)]);
+  printNotice(`Stopped. To go on after the last job that was compared: ${rest}`);
 }

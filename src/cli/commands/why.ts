@@ -1,6 +1,7 @@
 // `jobmirror why`: explains why one posting is, or is not, on the site as it is.
 import { Command } from 'commander';
 import { z } from 'zod';
+import { namedFeed } from '../../operations/operation.ts';
 import { MOST_SIMILAR_POSTINGS, postingOf, postingOutput } from '../../operations/postings.ts';
 import { type FeedName, postingKey } from '../../posting/identifiers.ts';
 import { describeHistory, type FoundPosting, isKnown, lookUpPosting } from '../../review/describe-history.ts';
@@ -10,10 +11,10 @@ import { UserError } from '../../runtime/stop-signal.ts';
 import { postingsLike } from '../../store/mapping/find-jobs.ts';
 import { oneLine, printJson, printLine, printLines, printNotice } from '../../telemetry/print.ts';
 import { formatSpan, formatTime } from '../../telemetry/times.ts';
-import { commandWriter, knownFeed, type WriteCommand } from '../adapter/command-line.ts';
+import { argumentWords, commandWriter, type WriteCommand } from '../adapter/command-line.ts';
 import { printing, withCommon } from '../adapter/operation-command.ts';
 import { withApp } from '../adapter/with-app.ts';
-import { actionLine, say } from '../adapter/write-action.ts';
+import { actionLine, say, writeAction } from '../adapter/write-action.ts';
 
 /** Also of a posting that nothing is recorded of. */
 export function whyCommand(): Command {
@@ -24,7 +25,7 @@ export function whyCommand(): Command {
     (name: string, key: string, options: { config?: string; json?: boolean }) =>
       withApp(options, async (app) => {
         const { db, config } = app;
-        const feed = await knownFeed(db, config, name);
+        const feed = await namedFeed(app, name);
         const write = commandWriter(options.config);
         const read = await lookUp(app, feed, key.trim(), write);
         const here = await readConfiguredHere(db, config);
@@ -37,7 +38,7 @@ export function whyCommand(): Command {
         );
         if (!isKnown(read))
           await printLine(
-            `Postings are found by key, job ID and words of a title: ${write(['mappings', 'find', key.trim()])}`,
+            `Postings are found by key, job ID and words of a title: ${write(['mappings', 'find', ...argumentWords(key.trim())])}`,
           );
       }),
   );
@@ -57,7 +58,12 @@ async function lookUp({ db }: App, feed: FeedName, written: string, write: Write
     const more = alike.length > MOST_SIMILAR_POSTINGS ? ['  and more'] : [];
     const which = `several postings of feed ${feed} have ${oneLine(written, 60)} as a part of their key or title`;
     throw new UserError(
-      [`${which}:`, ...lines, ...more, `Name one of them: ${write(['why', feed, only.key])}`].join('\n'),
+      [
+        `${which}:`,
+        ...lines,
+        ...more,
+        `Name one of them: ${writeAction({ kind: 'explain_posting', feed, key: only.key }, write)}`,
+      ].join('\n'),
     );
   }
   printNotice(`No posting has exactly this key; this is ${oneLine(only.key, 100)}.`);

@@ -1,6 +1,7 @@
 // Formats the result of a pull for people, with the commands to go on with.
 import { plural } from '../../plan/message.ts';
 import { mirroredNothing } from '../../plan/set-up-suspicion.ts';
+import type { PostingKey } from '../../posting/identifiers.ts';
 import { adviceOnHeld, canApprove, type HeldOffer } from '../../review/held-offer.ts';
 import type { PullReport } from '../../runtime/conclude-pull.ts';
 import type { PlannedChange, UnsentPosting } from '../../store/backlog/planned-changes.ts';
@@ -35,6 +36,7 @@ const PARTS = [
  */
 export function describePull(report: PullReport, write: WriteCommand, heldOffer?: HeldOffer): string {
   const lines = [describeCounts(report)];
+  const whyCommand = (key: PostingKey) => writeAction({ kind: 'explain_posting', feed: report.feed, key }, write);
   const messages = [...report.shortfalls, ...report.notes];
   if (messages.length > 0) lines.push(`  ${sayAll(messages, write)}`);
   for (const warning of report.warnings) lines.push(`  warning: ${warning}`);
@@ -59,13 +61,13 @@ export function describePull(report: PullReport, write: WriteCommand, heldOffer?
   }
   if (report.cleaned_example !== undefined) {
     const had = report.cleaned === 1 ? '1 posting has' : `${report.cleaned} postings have`;
-    const see = write(['why', report.feed, report.cleaned_example]);
+    const see = whyCommand(report.cleaned_example);
     lines.push(`  ${had} characters that XML can't carry; they are left out: ${see}`);
   }
   if (report.repaired_example !== undefined) {
     const had = report.repaired === 1 ? 'The record of 1 posting is' : `The records of ${report.repaired} postings are`;
     const were = report.repaired === 1 ? 'it was' : 'they were';
-    lines.push(`  ${had} not well-formed; ${were} repaired: ${write(['why', report.feed, report.repaired_example])}`);
+    lines.push(`  ${had} not well-formed; ${were} repaired: ${whyCommand(report.repaired_example)}`);
   }
   return lines.join('\n');
 }
