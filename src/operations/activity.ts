@@ -103,22 +103,11 @@ export const listActivities = listOperation({
   placeOf: ({ place }) => ({ after: place }),
 });
 
-function actionJson({
-  kind,
-  place,
-  moment,
-  at,
-  actor,
-  action,
-  count: reached,
-  feed,
-  key,
-  detail,
-  ...ids
-}: RecordedAction) {
-  const shown = shownDetail(detail);
-  return { at, kind, actor, action, count: reached, feed, key, ...shown, ...ids, place: `${moment} ${place}` };
-}
+const actionJson = ({ place, moment, detail, ...done }: RecordedAction) => ({
+  ...done,
+  ...shownDetail(detail),
+  place: `${moment} ${place}`,
+});
 
 type Recorded = Readonly<Record<string, unknown>>;
 
@@ -158,15 +147,7 @@ function readDetail(detail: Recorded | null): RecordedDetail {
 /** Whole descriptions before and after would make a list of many megabytes. */
 const LONGEST_VALUE = 500;
 
-const activityJson = ({ id, at, actor, action, feed, key, detail }: Activity) => ({
-  activity: id,
-  at,
-  actor,
-  action,
-  feed,
-  key,
-  ...shownDetail(detail),
-});
+const activityJson = ({ id, detail, ...done }: Activity) => ({ activity: id, ...done, ...shownDetail(detail) });
 
 function shownDetail(detail: Activity['detail']) {
   const { edits, facts } = readDetail(detail);

@@ -19,7 +19,17 @@ import type { AdoptRun } from '../store/mapping/adopt-proposals.ts';
 import { type FoundJobsScope, foundFingerprint } from '../store/review/found-entries.ts';
 import { bulkAction, bulkOutput } from './bulk-actions.ts';
 import { namedFeed, OperationRefused, operation, pageOperation } from './operation.ts';
-import { count, feedNameOutput, feedNameText, idNumber, postingKeyText, siteJobIdText, text, time } from './scalars.ts';
+import {
+  answerOf,
+  count,
+  feedNameOutput,
+  feedNameText,
+  idNumber,
+  postingKeyText,
+  siteJobIdText,
+  text,
+  time,
+} from './scalars.ts';
 import { expectNotMoved } from './sites.ts';
 
 const candidateOutput = z.strictObject({
@@ -39,6 +49,46 @@ const candidateOutput = z.strictObject({
   owned: z.boolean().describe('A posting has the job by now, or it is about to be deleted.'),
 });
 
+const proposalOutput = z.strictObject({
+  key: z.string(),
+  title: z.string().nullable(),
+  verdict: z.enum(CERTAINTIES),
+  reasons: z.array(z.string()),
+  version: z.string(),
+  own_job_id: z.string().nullable().describe('The job that the posting has got since.'),
+  candidates: z.array(candidateOutput).describe('The best one first.'),
+});
+
+const adoptionOutput = z
+  .strictObject({
+    feed: z.string(),
+    state: z
+      .enum(['none', 'running', 'done', 'failed', 'interrupted'])
+      .describe('`none`: nobody has started to match the jobs.'),
+    run: count.optional(),
+    asked: z.enum(['match', 'sure', 'named']).optional(),
+    actor: z.string().optional(),
+    started_at: time.optional(),
+    ended_at: time.nullable().optional(),
+    progress: z.string().nullable().optional(),
+    message: z.string().nullable().optional().describe('Why it failed.'),
+    adopted: count.optional(),
+    refused: count.optional().describe('How many of the accepted ones were not adopted.'),
+    refusals: z
+      .array(z.strictObject({ key: z.string(), job_id: z.string(), message: z.string() }))
+      .optional()
+      .describe('Some of them.'),
+    matched_at: time.nullable().optional().describe('When the matches were found; `null`: there are none yet.'),
+    notes: z.array(z.string()).optional(),
+    sure: count.optional(),
+    unsure: count.optional(),
+    unmatched: count.optional(),
+    other_jobs: count.optional().describe('Jobs of the site that no posting has or resembles.'),
+    mark: z.string().nullable().optional().describe('Another one if other matches are sure.'),
+    items: z.array(proposalOutput),
+  })
+  .meta({ title: 'Adoption' });
+
 export const showAdoption = pageOperation({
   id: 'showAdoption',
   path: '/feeds/{feed}/adopt',
@@ -48,91 +98,39 @@ export const showAdoption = pageOperation({
     feed: feedNameText,
     show: z.enum(CERTAINTIES, `must be one of ${CERTAINTIES.join(', ')}`).optional(),
   }),
-  output: z
-    .strictObject({
-      feed: z.string(),
-      state: z
-        .enum(['none', 'running', 'done', 'failed', 'interrupted'])
-        .describe('`none`: nobody has started to match the jobs.'),
-      run: count.optional(),
-      asked: z.enum(['match', 'sure', 'named']).optional(),
-      actor: z.string().optional(),
-      started_at: time.optional(),
-      ended_at: time.nullable().optional(),
-      progress: z.string().nullable().optional(),
-      message: z.string().nullable().optional().describe('Why it failed.'),
-      adopted: count.optional(),
-      refused: count.optional().describe('How many of the accepted ones were not adopted.'),
-      refusals: z
-        .array(z.strictObject({ key: z.string(), job_id: z.string(), message: z.string() }))
-        .optional()
-        .describe('Some of them.'),
-      matched_at: time.nullable().optional().describe('When the matches were found; `null`: there are none yet.'),
-      notes: z.array(z.string()).optional(),
-      sure: count.optional(),
-      unsure: count.optional(),
-      unmatched: count.optional(),
-      other_jobs: count.optional().describe('Jobs of the site that no posting has or resembles.'),
-      mark: z.string().nullable().optional().describe('Another one if other matches are sure.'),
-      items: z.array(
-        z.strictObject({
-          key: z.string(),
-          title: z.string().nullable(),
-          verdict: z.enum(CERTAINTIES),
-          reasons: z.array(z.string()),
-          version: z.string(),
-          own_job_id: z.string().nullable().describe('The job that the posting has got since.'),
-          candidates: z.array(candidateOutput).describe('The best one first.'),
-        }),
-      ),
-    })
-    .meta({ title: 'Adoption' }),
+  output: adoptionOutput,
   place: z.strictObject({ after: z.int().min(-1).max(1e9) }),
   async run({ feed: name, show = 'sure' }, { limit, after }, { app }) {
     const feed = await namedFeed(app, name);
     const { run, items, next } = await shownProposals(app.db, feed, { show, after: after?.after ?? -1, limit });
-    const status = run === undefined ? { state: 'none' as const } : runJson(run);
-    const shown = { feed, ...status, items: items.map(proposalJson) };
+    const own = { feed, items: items.map(proposalJson) };
+    const shown =
+      run === undefined
+        ? { ...own, state: 'none' as const }
+        : answerOf(adoptionOutput, run, { ...own, refusals: run.refusals.map(refusalJson) });
     return { shown, next: next === undefined ? undefined : { after: next } };
   },
 });
 
-const runJson = ({ state, run, asked, actor, progress, message, adopted, refused, notes, ...rest }: AdoptRun) => ({
-  state,
-  run,
-  asked,
-  actor,
-  started_at: rest.startedAt,
-  ended_at: rest.endedAt,
-  progress,
+const refusalJson = ({ key, siteJobId, message }: AdoptRun['refusals'][number]) => ({
+  key,
+  job_id: siteJobId,
   message,
-  adopted,
-  refused,
-  refusals: rest.refusals.map(({ key, siteJobId, message: why }) => ({ key, job_id: siteJobId, message: why })),
-  matched_at: rest.matchedAt,
-  notes: [...notes],
-  sure: rest.sure,
-  unsure: rest.unsure,
-  unmatched: rest.unmatched,
-  other_jobs: rest.otherJobs,
-  mark: rest.mark,
 });
 
-const proposalJson = ({ key, title, verdict, reasons, version, ownJobId, candidates }: ShownProposal) => ({
-  key,
-  title,
-  verdict,
-  reasons: [...reasons],
-  version,
-  own_job_id: ownJobId,
-  candidates: candidates.map(({ siteJobId, differences, moreFields, ...candidate }) => ({
-    job_id: siteJobId,
-    ...candidate,
-    reasons: [...candidate.reasons],
-    differences: differences.map(({ field, before, now }) => ({ field, job: before ?? null, posting: now ?? null })),
-    more_fields: moreFields,
-  })),
-});
+const proposalJson = (proposal: ShownProposal) =>
+  answerOf(proposalOutput, proposal, {
+    candidates: proposal.candidates.map((candidate) =>
+      answerOf(candidateOutput, candidate, {
+        job_id: candidate.siteJobId,
+        differences: candidate.differences.map(({ field, before = null, now = null }) => ({
+          field,
+          job: before,
+          posting: now,
+        })),
+      }),
+    ),
+  });
 
 export const startAdoption = operation({
   id: 'startAdoption',

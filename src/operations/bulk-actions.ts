@@ -11,7 +11,7 @@ import {
   skippedOfBulks,
 } from '../store/review/bulk-actions.ts';
 import { listOperation, type OperationContext, OperationRefused, operation } from './operation.ts';
-import { count, editOutput, idNumber, time } from './scalars.ts';
+import { answerOf, count, editOutput, idNumber, time } from './scalars.ts';
 
 export const bulkOutput = z
   .strictObject({
@@ -108,24 +108,15 @@ export const continueReviewAction = operation({
 const isDone = (id: number): OperationRefused => new OperationRefused('conflict', `bulk action ${id} is done`);
 
 export function bulkJson(bulk: BulkRow, skipped: readonly SkippedCount[]) {
-  const { id, action, actor, state, startedAt, touchedAt, total, done, remaining, detail } = bulk;
-  return {
+  const { id, total, done, remaining, detail } = bulk;
+  return answerOf(bulkOutput, bulk, {
     bulk: id,
-    action,
-    actor,
-    state,
-    started_at: startedAt,
-    touched_at: touchedAt,
-    total,
-    done,
     still_rejected: remaining,
     left_alone: bulk.skipped,
     to_do: total - done - bulk.skipped,
     reasons: [...skipped],
-    waits_for: bulk.waitsFor,
-    rule: bulk.rule,
     edit: detail.edit ?? null,
     reason: detail.reason ?? null,
     unattended: detail.unattended === true,
-  };
+  });
 }

@@ -5,6 +5,7 @@ import { type Complaint, complaintLine } from '../config/config-error.ts';
 import { settingsOfDraft } from '../config/feed-draft.ts';
 import {
   checkFeedFile,
+  type FeedFileVersion,
   findFormerText,
   listFeedFileVersions,
   type SavedFeedFile,
@@ -16,15 +17,15 @@ import { pause } from '../flow/pause.ts';
 import { plural } from '../plan/message.ts';
 import { feedName } from '../posting/identifiers.ts';
 import { findSample, readSample } from '../runtime/feed-trial.ts';
-import { type Reloaded, reloadedProcesses } from '../runtime/reload.ts';
+import { NO_CHANGES, type Reloaded, reloadedProcesses } from '../runtime/reload.ts';
 import { requestReload } from '../store/access/reload-reports.ts';
 import { addUpload } from '../store/feed/feed-uploads.ts';
 import { namedSample, sampleName } from './feed-setup.ts';
 import { listOperation, namedFeed, OperationRefused, operation } from './operation.ts';
 import { askBeforeSave } from './save-questions.ts';
-import { count, feedNameText, idNumber, text, time } from './scalars.ts';
+import { answerOf, count, feedNameText, idNumber, listIn, text, time } from './scalars.ts';
 
-const names = z.array(z.string());
+const names = listIn(z.string());
 
 const processOutput = z.strictObject({
   command: z.string(),
@@ -96,41 +97,9 @@ export const reloadConfiguration = operation({
 
 const nameOf = ({ command, host, pid }: Reloaded): string => `${command} (process ${pid} on ${host})`;
 
-const processJson = ({ command, host, pid, last }: Reloaded): z.output<typeof processOutput> => ({
-  command,
-  host,
-  pid,
-  ...(last === undefined ? NOT_YET : reportJson(last)),
-});
-
-const NOT_YET = {
-  at: null,
-  result: 'none' as const,
-  cause: null,
-  added: [],
-  changed: [],
-  removed: [],
-  sites: [],
-  others: [],
-  restart: [],
-  problems: [],
-};
-
-function reportJson({ at, report }: NonNullable<Reloaded['last']>) {
-  const { kind, cause, changes, restart, problems } = report;
-  const { added, changed, removed, sites, others } = changes;
-  return {
-    at,
-    result: kind,
-    cause,
-    added: [...added],
-    changed: [...changed],
-    removed: [...removed],
-    sites: [...sites],
-    others: [...others],
-    restart: [...restart],
-    problems: [...problems],
-  };
+function processJson({ command, host, pid, last }: Reloaded): z.output<typeof processOutput> {
+  const { kind = 'none', cause = null, changes = NO_CHANGES, restart = [], problems = [] } = last?.report ?? {};
+  return { command, host, pid, at: last?.at ?? null, result: kind, cause, ...changes, restart, problems };
 }
 
 // The files of feeds: shown, checked, saved, and put back to what they were.
@@ -153,13 +122,7 @@ const problemOutput = z.strictObject({
   message: z.string(),
 });
 
-const problemJson = ({ file, line, column, setting, message }: Complaint) => ({
-  file,
-  line: line ?? null,
-  column: column ?? null,
-  setting,
-  message,
-});
+const problemJson = (complaint: Complaint) => answerOf(problemOutput, complaint, {});
 
 export const showFeedText = operation({
   id: 'showFeedFile',
@@ -321,6 +284,9 @@ const versionOutput = z
   })
   .meta({ title: 'FeedFileVersion' });
 
+const versionJson = (version: FeedFileVersion) =>
+  answerOf(versionOutput, version, { present: version.isPresent, lines: version.text.split('\n').length - 1 });
+
 export const listFeedVersions = listOperation({
   id: 'listFeedFileVersions',
   path: '/feeds/{feed}/file/versions',
@@ -335,13 +301,7 @@ export const listFeedVersions = listOperation({
     return versions
       .filter(({ version }) => after === undefined || version < after.before)
       .slice(0, limit)
-      .map(({ version, at, actor, text: written, isPresent }) => ({
-        version,
-        at,
-        actor: actor ?? null,
-        present: isPresent,
-        lines: written.split('\n').length - 1,
-      }));
+      .map(versionJson);
   },
   placeOf: ({ version }) => ({ before: version }),
 });
@@ -359,9 +319,7 @@ export const showFeedVersion = operation({
   async run({ feed, version }, { app }) {
     const found = (await listFeedFileVersions(app, feedName(feed))).find((each) => each.version === version);
     if (found === undefined) throw noVersion(feed, version);
-    const { at, actor, text: written, isPresent } = found;
-    const lines = written.split('\n').length - 1;
-    return { feed, version, at, actor: actor ?? null, present: isPresent, lines, text: written };
+    return { ...versionJson(found), feed, text: found.text };
   },
 });
 

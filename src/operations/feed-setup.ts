@@ -37,7 +37,7 @@ import { proposeFeedName, writeFeed } from '../setup/write-config.ts';
 import type { StoredVersion } from '../store/feed/feed-file-versions.ts';
 import { namedSite, type OperationContext, OperationRefused, operation } from './operation.ts';
 import { plannedOutput } from './plan.ts';
-import { count, keyOutput, listIn, nameText, text, time } from './scalars.ts';
+import { answerOf, count, keyOutput, listIn, nameText, text, time } from './scalars.ts';
 
 export const sampleName = z.string().regex(/^[A-Za-z0-9_-]{24}$/, 'must be the name of a sample');
 const sampleOutput = z.strictObject({
@@ -519,35 +519,18 @@ async function networkOf(
 type ReadTrial = Extract<FeedTrial['trial'], { kind: 'read' }>;
 
 function shownTrial(trial: ReadTrial): z.output<typeof trialOutput> {
-  const { seen, postings, rejected, unreadable, skipped, repeated, conflicting, shortfalls, mistakes } = trial;
-  const kind = ({ field, message, count: n, examples }: ReadTrial['rejections'][number]) => ({
-    field: field ?? null,
-    message,
-    count: n,
-    examples: examples.map(({ key, ordinal, value }) => ({
-      key: key ?? null,
-      record: ordinal + 1,
-      value: value ?? null,
-    })),
-  });
-  return {
-    complete: shortfalls.length === 0,
-    shortfalls,
-    weak: trial.weak ?? null,
+  const kind = (problem: ReadTrial['rejections'][number]) =>
+    answerOf(problemKind, problem, {
+      examples: problem.examples.map(({ key = null, ordinal, value = null }) => ({ key, record: ordinal + 1, value })),
+    });
+  return answerOf(trialOutput, trial, {
+    complete: trial.shortfalls.length === 0,
     partial: trial.isPartial,
-    records: seen,
-    postings,
-    sent: postings - rejected,
-    rejected,
-    unreadable,
-    skipped,
-    repeated,
-    conflicting,
-    without_detail: trial.withoutDetail,
+    records: trial.seen,
+    sent: trial.postings - trial.rejected,
     rejections: trial.rejections.map(kind),
     unreadable_records: trial.unreadableKinds.map(kind),
     repeated_keys: trial.repeatedKeys.map(({ key, isSame }) => ({ key, same_content: isSame })),
-    mistakes,
     samples: trial.samples.map(({ key, fields, problems, notes, record = [] }) => ({
       key,
       record,
@@ -555,7 +538,7 @@ function shownTrial(trial: ReadTrial): z.output<typeof trialOutput> {
       problems: problems.map(({ field, message }) => ({ field: field ?? null, message })),
       notes: notes.map(({ field, message }) => (field === undefined ? message : `${field}: ${message}`)),
     })),
-  };
+  });
 }
 
 /** The mapped fields, and those that the site requires. */

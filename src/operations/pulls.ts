@@ -9,6 +9,7 @@ import { concludeAbandonedPulls } from '../store/status/pull-summary.ts';
 import { listOperation, namedFeed, OperationRefused, operation } from './operation.ts';
 import {
   actionOutput,
+  answerOf,
   count,
   feedNameOutput,
   feedNameText,
@@ -116,21 +117,19 @@ export const uncountedPullOutput = z
     feed: feedNameOutput.describe('Name of the feed.'),
     undoes: count.nullable().describe('The pull that this one undid; `null`: it read the feed.'),
     status: z.enum(PULL_STATUSES),
-    complete: z.boolean().describe('The feed is proven complete; only then can postings count as gone.'),
+    complete: pullCounts.complete,
     started_at: time,
     finished_at: time.nullable(),
-    seen: count.describe('Records in the feed.'),
-    unchanged: count.describe('Postings that the site already has in this form.'),
-    duplicates: count.describe('Further records with the same key.'),
-    unreadable: count.describe('Records that cannot be read or have no key.'),
-    skipped: count.describe('Records that are no postings by a rule of the feed, and those counted as expired.'),
-    expired: count.describe(
-      'The skipped records of postings whose jobs have been on the site for as many days as allowed.',
-    ),
-    gone: count.describe('Live jobs whose posting is no longer in the feed.'),
-    grace: count.describe('Of the gone: not missing for long enough.'),
-    discarded: count.describe('Entries that a person discarded, so the site differs from the feed.'),
-    bytes: count.describe('Bytes read from the source, decompressed.'),
+    seen: pullCounts.seen,
+    unchanged: pullCounts.unchanged,
+    duplicates: pullCounts.duplicates,
+    unreadable: pullCounts.unreadable,
+    skipped: pullCounts.skipped,
+    expired: pullCounts.expired,
+    gone: pullCounts.gone,
+    grace: pullCounts.grace,
+    discarded: pullCounts.discarded,
+    bytes: pullCounts.bytes,
     duration_ms: count.nullable().describe('Total time, in milliseconds.'),
     weak: z.string().nullable().describe('Why the completeness of the feed is proven only weakly; `null`: it is not.'),
     shortfalls: z.array(noticeOutput).describe('Why the feed is not proven complete.'),
@@ -139,49 +138,24 @@ export const uncountedPullOutput = z
   })
   .meta({ title: 'Pull' });
 
-const pullOutput = uncountedPullOutput
-  .extend({
-    created: count.describe('New postings, created on the site.'),
-    updated: count.describe('Changed postings, updated on the site.'),
-    deleted: count.describe('Of the gone: deleted.'),
-    requests: count.describe('Requests to the site.'),
-  })
-  .meta({ title: 'Pull' });
+const { created, updated, deleted, requests } = pullCounts;
+const pullOutput = uncountedPullOutput.extend({ created, updated, deleted, requests }).meta({ title: 'Pull' });
 
 export type ShownPull = z.output<typeof pullOutput>;
 
 /** Uses the names of `sync --json` for the values that both have. */
 export function pullOf(pull: PullRow, write: WriteAction): z.output<typeof uncountedPullOutput> {
-  const { notes, shortfalls } = pull;
-  return {
-    pull: pull.id,
-    feed: pull.feed,
-    undoes: pull.undoes ?? null,
-    status: pull.status,
-    complete: pull.complete,
-    started_at: pull.startedAt,
-    finished_at: pull.finishedAt ?? null,
-    seen: pull.seen,
-    unchanged: pull.unchanged,
-    duplicates: pull.duplicates,
-    unreadable: pull.unreadable,
-    skipped: pull.skipped,
-    expired: pull.expired,
-    gone: pull.gone,
-    grace: pull.grace,
-    discarded: pull.discarded,
-    bytes: pull.bytes,
-    duration_ms: pull.durationMs ?? null,
-    weak: pull.weak ?? null,
+  const { id, notes, shortfalls } = pull;
+  return answerOf(uncountedPullOutput, pull, {
+    pull: id,
     shortfalls: shortfalls.map((shortfall) => noticeOf(write, shortfall)),
     message: notes.length === 0 ? null : noticeOf(write, ...notes),
     actions: [...shortfalls, ...notes].flatMap(actionsOf),
-  };
+  });
 }
 
 function countedPullOf(pull: CountedPull, write: WriteAction): ShownPull {
-  const { created, updated, deleted, requests } = pull;
-  return { ...pullOf(pull, write), created, updated, deleted, requests };
+  return answerOf(pullOutput, pull, pullOf(pull, write));
 }
 
 export const showPulls = listOperation({

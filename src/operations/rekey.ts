@@ -6,7 +6,7 @@ import { tell } from '../plan/message.ts';
 import { decideRekey, rekeyPolicy, type ShownPair, suspectedPairs } from '../review/decide-rekey.ts';
 import { PAIR_KINDS } from '../store/change/rekey/compare-rekey.ts';
 import { namedFeed, OperationRefused, operation, pageOperation } from './operation.ts';
-import { count, feedNameOutput, feedNameText, keyText, postingKeyText, text } from './scalars.ts';
+import { answerOf, count, feedNameOutput, feedNameText, keyText, postingKeyText, text } from './scalars.ts';
 
 const pairOutput = z.strictObject({
   key: z.string().nullable().describe('Of the new posting; `null`: no new posting may be the missing one.'),
@@ -62,16 +62,7 @@ export const showRekey = pageOperation({
   },
 });
 
-const pairJson = ({ key, oldKey, siteJobId, secondJobId, title, verdict, reasons, version }: ShownPair) => ({
-  key: key ?? null,
-  old_key: oldKey ?? null,
-  job_id: siteJobId ?? null,
-  second_job_id: secondJobId ?? null,
-  title: title ?? null,
-  verdict,
-  reasons: [...reasons],
-  version,
-});
+const pairJson = (pair: ShownPair) => answerOf(pairOutput, pair, { job_id: pair.siteJobId ?? null });
 
 const mark = (name: string) =>
   text(100).describe(`The mark \`${name}\` that was shown: with any others, nothing is done.`);

@@ -24,6 +24,7 @@ import {
 import { listOperation, namedFeed } from './operation.ts';
 import { PULL_STATUSES, pullCounts } from './pulls.ts';
 import {
+  answerOf,
   count,
   feedNameOutput,
   feedNameText,
@@ -59,6 +60,14 @@ const trendOutput = z.strictObject({
   message: z.string().nullable(),
 });
 
+const reasonOutput = z.strictObject({
+  state: z.enum(LINE_STATES),
+  field: z.string().nullable(),
+  message: z.string(),
+  count,
+  example: keyOutput.nullable(),
+});
+
 export const reportOutput = z
   .strictObject({
     kind: z.literal('report'),
@@ -88,15 +97,7 @@ export const reportOutput = z
       .describe('How many postings have each field: `[{"field","required","filled","missing"}]`.'),
     postings_with_fields: count.describe('Of how many postings the fields are known.'),
     reasons: z
-      .array(
-        z.strictObject({
-          state: z.enum(LINE_STATES),
-          field: z.string().nullable(),
-          message: z.string(),
-          count,
-          example: keyOutput.nullable(),
-        }),
-      )
+      .array(reasonOutput)
       .describe('The most frequent reasons: `[{"state","field","message","count","example"}]`.'),
     trend: z
       .array(trendOutput)
@@ -261,67 +262,31 @@ export function reportOf({
       ...Object.fromEntries(POSTING_STATES.map((state) => [state, lines[state]])),
     } as z.output<typeof reportOutput>['postings'],
     records: { ...records, skipped: last?.summary.skipped ?? 0 },
-    fields: fields.map(({ field, required, filled, missing }) => ({ field, required, filled, missing })),
+    fields: [...fields],
     postings_with_fields: postingsWithFields,
-    reasons: reasons.map(({ state, field, message, count, example }) => ({
-      state,
-      field: field ?? null,
-      message,
-      count,
-      example: example ?? null,
-    })),
+    reasons: reasons.map((reason) => answerOf(reasonOutput, reason, {})),
     trend: trend.map(trendOfPull),
   };
 }
 
 /** Uses the names of `sync --json`. Counts are null for a pull of which nothing was committed. */
 function trendOfPull({ open, ...pull }: TrendPull): z.output<typeof trendOutput> {
-  const counted = open === undefined ? undefined : pull;
-  return {
-    pull: pull.id,
-    started_at: pull.startedAt,
-    status: pull.status,
-    complete: pull.complete,
-    seen: counted?.seen ?? null,
-    unchanged: counted?.unchanged ?? null,
-    created: counted?.created ?? null,
-    updated: counted?.updated ?? null,
-    rejected: open?.rejected ?? null,
+  const { id, startedAt, status, complete, notes, shortfalls } = pull;
+  const counted = open === undefined ? { startedAt, status, complete } : { ...pull, ...open };
+  return answerOf(trendOutput, counted, {
+    pull: id,
     in_doubt: open?.in_doubt ?? null,
-    pending: open?.pending ?? null,
-    failed: open?.failed ?? null,
-    duplicates: counted?.duplicates ?? null,
-    unreadable: counted?.unreadable ?? null,
-    skipped: counted?.skipped ?? null,
-    gone: counted?.gone ?? null,
-    deleted: counted?.deleted ?? null,
-    held: open?.held ?? null,
-    message: [...pull.notes, ...pull.shortfalls].map(textOf).join('; ') || null,
-  };
+    message: [...notes, ...shortfalls].map(textOf).join('; ') || null,
+  });
 }
 
 /** Shorter than what is stored: a secret at its end may be cut, so it would not be recognised. */
 const EXCERPT_CHARS = 1_500;
 
-export function reportLineOf({
-  state,
-  key,
-  siteJobId,
-  url,
-  since,
-  reason,
-  problems,
-  record,
-}: ReportLine): z.output<typeof reportLineOutput> {
-  return {
+export function reportLineOf({ record, ...line }: ReportLine): z.output<typeof reportLineOutput> {
+  return answerOf(reportLineOutput, line, {
     kind: record === undefined ? 'posting' : 'record',
-    state,
-    key: key ?? null,
-    site_job_id: siteJobId ?? null,
-    site_job_url: url ?? null,
-    since,
-    reason: reason ?? null,
-    problems: [...problems],
+    site_job_url: line.url ?? null,
     ...(record === undefined
       ? {}
       : {
@@ -330,7 +295,7 @@ export function reportLineOf({
           discarded: record.discarded,
           excerpt: record.excerpt.slice(0, EXCERPT_CHARS),
         }),
-  };
+  });
 }
 
 const MOST_TITLED = 200;

@@ -27,6 +27,7 @@ import {
 import { noteJson, noteOutput, ruleJson, ruleOutput } from './rules.ts';
 import {
   actionOutput,
+  answerOf,
   count,
   feedNameOutput,
   feedNameText,
@@ -131,20 +132,13 @@ export const listReview = listOperation({
 });
 
 function listedEntryJson(entry: ReviewEntry, isDiscarded: boolean, { config, writeAction }: OperationContext['app']) {
-  return {
-    id: entry.id,
-    feed: entry.feed,
-    site: entry.site ?? null,
-    key: entry.key ?? null,
-    kind: entry.kind,
-    operation: entry.operation ?? null,
-    since: entry.since,
+  return answerOf(listedEntryOutput, entry, {
     age_seconds: Math.floor(entry.ageMs / 1000),
     escalated: !isDiscarded && needsAnotherAlert(entry, config),
     reason: tell(entry.reason, writeAction),
     ...(isDiscarded ? { discarded: true as const } : {}),
     seen: tokenOfOne(entry),
-  };
+  });
 }
 
 const RECORD = 'The beginning of the record, as the feed has it, that the open change was read from; `null`: not kept.';
@@ -333,30 +327,10 @@ export const listReviewGroups = listOperation({
 });
 
 function groupJson(group: ListedGroup, { writeAction }: Pick<OperationContext['app'], 'writeAction'>) {
-  const {
-    id,
-    kind: ofKind,
-    field,
-    message,
-    count: size,
-    firstSeen,
-    lastSeen,
-    trend,
-    values,
-    valueCount,
-    example,
-  } = group;
-  return {
+  const { id, values, example } = group;
+  return answerOf(groupOutput, group, {
     group: id,
-    kind: ofKind,
-    field: field ?? null,
-    message,
-    count: size,
-    first_seen: firstSeen,
-    last_seen: lastSeen,
-    trend,
     values: values.map(({ of, count: n }) => ({ value: of, count: n })),
-    value_count: valueCount,
     feeds: group.feeds.map(({ of, count: n }) => ({ feed: of, count: n })),
     sites: group.sites.map(({ of, count: n }) => ({ site: of, count: n })),
     example: {
@@ -368,7 +342,7 @@ function groupJson(group: ListedGroup, { writeAction }: Pick<OperationContext['a
     },
     notes: group.notes.map(noteJson),
     rules: group.rules.map(ruleJson),
-  };
+  });
 }
 
 const leftAlone = z.strictObject({ message: z.string(), count });

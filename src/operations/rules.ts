@@ -8,6 +8,7 @@ import type { GroupNote } from '../store/review/review-groups.ts';
 import { type ListedRule, listRules, RULE_ACTIONS } from '../store/review/rules.ts';
 import { listOperation, namedFeed, OperationRefused, operation } from './operation.ts';
 import {
+  answerOf,
   count,
   editInput,
   editOutput,
@@ -115,26 +116,8 @@ function ruleOf(end: RuleEnd) {
   throw new OperationRefused(end.kind === 'unknown' ? 'unknown' : kind, end.message, whyNoEdit(end.edit));
 }
 
-export function ruleJson(rule: ListedRule) {
-  const { id, group, kind, field, message, feed, action, detail, actor, madeAt, endedAt, endedBy, done } = rule;
-  return {
-    rule: id,
-    group,
-    kind,
-    field,
-    message,
-    feed,
-    action,
-    edit: detail.edit ?? null,
-    reason: detail.reason ?? null,
-    actor,
-    made_at: madeAt,
-    ended_at: endedAt,
-    ended_by: endedBy,
-    done,
-    left_alone: rule.leftAlone,
-  };
-}
+export const ruleJson = ({ id, detail, ...rule }: ListedRule) =>
+  answerOf(ruleOutput, rule, { rule: id, edit: detail.edit ?? null, reason: detail.reason ?? null });
 
 /** What a rule or a person does. */
 export interface Decision {

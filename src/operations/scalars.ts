@@ -136,6 +136,36 @@ export const keyOutput = branded<PostingKey>();
 export const listIn = <Item extends z.ZodType>(item: Item) =>
   z.array(item) as unknown as z.ZodType<readonly z.output<Item>[], readonly z.input<Item>[]>;
 
+type CamelCase<Name extends string> = Name extends `${infer Word}_${infer Rest}`
+  ? `${Word}${Capitalize<CamelCase<Rest>>}`
+  : Name;
+
+type HeldAs<Value> = Value extends readonly (infer Item)[] ? readonly Item[] : Value;
+
+/** What the program has for an answer: members in camel case, of which those may be missing that may be `null` or missing in the answer. */
+type RowOf<Answer> = {
+  readonly [Name in keyof Answer & string as Answer[Name] & (null | undefined) extends never
+    ? CamelCase<Name>
+    : never]: HeldAs<Answer[Name]>;
+} & {
+  readonly [Name in keyof Answer & string as CamelCase<Name>]?: HeldAs<Answer[Name]> | null | undefined;
+};
+
+/** The answer with these members of its own, and all others from the row. */
+export function answerOf<Shape extends z.ZodObject, Own extends Partial<z.output<Shape>>>(
+  { shape }: Shape,
+  row: RowOf<Omit<z.output<Shape>, keyof Own>>,
+  own: Own,
+): z.output<Shape> {
+  const members = Object.entries(shape as Readonly<Record<string, z.ZodType>>).flatMap(([name, schema]) => {
+    if (name in own) return [];
+    const camelCase = name.replace(/_(.)/g, (_, letter: string) => letter.toUpperCase());
+    const value = (row as Readonly<Record<string, unknown>>)[camelCase];
+    return value === undefined && isOptional(schema) ? [] : [[name, value ?? null]];
+  });
+  return { ...Object.fromEntries(members), ...own } as z.output<Shape>;
+}
+
 /** A time in answers: a `Date` within the program, ISO 8601 in JSON. */
 export const time = z.codec(z.iso.datetime(), z.date(), {
   decode: (text) => new Date(text),

@@ -44,6 +44,7 @@ import { pauseOutput, shownPause } from './pauses.ts';
 import { pullOf, uncountedPullOutput } from './pulls.ts';
 import {
   actionOutput,
+  answerOf,
   count,
   feedNameOutput,
   feedNameText,
@@ -433,22 +434,16 @@ function siteStatus(
 ): SiteStatus {
   const pauses = pausesOf(around.pauses, { site: state.site }).map((pause) => shownPause(pause, write));
   const from = (ms: number | undefined) => (ms === undefined ? null : new Date(Date.now() + Math.max(0, ms)));
-  return {
+  return answerOf(siteOutput, state, {
     kind: 'site',
-    site: state.site,
     state: pauses.length > 0 && state.pausedSince === undefined ? 'stopped' : wordOf(state),
     pauses,
-    paused_since: state.pausedSince ?? null,
     pause_cause: notice(state.pauseCause, write),
     next_probe: from(state.probeInMs),
-    probes: state.probes,
     waits_until: state.waitsMs > 0 ? from(state.waitsMs) : null,
     learnt_requests_per_second: state.learntRate ?? null,
-    token_refused: state.tokenRefused,
     other_refused_tokens: otherRefused.map(({ since, notedBy }) => ({ since, noted_by: notedBy })),
-    unreachable_streak: state.unreachableStreak,
     last_message: notice(state.lastMessage, write),
-    address: state.address ?? null,
     moved_to: move?.to ?? null,
     moved: move === undefined ? null : noticeOf(write, describeMove(state.site, move)),
     orphans,
@@ -458,7 +453,7 @@ function siteStatus(
     configurations_differ: around.differences,
     failing: around.failing.filter(({ site }) => site === state.site).map(({ message }) => noticeOf(write, message)),
     actions: actionsOf(state.pauseCause ?? ''),
-  };
+  });
 }
 
 function wordOf(state: SiteState): SiteStatus['state'] {
@@ -541,55 +536,40 @@ function feedStatus(
   allPauses: readonly PersonsPause[],
   write: WriteAction,
 ): FeedStatus {
-  const { feed, site, configured, served, stopped, escalated, overview, schedule, history } = read;
+  const { feed, site, configured, served, overview, schedule, history } = read;
   const { retired, rekey, holdReason, search, lastPull, heldForMs, inDoubtForMs } = overview;
   const own = failing.filter((condition) => condition.feed === feed);
   // A feed that nobody pulls any more can't be late.
   const pauses = pausesOf(allPauses, { feed, site });
   const isPulled = (configured || served) && !retired && pauses.every(({ stopsPulls }) => !stopsPulls);
-  return {
-    kind: 'feed',
-    feed,
-    site,
-    configured,
-    served,
-    retired,
-    stopped,
-    pauses: pauses.map((pause) => shownPause(pause, write)),
-    escalated,
-    live: overview.live,
-    ready: overview.ready,
-    sending: overview.sending,
-    in_doubt: overview.in_doubt,
-    held: overview.held,
-    rejected: overview.rejected,
-    failed: overview.failed,
-    unreadable: overview.unreadable,
-    duplicates: overview.duplicates,
-    discarded: overview.discarded,
-    hold_reason: notice(holdReason, write),
-    held_advice: read.heldAdvice,
-    rekey: notice(rekey, write),
-    restored: notice(read.restored, write),
-    search: notice(search, write),
-    left: isLeft(read) ? notice(whatIsLeft(overview), write) : null,
-    held_for_seconds: wholeSeconds(heldForMs),
-    in_doubt_for_seconds: wholeSeconds(inDoubtForMs),
-    schedule: schedule?.pattern ?? null,
-    time_zone: schedule?.timeZone ?? null,
-    next_run: read.nextRun ?? null,
-    last_run: history?.lastRunAt ?? null,
-    last_complete: history?.lastComplete?.at ?? null,
-    late_seconds: wholeSeconds(schedule?.lateMs),
-    late: isPulled && schedule !== undefined && isLate(schedule) ? noticeOf(write, describeLate(schedule)) : null,
-    last_verify: read.verified,
-    warnings: [...overview.warnings],
-    failing: own.map(({ message }) => noticeOf(write, message)),
-    actions: [rekey, holdReason, read.restored, ...own.map(({ message }) => message)].flatMap((message) =>
-      actionsOf(message ?? ''),
-    ),
-    last_pull: lastPull === undefined ? null : pullOf(lastPull, write),
-  };
+  return answerOf(
+    feedOutput,
+    { ...overview, ...read },
+    {
+      kind: 'feed',
+      pauses: pauses.map((pause) => shownPause(pause, write)),
+      in_doubt: overview.in_doubt,
+      hold_reason: notice(holdReason, write),
+      rekey: notice(rekey, write),
+      restored: notice(read.restored, write),
+      search: notice(search, write),
+      left: isLeft(read) ? notice(whatIsLeft(overview), write) : null,
+      held_for_seconds: wholeSeconds(heldForMs),
+      in_doubt_for_seconds: wholeSeconds(inDoubtForMs),
+      schedule: schedule?.pattern ?? null,
+      time_zone: schedule?.timeZone ?? null,
+      last_run: history?.lastRunAt ?? null,
+      last_complete: history?.lastComplete?.at ?? null,
+      late_seconds: wholeSeconds(schedule?.lateMs),
+      late: isPulled && schedule !== undefined && isLate(schedule) ? noticeOf(write, describeLate(schedule)) : null,
+      last_verify: read.verified,
+      failing: own.map(({ message }) => noticeOf(write, message)),
+      actions: [rekey, holdReason, read.restored, ...own.map(({ message }) => message)].flatMap((message) =>
+        actionsOf(message ?? ''),
+      ),
+      last_pull: lastPull === undefined ? null : pullOf(lastPull, write),
+    },
+  );
 }
 
 /** Why a feed of the database is not pulled here, in words. */

@@ -61,7 +61,7 @@ interface Reloading {
 /** How often files are looked at, and requests looked for. */
 const EVERY_MS = 1_000;
 
-const NO_CHANGES: ConfigChanges = { added: [], changed: [], removed: [], sites: [], others: [] };
+export const NO_CHANGES: ConfigChanges = { added: [], changed: [], removed: [], sites: [], others: [] };
 
 interface Unstored {
   readonly report: ReloadReport;
