@@ -15,10 +15,10 @@ import { type AdoptRun, listAdoptRuns } from '../../store/mapping/adopt-proposal
 import type { WebEnv } from '../web-env.ts';
 import { decodeCursor, encodeCursor } from '../web-env.ts';
 import { pageAddress } from './parts/addresses.ts';
-import { Layout, mayReview, PostForm, type Visit } from './parts/layout.tsx';
+import { Layout, mayReview, PanelForm, PostForm, type Visit } from './parts/layout.tsx';
 import { operationForm, type PageContext, readInput, showPage } from './parts/page.tsx';
 import { JobLink, type Pair, Pairs } from './parts/pairs.tsx';
-import { Alert, Pager, sentence, Tabs, When } from './parts/parts.tsx';
+import { Alert, Check, Pager, sentence, Tabs, TextField, When } from './parts/parts.tsx';
 
 interface AdoptProps {
   readonly visit: Visit;
@@ -243,45 +243,29 @@ const Pages = ({ visit: { prefix }, feed, show, after, shown: { items, next } }:
 const MatchJobs = ({ visit, feed, shown: { run } }: AdoptProps) => {
   const isFirst = run?.matchedAt == null;
   return (
-    <PostForm
+    <PanelForm
       visit={visit}
       action={visit.prefix + pageAddress.adopt()}
-      class="panel"
       aria-label="Match the jobs"
       hidden={{ feed, decision: 'match' }}
-    >
-      <p class="hint">
-        Reads the whole list of the site and the feed, and compares them. Nothing is adopted, and nothing is changed on
-        the site. Until it ends, the feed is not pulled.
-      </p>
-      <p>
-        <button type="submit" class={isFirst ? 'main' : ''}>
-          {isFirst ? 'Match the jobs' : 'Match them again'}
-        </button>
-      </p>
-    </PostForm>
+      hint="Reads the whole list of the site and the feed, and compares them. Nothing is adopted, and nothing is changed on the site. Until it ends, the feed is not pulled."
+      submit={isFirst ? 'Match the jobs' : 'Match them again'}
+      kind={isFirst ? 'main' : undefined}
+    />
   );
 };
 
 const AdoptSure = ({ visit, feed, run }: MatchedProps) =>
   run.sure === 0 ? null : (
-    <PostForm
+    <PanelForm
       visit={visit}
       action={visit.prefix + pageAddress.adopt()}
-      class="panel"
       aria-label="All sure matches"
       hidden={{ feed, decision: 'sure', mark: run.mark ?? '' }}
-    >
-      <p class="hint">
-        Site and feed are read again first: a match that is not sure any more, or was not shown, is not adopted. Nothing
-        is changed on the site; the next pull sends what differs, unless the feed only creates jobs.
-      </p>
-      <p>
-        <button type="submit" class="main">
-          {run.sure === 1 ? 'Adopt the sure match' : `Adopt all ${run.sure} sure matches`}
-        </button>
-      </p>
-    </PostForm>
+      hint="Site and feed are read again first: a match that is not sure any more, or was not shown, is not adopted. Nothing is changed on the site; the next pull sends what differs, unless the feed only creates jobs."
+      submit={run.sure === 1 ? 'Adopt the sure match' : `Adopt all ${run.sure} sure matches`}
+      kind="main"
+    />
   );
 
 /** Adopts a candidate that is shown. */
@@ -309,36 +293,19 @@ const AdoptThis = ({
 );
 
 const AdoptNamed = ({ visit, feed }: AdoptProps) => (
-  <PostForm
+  <PanelForm
     visit={visit}
     action={visit.prefix + pageAddress.adopt()}
-    class="panel"
-    aria-label="Another job"
+    title="Another job"
     hidden={{ feed, decision: 'named' }}
+    submit="Adopt that job"
   >
-    <p>
-      <strong>Another job</strong>
-    </p>
     <div class="row">
-      <p>
-        <label for="key">Key of the posting</label>
-        <input id="key" name="key" required maxlength={1_000} autocomplete="off" />
-      </p>
-      <p>
-        <label for="job">ID of its job on the site</label>
-        <input id="job" name="job_id" required maxlength={200} autocomplete="off" />
-      </p>
+      <TextField name="key" label="Key of the posting" required maxlength={1_000} />
+      <TextField id="job" name="job_id" label="ID of its job on the site" required maxlength={2_000} />
     </div>
-    <p>
-      <label>
-        <input type="checkbox" name="anyway" value="true" autocomplete="off" /> Even if it seems to be another job, or
-        the job of another posting
-      </label>
-    </p>
-    <p>
-      <button type="submit">Adopt that job</button>
-    </p>
-  </PostForm>
+    <Check name="anyway">Even if it seems to be another job, or the job of another posting</Check>
+  </PanelForm>
 );
 
 // The pages of existing jobs: all feeds, and what was found for one, with the decisions.

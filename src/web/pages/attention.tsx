@@ -5,7 +5,7 @@ import type { FeedName, SiteName } from '../../posting/identifiers.ts';
 import { excerpt } from '../../posting/markup.ts';
 import { formatTime } from '../../telemetry/times.ts';
 import { pageAddress } from './parts/addresses.ts';
-import { TimeSince } from './parts/parts.tsx';
+import { sentence, TimeSince } from './parts/parts.tsx';
 
 /** Where a person goes on. */
 type AttentionPlace =
@@ -164,8 +164,6 @@ function addressOfPlace(place: AttentionPlace): string {
   }
 }
 
-const capitalised = (text: string): string => `${text.charAt(0).toUpperCase()}${text.slice(1)}`;
-
 export const AttentionList = ({ prefix, attention }: { prefix: string; attention: readonly Attention[] }) => {
   const [first, ...others] = attention;
   if (first === undefined) {
@@ -196,7 +194,7 @@ export const AttentionList = ({ prefix, attention }: { prefix: string; attention
 
 const AttentionText = ({ item: { level, text, detail, since } }: { item: Attention }) => (
   <p>
-    <span class={`status ${level === 'failing' ? 'bad' : 'warn'}`}>{capitalised(text)}</span>
+    <span class={`status ${level === 'failing' ? 'bad' : 'warn'}`}>{sentence(text)}</span>
     {since !== null && (
       <span class="quiet">
         {' '}

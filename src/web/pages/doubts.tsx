@@ -23,7 +23,6 @@ import {
 import { JOB_WOULD_GO } from '../../review/describe-history.ts';
 import type { FoundJobsOfFeed, LeftEntry } from '../../review/jobs/proposals.ts';
 import type { App } from '../../runtime/app.ts';
-import { readJobId } from '../../site/http/job-address.ts';
 import type { OpenChangeRow } from '../../store/change/open-change.ts';
 import { doubtOf } from '../../store/change/resolve-doubt.ts';
 import { type BulkRow, unfinishedBulk } from '../../store/review/bulk-actions.ts';
@@ -31,14 +30,14 @@ import { countFound, type FoundEntry } from '../../store/review/found-entries.ts
 import type { ReviewEntry } from '../../store/review/review-entries.ts';
 import { reviewPage } from '../../store/review/review-page.ts';
 import { foldReviewCounts } from '../../store/review/review-totals.ts';
-import { notFound, ProblemError } from '../problem.ts';
+import { notFound } from '../problem.ts';
 import { decodeCursor, encodeCursor, type WebEnv } from '../web-env.ts';
 import { pageAddress } from './parts/addresses.ts';
-import { Layout, mayReview, PostForm, type Visit } from './parts/layout.tsx';
+import { Layout, mayReview, PanelForm, PostForm, type Visit } from './parts/layout.tsx';
 import { operationForm, type PageContext, readInput, showPage } from './parts/page.tsx';
 import { JobLink } from './parts/pairs.tsx';
-import { Alert, Pager, StackedTable, sentence, When } from './parts/parts.tsx';
-import { malformed } from './review/read-decision.ts';
+import { Alert, Check, Fact, Pager, StackedTable, Submit, sentence, TextField, When } from './parts/parts.tsx';
+import { expectValue, malformed } from './parts/read-form.ts';
 
 const SHOWN = 50;
 
@@ -64,10 +63,8 @@ export function doubtPages(context: PageContext): Hono<WebEnv> {
   const shown = showPage(async ({ c, visit }) => <DoubtPage visit={visit} {...(await doubtIn(app, numberIn(c)))} />);
   // Jobs are read from the site for whoever asks, alone: nobody who reads the same page waits for a slow site.
   const asked = showPage(async ({ c, visit, query }) => {
-    const id = numberIn(c);
+    const { id, job: typed } = readInput(compareEntry, (name) => c.req.param(name) ?? query(name));
     const props = await doubtIn(app, id);
-    const job = query('job');
-    const typed = job === undefined ? undefined : jobIdIn(job);
     const { candidates } = await compareWith(app, id, typed === undefined ? [] : [typed]);
     return <DoubtPage visit={visit} {...props} candidates={candidates} typed={typed} />;
   }, compareEntry.scope);
@@ -100,23 +97,12 @@ async function doubtIn({ db, config }: App, id: number): Promise<ShownDoubt> {
 /** Whether an entry that the address names is resolved by now. */
 async function resolvedEntry({ db }: App, text: string | undefined): Promise<number | undefined> {
   if (text === undefined) return undefined;
-  const id = numberSchema.safeParse(text);
-  if (!id.success) throw malformed('resolved', 'must be the number of an entry');
-  return (await doubtOf(db, id.data)) === undefined ? id.data : undefined;
+  const id = expectValue('resolved', numberSchema, text);
+  return (await doubtOf(db, id)) === undefined ? id : undefined;
 }
 
-function jobIdIn(text: string) {
-  const id = text.length > 200 ? undefined : readJobId(text.trim());
-  if (id === undefined) throw malformed('job', "can't be the ID of a job");
-  return id;
-}
-
-/** The number in the address. */
-function numberIn(c: Context<WebEnv>): number {
-  const id = numberSchema.safeParse(c.req.param('id'));
-  if (id.success) return id.data;
-  throw new ProblemError({ status: 400, detail: 'the address must name a number' });
-}
+const numberIn = (c: Context<WebEnv>): number =>
+  expectValue('the number of the entry', numberSchema, c.req.param('id'));
 
 export function foundPages(context: PageContext): Hono<WebEnv> {
   const { app } = context;
@@ -237,33 +223,7 @@ const FoundPage = ({ visit, feed, found, unfinished, refused }: FoundProps) => {
           <a href={prefix + pageAddress.bulkAction(unfinished.id)}>{`action ${unfinished.id}`}</a>
         </p>
       )}
-      {sure.length === 0 ? (
-        <p>No found job is certain.</p>
-      ) : (
-        <PostForm
-          visit={visit}
-          action={prefix + pageAddress.found()}
-          class="panel"
-          aria-label="All certain jobs"
-          hidden={{ feed, mark: found.mark }}
-        >
-          <p>
-            {sure.length === 1
-              ? '1 job on the site shows exactly the reference of a posting, and no other posting or job has it. Its other fields are set to the values in the feed.'
-              : `${sure.length} jobs on the site show exactly the reference of one posting each, and no other posting or job has it. Their other fields are set to the values in the feed.`}
-          </p>
-          <p class="hint">
-            Each is checked on the site first, within its rate. You can watch its progress, stop it and continue it.
-          </p>
-          {mayReview(visit) && (
-            <p>
-              <button type="submit" class="main">
-                {sure.length === 1 ? 'Adopt the certain job' : `Adopt all ${sure.length} certain jobs`}
-              </button>
-            </p>
-          )}
-        </PostForm>
-      )}
+      {sure.length === 0 ? <p>No found job is certain.</p> : <CertainJobs visit={visit} feed={feed} found={found} />}
       {sure.length > 0 && (
         <>
           <Jobs visit={visit} jobs={sure} label="Certain jobs" />
@@ -278,6 +238,27 @@ const FoundPage = ({ visit, feed, found, unfinished, refused }: FoundProps) => {
         </>
       )}
     </Layout>
+  );
+};
+
+const CertainJobs = ({ visit, feed, found: { sure, mark } }: Pick<FoundProps, 'visit' | 'feed' | 'found'>) => {
+  const what =
+    sure.length === 1
+      ? '1 job on the site shows exactly the reference of a posting, and no other posting or job has it. Its other fields are set to the values in the feed.'
+      : `${sure.length} jobs on the site show exactly the reference of one posting each, and no other posting or job has it. Their other fields are set to the values in the feed.`;
+  if (!mayReview(visit)) return <p>{what}</p>;
+  return (
+    <PanelForm
+      visit={visit}
+      action={visit.prefix + pageAddress.found()}
+      aria-label="All certain jobs"
+      hidden={{ feed, mark }}
+      hint="Each is checked on the site first, within its rate. You can watch its progress, stop it and continue it."
+      submit={sure.length === 1 ? 'Adopt the certain job' : `Adopt all ${sure.length} certain jobs`}
+      kind="main"
+    >
+      <p>{what}</p>
+    </PanelForm>
   );
 };
 
@@ -339,18 +320,8 @@ const DoubtPage = (props: DoubtProps) => {
         </dd>
         <dt>Why it is in doubt</dt>
         <dd>{reason?.message ?? 'not recorded'}</dd>
-        {reason?.note !== undefined && (
-          <>
-            <dt>Last check</dt>
-            <dd>{reason.note}</dd>
-          </>
-        )}
-        {referenceField !== undefined && fieldOf(sent, referenceField) !== undefined && (
-          <>
-            <dt>Its reference</dt>
-            <dd>{fieldOf(sent, referenceField)}</dd>
-          </>
-        )}
+        <Fact name="Last check">{reason?.note}</Fact>
+        <Fact name="Its reference">{referenceField !== undefined && fieldOf(sent, referenceField)}</Fact>
       </dl>
       <Candidates {...props} />
       {candidates === undefined && <Sent fields={sent} />}
@@ -481,60 +452,42 @@ const Decisions = ({ visit, change, version, typed, refused }: DoubtProps) => {
       <h2 id="decide">Decide</h2>
       <form method="get" action={address} class="panel" aria-label="Compare a job">
         <input type="hidden" name="ask" value="site" />
-        <p>
-          <label for="other">Compare another job, by its ID on the site</label>
-          <input id="other" name="job" required maxlength={200} autocomplete="off" />
-        </p>
-        <p>
-          <button type="submit">Read it from the site</button>
-        </p>
+        <TextField
+          id="other"
+          name="job"
+          label="Compare another job, by its ID on the site"
+          required
+          maxlength={2_000}
+        />
+        <Submit>Read it from the site</Submit>
       </form>
-      <PostForm
+      <PanelForm
         visit={visit}
         action={address}
-        class="panel"
-        aria-label="The site made this job"
         hidden={{ version, verdict: 'exists' }}
+        hint="The job is read from the site before it is adopted. If it can't be checked, it is adopted as you say, and all its fields are set again."
+        submit="The site made this job"
       >
-        <p>
-          <label for="job">Its ID on the site</label>
-          <input id="job" name="site_job_id" required maxlength={200} value={typed ?? ''} autocomplete="off" />
-        </p>
-        {refused?.mayInsist === true && (
-          <p>
-            <label>
-              <input type="checkbox" name="anyway" value="true" autocomplete="off" /> It is the right job nevertheless
-            </label>
-          </p>
-        )}
-        <p class="hint">
-          The job is read from the site before it is adopted. If it can't be checked, it is adopted as you say, and all
-          its fields are set again.
-        </p>
-        <p>
-          <button type="submit">The site made this job</button>
-        </p>
-      </PostForm>
-      <PostForm
+        <TextField
+          id="job"
+          name="site_job_id"
+          label="Its ID on the site"
+          required
+          maxlength={2_000}
+          value={typed ?? ''}
+        />
+        {refused?.mayInsist === true && <Check name="anyway">It is the right job nevertheless</Check>}
+      </PanelForm>
+      <PanelForm
         visit={visit}
         action={address}
-        class="panel"
         aria-label="The site made no job"
         hidden={{ version, verdict: 'missing' }}
-      >
-        <p>
-          <label>
-            <input type="checkbox" name="confirmed" value="true" required autocomplete="off" /> I have looked on the
-            site: it has no job of this posting
-          </label>
-        </p>
-        <p class="hint">If it has one after all, the posting is there twice.</p>
-        <p>
-          <button type="submit" class="danger">
-            None: send it again
-          </button>
-        </p>
-      </PostForm>
+        hint="If it has one after all, the posting is there twice."
+        confirmed="I have looked on the site: it has no job of this posting"
+        submit="None: send it again"
+        kind="danger"
+      />
     </>
   );
 };

@@ -7,21 +7,20 @@ import { shareReading } from '../../flow/share-reading.ts';
 import { readsUpload } from '../../operations/feed-uploads.ts';
 import { resumeStoppedFeed } from '../../operations/feeds.ts';
 import { type ShownPull, showPulls, startFeedPull } from '../../operations/pulls.ts';
-import { type FeedStatus, readFeedStatus, whyNotPulledHere } from '../../operations/status.ts';
+import { type FeedStatus, readFeedStatus, showFeed, whyNotPulledHere } from '../../operations/status.ts';
 import { plural } from '../../plan/message.ts';
 import { pausesOf } from '../../plan/pause-words.ts';
 import type { FeedName } from '../../posting/identifiers.ts';
 import { type BriefPull, recentPulls } from '../../store/pull/pull-history.ts';
 import { formatSpan } from '../../telemetry/times.ts';
-import { ProblemError } from '../problem.ts';
 import type { WebEnv } from '../web-env.ts';
 import { type Attention, AttentionList, attentionOf } from './attention.tsx';
 import { Sparkline } from './overview.tsx';
 import { pageAddress } from './parts/addresses.ts';
 import { FeedNumbers, PullButton } from './parts/feed-numbers.tsx';
 import { Layout, mayConfigure, mayReview, PostForm, type Visit } from './parts/layout.tsx';
-import { askedBy, operationForm, type PageContext, showPage } from './parts/page.tsx';
-import { NoticeText, When } from './parts/parts.tsx';
+import { askedBy, operationForm, type PageContext, readInput, showPage } from './parts/page.tsx';
+import { Fact, NoticeText, When } from './parts/parts.tsx';
 import { PausedByPerson, PauseLink } from './pause.tsx';
 import { PullTable } from './pulls.tsx';
 
@@ -35,7 +34,7 @@ export function feedPages(context: PageContext): Hono<WebEnv> {
   pages.get(
     '/feed',
     showPage(async ({ visit, query, actor }) => {
-      const name = expectFeed(query('feed')) as FeedName;
+      const name = readInput(showFeed, query).feed as FeedName;
       const [{ feed, status }, drawn, { items: pulls }] = await Promise.all([
         readFeedStatus(app, name),
         shareReading(config, `drawn pulls ${name}`, () => recentPulls(db, [name], DRAWN_PULLS)),
@@ -76,11 +75,6 @@ export function feedPages(context: PageContext): Hono<WebEnv> {
     }),
   );
   return pages;
-}
-
-function expectFeed(given: string | undefined): string {
-  if (given !== undefined) return given;
-  throw new ProblemError({ status: 400, detail: 'the address or form must name a feed' });
 }
 
 // One feed: what is open, its newest pulls, its schedule and its settings in brief.
@@ -198,28 +192,15 @@ const Settings = ({ config }: { config: FeedConfig }) => {
   const { source, mapping, guard, minRecords, staleAfterMs } = config;
   return (
     <>
-      <dt>Source</dt>
-      <dd>{`${source.from.kind === 'upload' ? 'the file that was uploaded last' : source.from.kind}, read as ${source.format}${source.details === undefined ? '' : ', with a request for the details of each posting'}`}</dd>
-      <dt>Key</dt>
-      <dd>{mapping.key.paths.join(', ')}</dd>
-      <dt>Fields</dt>
-      <dd>{Object.keys(mapping.fields).join(', ')}</dd>
-      <dt>Deletes are held</dt>
-      <dd>{`beyond ${guard.percent} % of the jobs and ${plural(guard.count, 'job')}`}</dd>
-      <dt>A posting is gone</dt>
-      <dd>{`once ${plural(guard.missingPulls, 'complete pull')} did not see it`}</dd>
-      {minRecords !== undefined && (
-        <>
-          <dt>Complete</dt>
-          <dd>{`only with at least ${plural(minRecords, 'record')}`}</dd>
-        </>
-      )}
-      {staleAfterMs !== undefined && (
-        <>
-          <dt>Failing</dt>
-          <dd>{`after ${formatSpan(staleAfterMs)} without a complete pull`}</dd>
-        </>
-      )}
+      <Fact name="Source">{`${source.from.kind === 'upload' ? 'the file that was uploaded last' : source.from.kind}, read as ${source.format}${source.details === undefined ? '' : ', with a request for the details of each posting'}`}</Fact>
+      <Fact name="Key">{mapping.key.paths.join(', ')}</Fact>
+      <Fact name="Fields">{Object.keys(mapping.fields).join(', ')}</Fact>
+      <Fact name="Deletes are held">{`beyond ${guard.percent} % of the jobs and ${plural(guard.count, 'job')}`}</Fact>
+      <Fact name="A posting is gone">{`once ${plural(guard.missingPulls, 'complete pull')} did not see it`}</Fact>
+      <Fact name="Complete">{minRecords !== undefined && `only with at least ${plural(minRecords, 'record')}`}</Fact>
+      <Fact name="Failing">
+        {staleAfterMs !== undefined && `after ${formatSpan(staleAfterMs)} without a complete pull`}
+      </Fact>
     </>
   );
 };

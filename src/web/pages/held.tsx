@@ -22,13 +22,13 @@ import { ProblemError } from '../problem.ts';
 import type { WebEnv } from '../web-env.ts';
 import { decodeCursor, encodeCursor } from '../web-env.ts';
 import { pageAddress } from './parts/addresses.ts';
-import { Layout, mayReview, PostForm, type Visit } from './parts/layout.tsx';
+import { Layout, mayReview, PanelForm, PostForm, type Visit } from './parts/layout.tsx';
 import { actOnForm, type PageContext, showPage } from './parts/page.tsx';
 import { LinkToRekeyComparison } from './parts/pairs.tsx';
-import { Pager, SiteLink, StackedTable, When } from './parts/parts.tsx';
-import type { Form } from './parts/read-form.ts';
+import { Pager, SiteLink, StackedTable, TextField, When } from './parts/parts.tsx';
+import { type Form, malformed } from './parts/read-form.ts';
 import { startFromForm } from './review/decide.tsx';
-import { boundToChosen, malformed, readBound, readChosen, readReason, writeChosen } from './review/read-decision.ts';
+import { boundToChosen, readBound, readChosen, readReason, writeChosen } from './review/read-decision.ts';
 
 const HeldFeeds = ({ visit, groups }: { visit: Visit; groups: readonly HeldGroup[] }) => (
   <Layout title="Held deletes" visit={visit} section="review">
@@ -253,10 +253,7 @@ const Decisions = ({ visit, feed, count, approvable, deletes, cursor, isChosen }
       Keep: the job stays on the site and its delete is discarded. Nothing is sent for it while its posting is missing;
       if the posting comes back, it is mirrored again. You can reopen it.
     </p>
-    <p>
-      <label for="reason">Reason for keeping, for the record</label>
-      <input id="reason" name="reason" maxlength={1_000} autocomplete="off" />
-    </p>
+    <TextField name="reason" label="Reason for keeping, for the record" maxlength={1_000} />
     <p class="row">
       <DecideChosen approvable={approvable} />
       {isChosen ? (
@@ -304,27 +301,17 @@ const ApproveAll = ({ visit, feed, approvable: count, seen, barred }: HeldProps)
       </p>
     );
   return (
-    <PostForm
+    <PanelForm
       visit={visit}
       action={prefix + pageAddress.held()}
-      class="panel"
       aria-label="All held deletes"
+      title={`All ${plural(count, 'held delete')} of this feed${barred.length === 0 ? '' : ' that can be approved'}`}
       hidden={{ feed, decision: 'approve-all', expected: String(count), seen }}
-    >
-      <p>
-        <strong>{`All ${plural(count, 'held delete')} of this feed${barred.length === 0 ? '' : ' that can be approved'}`}</strong>
-      </p>
-      <p class="hint">If others are held by then, nothing is approved.</p>
-      <p>
-        <label>
-          <input type="checkbox" name="confirmed" value="true" required autocomplete="off" />{' '}
-          {`Yes, delete ${plural(count, 'job')} from the site`}
-        </label>
-      </p>
-      <p>
-        <button type="submit" class="danger">{`Delete all ${count}`}</button>
-      </p>
-    </PostForm>
+      hint="If others are held by then, nothing is approved."
+      confirmed={`Yes, delete ${plural(count, 'job')} from the site`}
+      submit={`Delete all ${count}`}
+      kind="danger"
+    />
   );
 };
 

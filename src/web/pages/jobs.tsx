@@ -18,8 +18,8 @@ import { pageAddress } from './parts/addresses.ts';
 import { Layout, mayPull, type Visit } from './parts/layout.tsx';
 import { type PageContext, showPage } from './parts/page.tsx';
 import { Pager, SiteLink, StackedTable } from './parts/parts.tsx';
+import { malformed } from './parts/read-form.ts';
 import { SyncNow } from './posting/decide.tsx';
-import { malformed } from './review/read-decision.ts';
 
 export interface JobsProps {
   readonly visit: Visit;

@@ -10,7 +10,7 @@ import type { WebEnv } from '../web-env.ts';
 import { pageAddress } from './parts/addresses.ts';
 import { Layout, mayReview, PostForm, type Visit } from './parts/layout.tsx';
 import { operationForm, type PageContext, showPage } from './parts/page.tsx';
-import { sentence } from './parts/parts.tsx';
+import { Check, sentence, TextField } from './parts/parts.tsx';
 
 export function pausePages(context: PageContext): Hono<WebEnv> {
   const { app } = context;
@@ -82,34 +82,21 @@ const PausePage = ({ visit, subject, present, inFlight }: PausePageProps) => {
           : `${inFlight === 1 ? '1 request is' : `${inFlight} requests are`} in flight: they end, and their answers are recorded.`}
       </p>
       {mayReview(visit) ? (
-        <PostForm visit={visit} action={`${visit.prefix}/pause`} class="fields">
-          {subjectFields(subject)}
-          <p>
-            <label for="reason">Why</label>
-            <input id="reason" type="text" name="reason" maxlength={1000} value={present?.reason} />
-          </p>
-          <p>
-            <label for="until">Until</label>
-            <input
-              id="until"
-              type="text"
-              name="until"
-              maxlength={40}
-              placeholder="until somebody resumes it"
-              value={endText(present?.until)}
-              aria-describedby="until-hint"
-            />
+        <PostForm visit={visit} action={`${visit.prefix}/pause`} class="fields" hidden={fieldsOf(subject)}>
+          <TextField name="reason" label="Why" maxlength={1000} value={present?.reason} />
+          <TextField
+            name="until"
+            label="Until"
+            maxlength={40}
+            placeholder="until somebody resumes it"
+            value={endText(present?.until)}
+            hint={`such as 2h, 3d or 2026-12-24 18:00, by the clock of the server (now ${formatTime(new Date())}); empty: until somebody resumes it`}
+          >
             <br />
-            <span class="hint" id="until-hint">
-              {`such as 2h, 3d or 2026-12-24 18:00, by the clock of the server (now ${formatTime(new Date())}); empty: until somebody resumes it`}
-            </span>
-          </p>
-          <p>
-            <label>
-              <input type="checkbox" name="pulls" value="true" checked={present?.stopsPulls} /> Stop the pulls too;
-              otherwise they go on, and what they find waits
-            </label>
-          </p>
+          </TextField>
+          <Check name="pulls" checked={present?.stopsPulls}>
+            Stop the pulls too; otherwise they go on, and what they find waits
+          </Check>
           <p>
             <button type="submit" class="main">
               {asked}
@@ -127,11 +114,8 @@ const PausePage = ({ visit, subject, present, inFlight }: PausePageProps) => {
 // What people have paused, with the button to go on; and the link to the page that stops more.
 
 /** Members of a form that say what it is about. */
-const subjectFields = ({ site, feed }: PauseSubject) => {
-  if (feed !== undefined) return <input type="hidden" name="feed" value={feed} />;
-  if (site !== undefined) return <input type="hidden" name="site" value={site} />;
-  return <input type="hidden" name="all" value="true" />;
-};
+const fieldsOf = ({ site, feed }: PauseSubject) =>
+  feed !== undefined ? { feed } : site !== undefined ? { site } : { all: 'true' };
 
 export const PausedByPerson = ({ visit, pauses }: { visit: Visit; pauses: readonly PersonsPause[] }) => (
   <>
@@ -141,9 +125,11 @@ export const PausedByPerson = ({ visit, pauses }: { visit: Visit; pauses: readon
           <span class="status warn">{sentence(pauseInFull(pause, formatTime))}</span>
         </p>
         {mayReview(visit) && (
-          <PostForm visit={visit} action={visit.prefix + pageAddress.endPause()}>
-            {subjectFields(pause)}
-            <input type="hidden" name="pause" value={pause.id} />
+          <PostForm
+            visit={visit}
+            action={visit.prefix + pageAddress.endPause()}
+            hidden={{ ...fieldsOf(pause), pause: pause.id }}
+          >
             <button type="submit" class="main">
               {`Resume ${pauseSubjectWords(pause)}`}
             </button>{' '}

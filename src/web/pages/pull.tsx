@@ -8,7 +8,16 @@ import { formatBytes } from '../../telemetry/print.ts';
 import { formatSpan } from '../../telemetry/times.ts';
 import { pageAddress } from './parts/addresses.ts';
 import { Layout, mayReview, type Visit } from './parts/layout.tsx';
-import { NoticeText, PullStatusLabel, ShownDifference, StackedTable, sentence, Tabs, When } from './parts/parts.tsx';
+import {
+  Fact,
+  NoticeText,
+  PullStatusLabel,
+  ShownDifference,
+  StackedTable,
+  sentence,
+  Tabs,
+  When,
+} from './parts/parts.tsx';
 
 export interface PullPageProps {
   readonly visit: Visit;
@@ -52,12 +61,10 @@ export const PullPage = ({ visit, sums, show, changes, after, whyNotUndo, undone
         ))}
         {fault !== undefined && <p class="notice bad">{fault}</p>}
         <dl class="facts">
-          <dt>Started</dt>
-          <dd>
+          <Fact name="Started">
             <When at={pull.startedAt} />
-          </dd>
-          <dt>Read completely</dt>
-          <dd>
+          </Fact>
+          <Fact name="Read completely">
             {pull.committedAt === undefined ? (
               isRunning ? (
                 'it is being read'
@@ -67,29 +74,18 @@ export const PullPage = ({ visit, sums, show, changes, after, whyNotUndo, undone
             ) : (
               <When at={pull.committedAt} />
             )}
-          </dd>
-          <dt>{isRunning ? 'Sending' : 'Ended'}</dt>
-          <dd>{pull.finishedAt === undefined ? 'it runs' : <When at={pull.finishedAt} />}</dd>
-          {pull.durationMs !== undefined && (
-            <>
-              <dt>Took</dt>
-              <dd>
-                {pull.durationMs < 10_000 ? `${(pull.durationMs / 1000).toFixed(1)} s` : formatSpan(pull.durationMs)}
-              </dd>
-            </>
-          )}
-          <dt>Read</dt>
-          <dd>{formatBytes(pull.bytes)}</dd>
-          <dt>Requests</dt>
-          <dd>{requests}</dd>
+          </Fact>
+          <Fact name={isRunning ? 'Sending' : 'Ended'}>
+            {pull.finishedAt === undefined ? 'it runs' : <When at={pull.finishedAt} />}
+          </Fact>
+          <Fact name="Took">{pull.durationMs !== undefined && tookWords(pull.durationMs)}</Fact>
+          <Fact name="Read">{formatBytes(pull.bytes)}</Fact>
+          <Fact name="Requests">{requests}</Fact>
           {pull.takenOver !== undefined && (
-            <>
-              <dt>Goes on as</dt>
-              <dd>
-                <a href={prefix + pageAddress.pull(pull.takenOver.by)}>pull {pull.takenOver.by}</a>, which has what this
-                one left open; the sums below are of that moment
-              </dd>
-            </>
+            <Fact name="Goes on as">
+              <a href={prefix + pageAddress.pull(pull.takenOver.by)}>pull {pull.takenOver.by}</a>, which has what this
+              one left open; the sums below are of that moment
+            </Fact>
           )}
         </dl>
         {pull.committedAt !== undefined && (
@@ -156,6 +152,8 @@ export const PullPage = ({ visit, sums, show, changes, after, whyNotUndo, undone
     </Layout>
   );
 };
+
+export const tookWords = (ms: number): string => (ms < 10_000 ? `${(ms / 1000).toFixed(1)} s` : formatSpan(ms));
 
 /** The undo may have been undone in turn: then the last of them is what can be undone. */
 const Undone = (props: { prefix: string; undone: number; advice: readonly Advice[] }) => {

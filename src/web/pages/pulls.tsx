@@ -10,15 +10,14 @@ import { excerpt } from '../../posting/markup.ts';
 import { differenceOf, pulledChanges, readPullSums } from '../../review/pulled-changes.ts';
 import { whyNotUndoOf } from '../../runtime/undo-feed-pull.ts';
 import { findUndoOf, PULL_EFFECTS } from '../../store/pull/pull-history.ts';
-import { formatSpan } from '../../telemetry/times.ts';
 import { notFound, ProblemError } from '../problem.ts';
 import type { WebEnv } from '../web-env.ts';
 import { pageAddress } from './parts/addresses.ts';
-import { Layout, mayReview, PostForm, type Visit } from './parts/layout.tsx';
+import { Layout, mayReview, PanelForm, type Visit } from './parts/layout.tsx';
 import { askedBy, operationForm, type PageContext, showPage } from './parts/page.tsx';
-import { PullStatusLabel, ShownDifference, StackedTable, When } from './parts/parts.tsx';
+import { PullStatusLabel, ShownDifference, StackedTable, sentence, When } from './parts/parts.tsx';
 import { expectValue } from './parts/read-form.ts';
-import { PullPage } from './pull.tsx';
+import { PullPage, tookWords } from './pull.tsx';
 
 const SHOWN_PULLS = 50;
 const SHOWN_POSTINGS = 50;
@@ -146,7 +145,7 @@ export const PullTable = ({ prefix, pulls, label, withFeed = false }: PullTableP
         { head: 'Started', cell: ({ started_at }) => <When at={started_at} /> },
         { head: 'Status', cell: (pull) => <PullStatusLabel pull={pull} /> },
         ...COUNTS.map((name) => ({
-          head: headOf(name),
+          head: sentence(name),
           number: true as const,
           inline: true as const,
           classOf: (pull: ShownPull) => pull[name] === 0 && 'quiet',
@@ -156,7 +155,7 @@ export const PullTable = ({ prefix, pulls, label, withFeed = false }: PullTableP
           head: 'Took',
           number: true,
           inline: true,
-          cell: ({ duration_ms }) => (duration_ms === null ? '–' : took(duration_ms)),
+          cell: ({ duration_ms }) => (duration_ms === null ? '–' : tookWords(duration_ms)),
         },
         { head: 'Notes', bare: true, classOf: () => 'notes-of-pull', cell: (pull) => shortened(notesOfPull(pull)) },
       ]}
@@ -172,10 +171,6 @@ function shortened(notes: string): string {
   if (notes.length <= MOST_NOTES) return excerpt(notes, MOST_NOTES);
   return `${excerpt(notes, MOST_NOTES).replace(/[\s;,:]*\S*$/, '')} …`;
 }
-
-const headOf = (name: string): string => `${name.charAt(0).toUpperCase()}${name.slice(1)}`;
-
-const took = (ms: number): string => (ms < 10_000 ? `${(ms / 1000).toFixed(1)} s` : formatSpan(ms));
 
 const notesOfPull = ({ undoes, message, shortfalls, weak }: ShownPull): string =>
   [
@@ -226,20 +221,14 @@ const UndoPage = ({ visit, plan }: UndoPageProps) => {
         </p>
       )}
       {!isNothing && (
-        <PostForm
+        <PanelForm
           visit={visit}
           action={prefix + pageAddress.undoPull(pull)}
-          class="panel"
-          aria-label={`Undo pull ${pull}`}
           hidden={{ seen }}
-        >
-          <p class="hint">
-            {`Afterwards feed ${feed} is not pulled until somebody resumes it, because its source would bring all of this back. If the undo would do anything else by then, nothing is done.`}
-          </p>
-          <p>
-            <button type="submit" class="danger">{`Undo pull ${pull}`}</button>
-          </p>
-        </PostForm>
+          hint={`Afterwards feed ${feed} is not pulled until somebody resumes it, because its source would bring all of this back. If the undo would do anything else by then, nothing is done.`}
+          submit={`Undo pull ${pull}`}
+          kind="danger"
+        />
       )}
       {plan.lines.length > 0 && (
         <>

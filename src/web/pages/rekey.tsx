@@ -9,11 +9,11 @@ import { PAIR_KINDS } from '../../store/change/rekey/compare-rekey.ts';
 import { type RekeyedFeed, rekeyedFeeds } from '../../store/change/rekey/read-rekey.ts';
 import { decodeCursor, encodeCursor, type WebEnv } from '../web-env.ts';
 import { pageAddress } from './parts/addresses.ts';
-import { Layout, mayReview, PostForm, type Visit } from './parts/layout.tsx';
+import { Layout, mayReview, PanelForm, PostForm, type Visit } from './parts/layout.tsx';
 import { operationForm, type PageContext, type PageVisit, readInput, showPage } from './parts/page.tsx';
 import { Pairs } from './parts/pairs.tsx';
-import { Alert, Pager, sentence, Tabs, TimeSince } from './parts/parts.tsx';
-import { malformed } from './review/read-decision.ts';
+import { Alert, Pager, sentence, Tabs, TextField, TimeSince } from './parts/parts.tsx';
+import { malformed } from './parts/read-form.ts';
 
 interface RekeyProps {
   readonly visit: Visit;
@@ -183,82 +183,46 @@ const Pages = ({ visit: { prefix }, feed, pairs: { show, items, isFirst, next } 
 
 const AllSure = ({ visit, feed, pairs: { counts, marks } }: SuspectedProps) =>
   counts.sure === 0 ? null : (
-    <PostForm
+    <PanelForm
       visit={visit}
       action={visit.prefix + pageAddress.rekey()}
-      class="panel"
       aria-label="All sure pairs"
       hidden={{ feed, decision: 'sure', mark: marks.sure }}
-    >
-      <p class="hint">
-        A pair is sure if both postings have the same content, apart from references and addresses, and as many are
-        missing with it as are new. If other pairs are sure by then, nothing is done.
-      </p>
-      <p>
-        <button type="submit" class="main">
-          {counts.sure === 1 ? 'Keep the job of the sure pair' : `Keep the jobs of all ${counts.sure} sure pairs`}
-        </button>
-      </p>
-    </PostForm>
+      hint="A pair is sure if both postings have the same content, apart from references and addresses, and as many are missing with it as are new. If other pairs are sure by then, nothing is done."
+      submit={counts.sure === 1 ? 'Keep the job of the sure pair' : `Keep the jobs of all ${counts.sure} sure pairs`}
+      kind="main"
+    />
   );
 
 const AnotherPair = ({ visit, feed, pairs: { counts } }: SuspectedProps) =>
   counts.new + counts.unsure === 0 || counts.missing + counts.unsure === 0 ? null : (
-    <PostForm
+    <PanelForm
       visit={visit}
       action={visit.prefix + pageAddress.rekey()}
-      class="panel"
-      aria-label="Another pair"
+      title="Another pair"
       hidden={{ feed, decision: 'pair' }}
+      submit="It keeps that job"
     >
-      <p>
-        <strong>Another pair</strong>
-      </p>
       <div class="row">
-        <p>
-          <label for="key">Key of the new posting</label>
-          <input id="key" name="key" required maxlength={1_000} autocomplete="off" />
-        </p>
-        <p>
-          <label for="old_key">Key of the missing posting</label>
-          <input id="old_key" name="old_key" required maxlength={1_000} autocomplete="off" />
-        </p>
-        <p>
-          <button type="submit">It keeps that job</button>
-        </p>
+        <TextField name="key" label="Key of the new posting" required maxlength={1_000} />
+        <TextField name="old_key" label="Key of the missing posting" required maxlength={1_000} />
       </div>
-    </PostForm>
+    </PanelForm>
   );
 
 const NotRekey = ({ visit, feed, pairs: { counts, marks } }: SuspectedProps) => {
-  const pairs = counts.sure + counts.unsure;
+  const added = counts.sure + counts.unsure + counts.new;
   return (
-    <PostForm
+    <PanelForm
       visit={visit}
       action={visit.prefix + pageAddress.rekey()}
-      class="panel"
-      aria-label="They are new postings"
+      title="They are new postings"
       hidden={{ feed, decision: 'not_rekey', mark: marks.all }}
-    >
-      <p>
-        <strong>They are new postings</strong>
-      </p>
-      <p class="hint">
-        The new postings are created, and the jobs of the missing ones are deleted, as far as the delete guard does not
-        hold them.
-      </p>
-      <p>
-        <label>
-          <input type="checkbox" name="confirmed" value="true" required autocomplete="off" />{' '}
-          {`Yes, ${plural(pairs + counts.new, 'new posting is no missing one', 'new postings are no missing ones')}`}
-        </label>
-      </p>
-      <p>
-        <button type="submit" class="danger">
-          They are new postings
-        </button>
-      </p>
-    </PostForm>
+      hint="The new postings are created, and the jobs of the missing ones are deleted, as far as the delete guard does not hold them."
+      confirmed={`Yes, ${plural(added, 'new posting is no missing one', 'new postings are no missing ones')}`}
+      submit="They are new postings"
+      kind="danger"
+    />
   );
 };
 

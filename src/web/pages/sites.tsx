@@ -14,7 +14,7 @@ import type { WebEnv } from '../web-env.ts';
 import { pageAddress } from './parts/addresses.ts';
 import { Layout, mayReview, PostForm, type Visit } from './parts/layout.tsx';
 import { operationForm, type PageContext, showPage } from './parts/page.tsx';
-import { SiteStatusLabel, StackedTable, TimeSince, When } from './parts/parts.tsx';
+import { Fact, SiteStatusLabel, StackedTable, Submit, TimeSince, When } from './parts/parts.tsx';
 import { PausedByPerson, PauseLink } from './pause.tsx';
 
 const SHOWN_REQUESTS = 50;
@@ -117,45 +117,17 @@ const SitePage = ({ visit, site, config, feeds, requests }: SitePageProps) => {
           {learnt !== null &&
             `; now at most ${rateOf(learnt)}, because the site asked to wait: the rate returns step by step`}
         </dd>
-        {until !== null && (
-          <>
-            <dt>Next request</dt>
-            <dd>in {formatSpan(msUntil(until))}</dd>
-          </>
-        )}
-        {streak > 0 && (
-          <>
-            <dt>Out of reach</dt>
-            <dd>{plural(streak, 'time')} in a row</dd>
-          </>
-        )}
-        {site.last_message !== null && (
-          <>
-            <dt>Last trouble</dt>
-            <dd>{site.last_message.text}</dd>
-          </>
-        )}
-        {site.references_note !== null && (
-          <>
-            <dt>References</dt>
-            <dd>{site.references_note.text}</dd>
-          </>
-        )}
+        <Fact name="Next request">{until !== null && `in ${formatSpan(msUntil(until))}`}</Fact>
+        <Fact name="Out of reach">{streak > 0 && `${plural(streak, 'time')} in a row`}</Fact>
+        <Fact name="Last trouble">{site.last_message?.text}</Fact>
+        <Fact name="References">{site.references_note?.text}</Fact>
         {site.other_refused_tokens.map(({ since, noted_by: who }) => (
-          <>
-            <dt>Refused token</dt>
-            <dd>
-              {`that of ${who}, `}
-              <TimeSince since={since} />
-            </dd>
-          </>
+          <Fact name="Refused token">
+            {`that of ${who}, `}
+            <TimeSince since={since} />
+          </Fact>
         ))}
-        {orphans > 0 && (
-          <>
-            <dt>To be deleted</dt>
-            <dd>{plural(orphans, 'orphan site job')}</dd>
-          </>
-        )}
+        <Fact name="To be deleted">{orphans > 0 && plural(orphans, 'orphan site job')}</Fact>
       </dl>
       {site.pauses.every((pause) => pause.site === null) && <PauseLink visit={visit} subject={{ site: site.site }} />}
       <h2>Recent requests</h2>
@@ -190,11 +162,7 @@ const Paused = ({ visit, site }: Pick<SitePageProps, 'visit' | 'site'>) => (
           <input type="checkbox" name="emptied" value="true" /> The site was really emptied: believe it for a day when
           it says that jobs are gone
         </label>
-        <p>
-          <button type="submit" class="main">
-            Resume {site.site}
-          </button>
-        </p>
+        <Submit kind="main">{`Resume ${site.site}`}</Submit>
       </PostForm>
     )}
   </section>

@@ -7,10 +7,9 @@ import { OperationRefused } from '../../operations/operation.ts';
 import { startFeedPull } from '../../operations/pulls.ts';
 import type { FeedName } from '../../posting/identifiers.ts';
 import { MOST_SAMPLE_BYTES } from '../../runtime/feed-trial.ts';
-import { ProblemError } from '../problem.ts';
 import type { WebEnv } from '../web-env.ts';
 import { pageAddress } from './parts/addresses.ts';
-import { Csrf, Layout, PostForm, type Visit } from './parts/layout.tsx';
+import { Csrf, HiddenFields, Layout, PostForm, type Visit } from './parts/layout.tsx';
 import {
   actOnForm,
   askedBy,
@@ -21,6 +20,7 @@ import {
   showPage,
 } from './parts/page.tsx';
 import { Alert, StackedTable, sentence, When } from './parts/parts.tsx';
+import { malformed } from './parts/read-form.ts';
 
 type Upload = z.output<typeof listUploads.item>;
 
@@ -90,7 +90,7 @@ export function uploadPages(context: PageContext): Hono<WebEnv> {
 /** What the page has shown. @throws {ProblemError} if the form is not of it */
 function seenIn(written: string | undefined): number {
   if (written !== undefined && /^\d{1,15}$/.test(written)) return Number(written);
-  throw new ProblemError({ status: 400, detail: 'seen is missing: open the page again' });
+  throw malformed('seen', 'is missing: open the page again');
 }
 
 interface Refused {
@@ -117,10 +117,7 @@ const UploadsPage = ({ visit, feed, uploads, reads, fault, kept }: UploadsProps)
       {kept !== undefined && (
         <form method="post" enctype="multipart/form-data" action={prefix + pageAddress.uploads()}>
           <Csrf visit={visit} />
-          <input type="hidden" name="feed" value={feed} />
-          <input type="hidden" name="sample" value={kept.sample} />
-          <input type="hidden" name="seen" value={seen} />
-          {kept.anyway && <input type="hidden" name="anyway" value="true" />}
+          <HiddenFields of={{ feed, sample: kept.sample, seen, anyway: kept.anyway ? 'true' : undefined }} />
           <button type="submit">Upload it anyway</button>
         </form>
       )}
@@ -137,8 +134,7 @@ const UploadsPage = ({ visit, feed, uploads, reads, fault, kept }: UploadsProps)
       {reads && (
         <form method="post" enctype="multipart/form-data" action={prefix + pageAddress.uploads()} class="setup">
           <Csrf visit={visit} />
-          <input type="hidden" name="feed" value={feed} />
-          <input type="hidden" name="seen" value={seen} />
+          <HiddenFields of={{ feed, seen }} />
           <p>
             <label for="file">The newer file, with all postings</label>
             <input id="file" name="file" type="file" required aria-describedby="file-hint" />

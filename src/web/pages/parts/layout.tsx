@@ -6,7 +6,7 @@ import type { FeedName } from '../../../posting/identifiers.ts';
 import { formatTime } from '../../../telemetry/times.ts';
 import type { Visitor } from '../../visitor.ts';
 import { pageAddress } from './addresses.ts';
-import { sentence } from './parts.tsx';
+import { Check, Submit, sentence } from './parts.tsx';
 
 /** What every page knows about its request. */
 export interface Visit {
@@ -116,14 +116,24 @@ const Navigation = ({ prefix, section }: { prefix: string; section: NavigationNa
   </nav>
 );
 
+/** What a form names beside what the person enters. */
+type HiddenValues = Readonly<Record<string, string | number | undefined>>;
+
+export const HiddenFields = ({ of }: { of: HiddenValues }) => (
+  <>
+    {Object.entries(of).map(
+      ([name, value]) => value !== undefined && <input type="hidden" name={name} value={value} />,
+    )}
+  </>
+);
+
 interface PostFormProps {
   readonly visit: Visit;
   readonly action: string;
   readonly id?: string;
   readonly class?: string;
   readonly 'aria-label'?: string;
-  /** What the form names beside what the person enters. */
-  readonly hidden?: Readonly<Record<string, string | number | undefined>>;
+  readonly hidden?: HiddenValues;
   readonly children: Child;
 }
 
@@ -131,11 +141,38 @@ interface PostFormProps {
 export const PostForm = ({ visit, action, hidden = {}, children, ...attributes }: PostFormProps) => (
   <form method="post" action={action} {...attributes}>
     <Csrf visit={visit} />
-    {Object.entries(hidden).map(([name, value]) => (
-      <input type="hidden" name={name} value={value} />
-    ))}
+    <HiddenFields of={hidden} />
     {children}
   </form>
+);
+
+interface PanelFormProps extends Omit<PostFormProps, 'class' | 'children'> {
+  readonly title?: string;
+  readonly hint?: Child;
+  /** What the person has to confirm. */
+  readonly confirmed?: string;
+  readonly submit: string;
+  readonly kind?: 'main' | 'danger' | undefined;
+  readonly children?: Child;
+}
+
+/** A form that decides one thing. */
+export const PanelForm = ({ title, hint, confirmed, submit, kind, children, ...form }: PanelFormProps) => (
+  <PostForm aria-label={title ?? submit} {...form} class="panel">
+    {title !== undefined && (
+      <p>
+        <strong>{title}</strong>
+      </p>
+    )}
+    {children}
+    {hint !== undefined && <p class="hint">{hint}</p>}
+    {confirmed !== undefined && (
+      <Check name="confirmed" required>
+        {confirmed}
+      </Check>
+    )}
+    <Submit kind={kind}>{submit}</Submit>
+  </PostForm>
 );
 
 /** Proves that our own page sent the form. Every form that changes something has it. */

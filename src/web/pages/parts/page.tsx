@@ -11,7 +11,8 @@ import { ProblemError } from '../../problem.ts';
 import { expectOwnPage, type Visitor } from '../../visitor.ts';
 import type { WebEnv } from '../../web-env.ts';
 import { Layout, type Visit } from './layout.tsx';
-import { type Form, readForm } from './read-form.ts';
+import { wholeSentence } from './parts.tsx';
+import { type Form, malformed, readForm } from './read-form.ts';
 
 /** What the pages work with. */
 export interface PageContext {
@@ -148,8 +149,7 @@ export async function runForm<Input extends z.ZodType, Output extends z.ZodType>
 
 function expectPresent(form: Form, name: string): void {
   if (form.all(name).some((value) => value !== '')) return;
-  const message = 'is missing: open the page again';
-  throw new ProblemError({ status: 400, detail: `${name} ${message}`, faults: [{ where: `form.${name}`, message }] });
+  throw malformed(name, 'is missing: open the page again');
 }
 
 /** @throws {ProblemError} with everything that is wrong */
@@ -180,12 +180,7 @@ function formNamed(input: z.ZodType, textIn: (name: string, list: boolean) => un
   const named = textIn(discriminator, false);
   const form = input.options.find((each) => membersOf(each as z.ZodType)[discriminator]?.safeParse(named).success);
   if (form !== undefined) return form as z.ZodType;
-  const message = faultInWords(input.safeParse({ [discriminator]: named }).error?.issues[0]);
-  throw new ProblemError({
-    status: 400,
-    detail: `${discriminator} ${message}`,
-    faults: [{ where: discriminator, message }],
-  });
+  throw malformed(discriminator, faultInWords(input.safeParse({ [discriminator]: named }).error?.issues[0]));
 }
 
 const SIGNED_OUT = 'your session has ended and nothing was changed; sign in again and repeat it';
@@ -232,7 +227,7 @@ export function ownAddress(to: string | undefined): string {
 /** A failed request, for people. */
 export const ErrorPage = ({ visit, title, detail }: { visit: Visit; title: string; detail: string }) => (
   <Layout title={title} visit={visit}>
-    <p role="alert">{`${detail.charAt(0).toUpperCase()}${detail.slice(1)}.`}</p>
+    <p role="alert">{wholeSentence(detail)}</p>
     <p>
       <a href={`${visit.prefix}/`}>Back to the overview</a>
     </p>

@@ -130,6 +130,92 @@ export const Tabs = <Kind,>({ label, of, shown, href, words }: TabsProps<Kind>) 
   </ul>
 );
 
+/** A fact of a list of facts; nothing if it has no value. */
+export const Fact = ({ name, children }: { name: string; children: Child }) =>
+  children == null || children === false ? null : (
+    <>
+      <dt>{name}</dt>
+      <dd>{children}</dd>
+    </>
+  );
+
+// The parts of forms: a text, a box to check, and the button.
+
+interface TextFieldProps {
+  readonly name: string;
+  readonly label: string;
+  /** By default the name. */
+  readonly id?: string;
+  readonly value?: string | undefined;
+  readonly maxlength?: number;
+  readonly required?: boolean;
+  readonly list?: string | undefined;
+  readonly spellcheck?: boolean;
+  readonly placeholder?: string | undefined;
+  readonly inputmode?: 'url';
+  readonly type?: 'time';
+  readonly hint?: string;
+  /** What else belongs to it. */
+  readonly children?: Child;
+}
+
+export const TextField = ({ name, label, id = name, hint, children, ...attributes }: TextFieldProps) => {
+  const described = hint === undefined ? undefined : `${id}-hint`;
+  return (
+    <p>
+      <label for={id}>{label}</label>
+      <input id={id} name={name} autocomplete="off" aria-describedby={described} {...attributes} />
+      {children}
+      {hint !== undefined && (
+        <span class="hint" id={described}>
+          {hint}
+        </span>
+      )}
+    </p>
+  );
+};
+
+interface SelectFieldProps {
+  readonly name: string;
+  readonly label: string;
+  /** By default the name. */
+  readonly id?: string;
+  /** Its options. */
+  readonly children: Child;
+}
+
+export const SelectField = ({ name, label, id = name, children }: SelectFieldProps) => (
+  <p>
+    <label for={id}>{label}</label>
+    <select id={id} name={name}>
+      {children}
+    </select>
+  </p>
+);
+
+interface CheckProps {
+  readonly name: string;
+  readonly required?: boolean;
+  readonly checked?: boolean | undefined;
+  readonly children: Child;
+}
+
+export const Check = ({ children, ...attributes }: CheckProps) => (
+  <p>
+    <label>
+      <input type="checkbox" value="true" autocomplete="off" {...attributes} /> {children}
+    </label>
+  </p>
+);
+
+export const Submit = ({ kind, children }: { kind?: 'main' | 'danger' | undefined; children: Child }) => (
+  <p>
+    <button type="submit" class={kind}>
+      {children}
+    </button>
+  </p>
+);
+
 /** Why what was asked for was not done. */
 export const Alert = ({ children }: { children: Child }) => (
   <p role="alert" class="notice bad">

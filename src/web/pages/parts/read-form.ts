@@ -1,6 +1,7 @@
 // Reads a form that a page sent: URL-encoded, of bounded size.
 import type { HonoRequest } from 'hono';
 import type { z } from 'zod';
+import { faultInWords } from '../../../operations/scalars.ts';
 import { ProblemError, receiveBody } from '../../problem.ts';
 
 /** Enough for a table of values and for the entries of a page. */
@@ -71,8 +72,11 @@ async function multipartOf(body: Buffer, type: string) {
 // Checks a value of an address or form, and says what is wrong with it.
 
 /** @throws {ProblemError} 400 with the reason */
-export function expectValue<Value>(name: string, schema: z.ZodType<Value>, given: string | undefined): Value {
+export function expectValue<Value>(name: string, schema: z.ZodType<Value>, given: unknown): Value {
   const read = schema.safeParse(given);
   if (read.success) return read.data;
-  throw new ProblemError({ status: 400, detail: `${name} ${read.error.issues[0]?.message ?? 'is wrong'}` });
+  throw malformed(name, faultInWords(read.error.issues[0]));
 }
+
+export const malformed = (where: string, message: string): ProblemError =>
+  new ProblemError({ status: 400, detail: `${where} ${message}`, faults: [{ where, message }] });

@@ -6,6 +6,7 @@ import type { FeedName, PostingKey } from '../../../posting/identifiers.ts';
 import { pageAddress } from '../parts/addresses.ts';
 import { mayPull, PostForm, type Visit } from '../parts/layout.tsx';
 import { LinkToRekeyComparison } from '../parts/pairs.tsx';
+import { TextField } from '../parts/parts.tsx';
 import { States } from '../review/decision-form.tsx';
 import type { EditableField, Editor, PostingProps, PostingView, SyncStart } from './read-posting.ts';
 
@@ -68,10 +69,7 @@ export const SimpleActions = ({ visit, actions, address, version, group, reason 
         <PostForm visit={visit} action={visit.prefix + address} class="row">
           <SubjectFields version={version} group={group} />
           {kind === 'discard' && (
-            <p>
-              <label for="reason">Reason, for the record</label>
-              <input id="reason" name="reason" value={reason ?? ''} maxlength={1_000} autocomplete="off" />
-            </p>
+            <TextField name="reason" label="Reason, for the record" value={reason ?? ''} maxlength={1_000} />
           )}
           <p>
             <button
@@ -227,8 +225,7 @@ interface SyncNowProps {
 /** Absent for viewers. */
 export const SyncNow = ({ visit, feed, posting, group }: SyncNowProps) =>
   mayPull(visit) ? (
-    <PostForm visit={visit} action={visit.prefix + pageAddress.syncPosting()} hidden={{ feed, key: posting }}>
-      {group !== undefined && <input type="hidden" name="group" value={group} />}
+    <PostForm visit={visit} action={visit.prefix + pageAddress.syncPosting()} hidden={{ feed, key: posting, group }}>
       <button type="submit">Sync this posting now</button>
     </PostForm>
   ) : null;

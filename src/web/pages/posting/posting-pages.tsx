@@ -2,9 +2,9 @@
 import { Hono } from 'hono';
 import { entryDecisions, setPostingFields } from '../../../operations/decisions.ts';
 import { namedFeed, OperationRefused } from '../../../operations/operation.ts';
-import { renewPosting, syncPosting, undoEdit, unknownPosting } from '../../../operations/postings.ts';
-import { requireEntry } from '../../../operations/review.ts';
-import { fieldsSchema, groupSchema, keyText, nameText, numberSchema, text } from '../../../operations/scalars.ts';
+import { renewPosting, showPosting, syncPosting, undoEdit, unknownPosting } from '../../../operations/postings.ts';
+import { requireEntry, showEntry } from '../../../operations/review.ts';
+import { fieldsSchema, groupSchema, numberSchema, text } from '../../../operations/scalars.ts';
 import { BULK_ACTIONS } from '../../../plan/action.ts';
 import { textOf } from '../../../plan/message.ts';
 import { type FeedName, postingKey } from '../../../posting/identifiers.ts';
@@ -14,7 +14,6 @@ import { CHANGED_SINCE_SHOWN, tokenOfEntry, tokenOfPosting } from '../../../revi
 import type { PostingStory } from '../../../store/review/posting-history.ts';
 import { type EntryDetails, type RecordEntry, readEntry } from '../../../store/review/review-entries.ts';
 import { groupOfEntry } from '../../../store/review/review-page.ts';
-import { ProblemError } from '../../problem.ts';
 import type { WebEnv } from '../../web-env.ts';
 import { pageAddress } from '../parts/addresses.ts';
 import { mayPull } from '../parts/layout.tsx';
@@ -24,11 +23,12 @@ import {
   operationForm,
   type PageContext,
   type PageVisit,
+  readInput,
   runForm,
   showPage,
 } from '../parts/page.tsx';
 import { wholeSentence } from '../parts/parts.tsx';
-import type { Form } from '../parts/read-form.ts';
+import { expectValue, type Form, malformed } from '../parts/read-form.ts';
 import { PostingOverview, RecordPage } from './posting.tsx';
 import { type PostingAddress, placeInGroup, type RefusedEdit, readPosting, withLineFeeds } from './read-posting.ts';
 
@@ -36,10 +36,9 @@ export function postingPages(context: PageContext): Hono<WebEnv> {
   const { app, control } = context;
   const pages = new Hono<WebEnv>();
   const readAddress = async (value: (name: string) => string | undefined): Promise<PostingAddress> => {
-    const feed = await namedFeed(app, parameter(nameText, 'feed', value('feed')));
-    const key = postingKey(parameter(keyText, 'key', value('key')));
-    const group = value('group');
-    return { feed, key, group: group === undefined ? undefined : parameter(groupSchema, 'group', group) };
+    const { feed, key } = readInput(showPosting, value);
+    const group = expectValue('group', groupSchema.optional(), value('group'));
+    return { feed: await namedFeed(app, feed), key: postingKey(key.trim()), group };
   };
   const postingIn = (form: Form) => readAddress((name) => form.one(name));
   /** Around a form that changes what the next pull makes of a posting. @param not says that nothing was done */
@@ -62,7 +61,7 @@ export function postingPages(context: PageContext): Hono<WebEnv> {
     showPage(async ({ visit, query }) => {
       const at = await readAddress(query);
       const sync = query('sync');
-      const synced = sync === undefined || sync === 'later' ? sync : parameter(numberSchema, 'sync', sync);
+      const synced = sync === undefined || sync === 'later' ? sync : expectValue('sync', numberSchema, sync);
       return <PostingOverview visit={visit} view={await readPosting(app, at)} synced={synced} />;
     }),
   );
@@ -86,9 +85,12 @@ export function postingPages(context: PageContext): Hono<WebEnv> {
   pages.get(
     '/review/entry',
     showPage(async (asked) => {
-      const id = parameter(numberSchema, 'id', asked.query('id'));
+      const { id } = readInput(showEntry, asked.query);
       const entry = await requireEntry(app.db, id);
-      if (entry.kind === 'record') return recordPage(context, asked, entry);
+      if (entry.kind === 'record') {
+        const { record } = entry;
+        return <RecordPage visit={asked.visit} record={record} placed={await placeInGroup(app.db, record)} />;
+      }
       const group = (await groupOfEntry(app.db, id))?.group;
       return asked.goTo(pageAddress.posting(entry.change.feed, entry.change.key, group));
     }),
@@ -98,7 +100,7 @@ export function postingPages(context: PageContext): Hono<WebEnv> {
     actOnForm('review', async (sent) => {
       const { form } = sent;
       const at = await postingIn(form);
-      return editFields(context, sent, at, parameter(text(100), 'version', form.one('version')));
+      return editFields(context, sent, at, expectValue('version', text(100), form.one('version')));
     }),
   );
   pages.post(
@@ -115,34 +117,7 @@ export function postingPages(context: PageContext): Hono<WebEnv> {
   return pages;
 }
 
-const idIn = ({ c }: PageVisit): number => parameter(numberSchema, 'id', c.req.param('id'));
-
-interface Schema<Value> {
-  safeParse(
-    text: unknown,
-  ):
-    | { readonly success: true; readonly data: Value }
-    | { readonly success: false; readonly error: { readonly issues: readonly { readonly message: string }[] } };
-}
-
-function parameter<Value>(schema: Schema<Value>, name: string, text: string | undefined): Value {
-  const parsed = text === undefined ? undefined : schema.safeParse(text);
-  if (parsed?.success === true) return parsed.data;
-  const message = parsed?.error.issues[0]?.message ?? 'is missing';
-  throw new ProblemError({
-    status: 400,
-    detail: `the parameter ${name} ${message}`,
-    faults: [{ where: `query.${name}`, message }],
-  });
-}
-
-async function recordPage(
-  { app }: PageContext,
-  { visit }: PageVisit,
-  { record }: Extract<EntryDetails, { kind: 'record' }>,
-) {
-  return <RecordPage visit={visit} record={record} placed={await placeInGroup(app.db, record)} />;
-}
+const idIn = ({ c }: PageVisit): number => expectValue('id', numberSchema, c.req.param('id'));
 
 // Acts on one posting or record as a form asks for it. If nothing was done, the page comes back with what was typed.
 
@@ -155,9 +130,7 @@ async function decideEntry(context: PageContext, asked: Asked, id: number) {
   const named = form.one('action');
   const operation = entryDecisions.find((_, at) => BULK_ACTIONS[at] === named);
   if (operation === undefined) throw malformed('action', `must be one of ${BULK_ACTIONS.join(', ')}`);
-  const group = form.one('group');
-  if (group !== undefined && !groupSchema.safeParse(group).success)
-    throw malformed('group', 'must be the ID of a group');
+  const group = expectValue('group', groupSchema.optional(), form.one('group'));
   const entry = await requireEntry(db, id);
   const pages: Parameters<typeof runForm<typeof operation.input, typeof operation.output>>[2] = {
     required: ['version'],
@@ -171,9 +144,6 @@ async function decideEntry(context: PageContext, asked: Asked, id: number) {
   };
   return runForm(context, operation, pages, asked);
 }
-
-const malformed = (name: string, message: string): ProblemError =>
-  new ProblemError({ status: 400, detail: `${name} ${message}`, faults: [{ where: `form.${name}`, message }] });
 
 /** An entry as it was shown. */
 interface Shown {
@@ -191,8 +161,7 @@ async function comeBack(
 ) {
   const now = await readEntry(app.db, entry.kind === 'change' ? entry.change.id : entry.record.id);
   const current = now === undefined ? 'it is resolved' : tokenOfEntry(now);
-  const versions = current === version ? '' : ` You saw version ${version}; now it is ${current}.`;
-  const shown = { visit, refused: message + versions, reason };
+  const shown = { visit, refused: message + sinceSeen(version, current), reason };
   if (entry.kind === 'change') {
     const { feed, key } = entry.change;
     return c.html(<PostingOverview {...shown} view={await readPosting(app, { feed, key, group })} />, 409);
@@ -220,14 +189,10 @@ async function editFields(context: PageContext, asked: Asked, at: PostingAddress
       : 'Nothing would change: the posting already has these values.';
     return comeBackToEdit(shown, message, { typed });
   }
-  const checked = fieldsSchema.safeParse(edits);
-  if (!checked.success) {
-    const message = checked.error.issues[0]?.message ?? 'are not usable';
-    throw new ProblemError({ status: 400, detail: `fields ${message}`, faults: [{ where: 'form.fields', message }] });
-  }
+  const fields = expectValue('fields', fieldsSchema, edits);
   try {
     const { feed, key } = at;
-    const asForm = { feed, key, fields: checked.data, only_valid: true, version };
+    const asForm = { feed, key, fields, only_valid: true, version };
     await setPostingFields.run(asForm, askedBy(context, asked.actor));
     return asked.goTo(pageAddress.posting(feed, key, at.group));
   } catch (error) {
@@ -259,7 +224,9 @@ async function comeBackToEdit(
   status: 409 | 422 = 409,
 ) {
   const view = await readPosting(context.app, at, sent);
-  const current = view.version ?? 'none';
-  const versions = current === version ? '' : ` You saw version ${version}; now it is ${current}.`;
-  return c.html(<PostingOverview visit={visit} refused={message + versions} view={view} />, status);
+  const refused = message + sinceSeen(version, view.version ?? 'none');
+  return c.html(<PostingOverview visit={visit} refused={refused} view={view} />, status);
 }
+
+const sinceSeen = (version: string, current: string): string =>
+  current === version ? '' : ` You saw version ${version}; now it is ${current}.`;

@@ -1,6 +1,7 @@
 // The page of one posting: its state, what can be done, its fields, what was sent and received, and its history.
 import { textOf } from '../../../plan/message.ts';
 import { excerpt } from '../../../posting/markup.ts';
+import type { Problem } from '../../../posting/posting.ts';
 import { paragraphsOf } from '../../../review/describe-history.ts';
 import { editsVersion } from '../../../review/edit-posting.ts';
 import { actionsOfRecord } from '../../../review/entry-facts.ts';
@@ -10,8 +11,8 @@ import type { NeighbouringEntry } from '../../../store/review/review-page.ts';
 import { terminalText } from '../../../telemetry/print.ts';
 import { formatSpan, formatTime } from '../../../telemetry/times.ts';
 import { pageAddress } from '../parts/addresses.ts';
-import { Layout, mayReview, PostForm, type Visit } from '../parts/layout.tsx';
-import { Columns, TimeSince, When } from '../parts/parts.tsx';
+import { Layout, mayReview, PanelForm, PostForm, type Visit } from '../parts/layout.tsx';
+import { Columns, Fact, SiteLink, TimeSince, When } from '../parts/parts.tsx';
 import { DecisionSection, EditJob, SimpleActions, SubjectFields, SyncNotice, SyncNow } from './decide.tsx';
 import {
   type PostingProps,
@@ -53,7 +54,7 @@ export const PostingOverview = (props: PostingProps) => {
         <dt>Site</dt>
         <dd>{change?.site ?? live?.site ?? '–'}</dd>
         <dt>Job on the site</dt>
-        <dd>{live === undefined ? 'none' : <SiteJob id={live.siteJobId} url={live.url} />}</dd>
+        <dd>{live === undefined ? 'none' : <SiteLink url={live.url}>{`${live.siteJobId}, on the site`}</SiteLink>}</dd>
         <dt>State</dt>
         <dd>
           <strong>
@@ -78,22 +79,7 @@ export const PostingOverview = (props: PostingProps) => {
         {state.map((message) => (
           <p class="said">{excerpt(textOf(message), 1_500)}</p>
         ))}
-        {problems.length > 0 && (
-          <ul>
-            {problems.slice(0, 20).map(({ field, value, message }) => (
-              <li class="bad">
-                {field !== undefined && <strong>{`${field}: `}</strong>}
-                {excerpt(message, 500)}
-                {value !== undefined && (
-                  <>
-                    {' '}
-                    <mark class="text">{value}</mark>
-                  </>
-                )}
-              </li>
-            ))}
-          </ul>
-        )}
+        <Problems of={problems} />
       </section>
       {change !== undefined && view.actions.length > 0 && mayReview(visit) && (
         <DecisionSection {...props} entry={change.id} />
@@ -138,36 +124,39 @@ export const PostingOverview = (props: PostingProps) => {
   );
 };
 
-/** Only an address of the web is a link: others could run something. */
-const SiteJob = ({ id, url }: { id: string; url: string | undefined }) => {
-  if (url === undefined || !/^https?:\/\//i.test(url)) return <span>{id}</span>;
-  return (
-    <a href={url} rel="noreferrer noopener">
-      {`${id}, on the site`}
-    </a>
+const Problems = ({ of }: { of: readonly Problem[] }) =>
+  of.length === 0 ? null : (
+    <ul>
+      {of.slice(0, 20).map(({ field, value, message }) => (
+        <li class="bad">
+          {field !== undefined && <strong>{`${field}: `}</strong>}
+          {terminalText(excerpt(message, 500))}
+          {value !== undefined && (
+            <>
+              {' '}
+              <mark class="text">{terminalText(value)}</mark>
+            </>
+          )}
+        </li>
+      ))}
+    </ul>
   );
-};
 
 const Renew = ({ visit, view: { story, group } }: PostingProps) => {
   const { feed, key, live, expiry } = story;
   return (
-    <PostForm
+    <PanelForm
       visit={visit}
       action={visit.prefix + pageAddress.renewPosting()}
-      class="panel"
       aria-label="Its days on the site"
-      hidden={{ feed, key }}
-    >
-      {group !== undefined && <input type="hidden" name="group" value={group} />}
-      <p class="hint">
-        {live === undefined || expiry?.expiredAt !== undefined
+      hidden={{ feed, key, group }}
+      hint={
+        live === undefined || expiry?.expiredAt !== undefined
           ? 'The posting has expired: its job was on the site for as long as the feed’s expire_after_days allows. Its days begin anew, and the next pull lets it have a job, if the feed still has it.'
-          : 'The job ends after the number of days that the feed’s expire_after_days allows. Its days begin anew now.'}
-      </p>
-      <p>
-        <button type="submit">Start its days anew</button>
-      </p>
-    </PostForm>
+          : 'The job ends after the number of days that the feed’s expire_after_days allows. Its days begin anew now.'
+      }
+      submit="Start its days anew"
+    />
   );
 };
 
@@ -393,29 +382,11 @@ export const RecordPage = ({ visit, record, placed, refused, reason }: RecordPro
         </dd>
         <dt>Records in the last pull</dt>
         <dd>{record.records}</dd>
-        {record.recordNumber !== undefined && (
-          <>
-            <dt>Number in the feed</dt>
-            <dd>{record.recordNumber}</dd>
-          </>
-        )}
+        <Fact name="Number in the feed">{record.recordNumber}</Fact>
       </dl>
       <h2 id="meaning">What it means</h2>
       <p>{MEANING[record.kind]}</p>
-      <ul>
-        {record.problems.slice(0, 20).map(({ field, value, message }) => (
-          <li class="bad">
-            {field !== undefined && <strong>{`${field}: `}</strong>}
-            {terminalText(excerpt(message, 500))}
-            {value !== undefined && (
-              <>
-                {' '}
-                <mark class="text">{terminalText(value)}</mark>
-              </>
-            )}
-          </li>
-        ))}
-      </ul>
+      <Problems of={record.problems} />
       {mayReview(visit) && (
         <section class="panel" aria-labelledby="decide">
           <h2 id="decide">Decide</h2>

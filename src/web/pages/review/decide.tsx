@@ -13,14 +13,13 @@ import type { SelectedCount } from '../../../store/review/review-totals.ts';
 import { pageAddress, type ReviewSelection } from '../parts/addresses.ts';
 import { Layout, mayReview, PostForm, type Visit } from '../parts/layout.tsx';
 import { askedBy, type PageContext, type PageVisit } from '../parts/page.tsx';
-import { NoticeText, sentence } from '../parts/parts.tsx';
-import type { Form } from '../parts/read-form.ts';
+import { Check, NoticeText, sentence, TextField } from '../parts/parts.tsx';
+import { type Form, malformed } from '../parts/read-form.ts';
 import { EVERY_FEED, type TypedDecision } from './decision-form.tsx';
 import { Entries, readEntriesPage } from './entries.tsx';
 import {
   boundToChosen,
   editFrom,
-  malformed,
   readAction,
   readBound,
   readChosen,
@@ -28,7 +27,7 @@ import {
   readReason,
   readTyped,
 } from './read-decision.ts';
-import { canHaveRule, type ReadSelection, readSelection, SelectionFields } from './selection.tsx';
+import { canHaveRule, type ReadSelection, readSelection } from './selection.tsx';
 
 type Sent = PageVisit & { readonly form: Form };
 type Answer = Response | Promise<Response>;
@@ -195,10 +194,11 @@ const Confirm = (props: ConfirmProps) => {
         kindsOf(left).map(([kind, n]) => <Left {...{ visit, texts, why, kind, n }} />),
       )}
       {total > 0 && mayReview(visit) && (
-        <PostForm visit={visit} action={visit.prefix + pageAddress.confirmAction(action, {})}>
-          <SelectionFields texts={texts} />
-          <input type="hidden" name="expected" value={String(total)} />
-          <input type="hidden" name="seen" value={seen} />
+        <PostForm
+          visit={visit}
+          action={visit.prefix + pageAddress.confirmAction(action, {})}
+          hidden={{ ...texts, expected: total, seen }}
+        >
           {entries.map((entry) => (
             <input type="hidden" name="entry" value={entry} />
           ))}
@@ -208,27 +208,16 @@ const Confirm = (props: ConfirmProps) => {
                 Each of them whose job the site has made after all gets a second job. Those for which a job was found on
                 the site, or that its list still decides, are left alone.
               </p>
-              <p>
-                <label>
-                  <input type="checkbox" name="confirmed" value="true" required /> I have looked on the site: it has
-                  none of these jobs
-                </label>
-              </p>
+              <Check name="confirmed" required>
+                I have looked on the site: it has none of these jobs
+              </Check>
             </>
           )}
           {action === 'discard' && (
-            <p>
-              <label for="reason">Reason, for the record</label>
-              <input id="reason" name="reason" value={reason} maxlength={1_000} autocomplete="off" />
-            </p>
+            <TextField name="reason" label="Reason, for the record" value={reason} maxlength={1_000} />
           )}
           {action === 'discard' && canHaveRule(texts) && mayHaveRule(chosen) && (
-            <p>
-              <label>
-                <input type="checkbox" name="also_new" value="true" /> Discard new entries of this group as well: makes
-                a rule
-              </label>
-            </p>
+            <Check name="also_new">Discard new entries of this group as well: makes a rule</Check>
           )}
           <p class="row">
             <button type="submit" class="danger">

@@ -13,7 +13,7 @@ import { MOST_FOUND } from '../../../store/review/found-entries.ts';
 import { pageAddress, type ReviewSelection } from '../parts/addresses.ts';
 import type { Visit } from '../parts/layout.tsx';
 import { LinkToRekeyComparison } from '../parts/pairs.tsx';
-import { Columns } from '../parts/parts.tsx';
+import { Check, Columns, SelectField, TextField } from '../parts/parts.tsx';
 import { canHaveRule } from './selection.tsx';
 
 /** What a person has typed. */
@@ -75,12 +75,9 @@ export const DecisionForm = (props: DecisionProps) => {
       )}
       {edit.count > 0 && <EditFields {...props} count={edit.count} />}
       {canHaveRule(texts) && edit.count > 0 && (
-        <p>
-          <label>
-            <input type="checkbox" name="also_new" value="true" checked={props.typed?.alsoNew === true} /> Edit or send
-            again new entries of this group as well: makes a rule
-          </label>
-        </p>
+        <Check name="also_new" checked={props.typed?.alsoNew}>
+          Edit or send again new entries of this group as well: makes a rule
+        </Check>
       )}
       <p class="row">
         {BULK_ACTIONS.map((action) => (
@@ -137,9 +134,8 @@ const OfFeed = ({ counts, typed }: DecisionProps) => {
   const feeds = counts.of.edit.byFeed;
   if (feeds.length < 2) return null;
   return (
-    <p>
-      <label for="edit-feed">Of feed</label>
-      <select id="edit-feed" name="edit_feed">
+    <>
+      <SelectField id="edit-feed" name="edit_feed" label="Of feed">
         <option value="">Choose a feed</option>
         {feeds.map(({ feed, count }) => (
           <option value={feed} selected={typed?.feed === feed}>
@@ -149,11 +145,11 @@ const OfFeed = ({ counts, typed }: DecisionProps) => {
         <option value={EVERY_FEED} selected={typed?.feed === EVERY_FEED}>
           All feeds
         </option>
-      </select>
+      </SelectField>
       {feeds.map(({ feed, ...bound }) => (
         <Bound name={`edit.${feed}`} {...bound} />
       ))}
-    </p>
+    </>
   );
 };
 
@@ -179,42 +175,28 @@ const EditFields = (props: DecisionProps & { readonly count: number }) => {
   return (
     <>
       <div class="row">
-        <p>
-          <label for="field">Field</label>
-          <input id="field" name="field" value={field} maxlength={100} autocomplete="off" spellcheck={false} />
-        </p>
-        <p>
-          <label for="value">New value</label>
-          <input
-            id="value"
-            name="value"
-            value={typed?.value ?? ''}
-            maxlength={10_000}
-            autocomplete="off"
-            list={states.has(field) ? 'states' : undefined}
-          />
+        <TextField name="field" label="Field" value={field} maxlength={100} spellcheck={false} />
+        <TextField
+          name="value"
+          label="New value"
+          value={typed?.value ?? ''}
+          maxlength={10_000}
+          list={states.has(field) ? 'states' : undefined}
+        >
           <States id="states" of={states.get(field)} />
-        </p>
+        </TextField>
         <OfFeed {...props} />
         <p>
           <button type="submit" name="action" value="edit" class="main" data-words={operationWords('edit').button.many}>
             {`${operationWords('edit').button.many} ${allOf(count, counts.more)}`}
           </button>
         </p>
-        <p>
-          <label>
-            <input type="checkbox" name="remove" value="true" checked={typed?.remove === true} /> remove the field
-            instead
-          </label>
-        </p>
+        <Check name="remove" checked={typed?.remove}>
+          remove the field instead
+        </Check>
       </div>
       {props.mayInsist === true && (
-        <p>
-          <label>
-            <input type="checkbox" name="anyway" value="true" /> edit nevertheless: what would still be rejected stays
-            in review
-          </label>
-        </p>
+        <Check name="anyway">edit nevertheless: what would still be rejected stays in review</Check>
       )}
       <p class="hint">
         An edit is tried first, and lasts until the source changes that field. What the site accepts then is sent.

@@ -22,12 +22,12 @@ import { foldReviewCounts } from '../../../store/review/review-totals.ts';
 import { decodeCursor, encodeCursor } from '../../web-env.ts';
 import { pageAddress, type ReviewSelection } from '../parts/addresses.ts';
 import { Layout, mayReview, PostForm, type Visit } from '../parts/layout.tsx';
-import { Pager, StackedTable, TimeSince, When } from '../parts/parts.tsx';
+import { Pager, StackedTable, Submit, TimeSince, When } from '../parts/parts.tsx';
 import { DecisionForm, type TypedDecision } from './decision-form.tsx';
 import { FilterForm } from './filter-form.tsx';
 import { RulesOfGroup } from './groups.tsx';
 import { writeChosen } from './read-decision.ts';
-import { type ReadSelection, SelectionFields } from './selection.tsx';
+import type { ReadSelection } from './selection.tsx';
 
 export interface EntriesProps {
   readonly visit: Visit;
@@ -147,8 +147,7 @@ export const Entries = (props: EntriesProps) => {
           )}
         </p>
       ) : mayReview(visit) ? (
-        <PostForm visit={visit} action={prefix + pageAddress.entries({})} id="decide">
-          <SelectionFields texts={texts} />
+        <PostForm visit={visit} action={prefix + pageAddress.entries({})} id="decide" hidden={{ ...texts }}>
           <DecisionForm {...props} />
           <List {...props} checkable />
         </PostForm>
@@ -262,8 +261,7 @@ const Notes = ({ visit, texts, notes }: NotesProps) =>
               </p>
               <p class="said">{note.text}</p>
               {mayReview(visit) && (
-                <PostForm visit={visit} action={visit.prefix + pageAddress.removeNote(note.id)}>
-                  <SelectionFields texts={texts} />
+                <PostForm visit={visit} action={visit.prefix + pageAddress.removeNote(note.id)} hidden={{ ...texts }}>
                   <button type="submit" aria-label={`Remove note ${note.id}`}>
                     Remove
                   </button>
@@ -276,15 +274,12 @@ const Notes = ({ visit, texts, notes }: NotesProps) =>
       {mayReview(visit) && (
         <details>
           <summary>Add a note</summary>
-          <PostForm visit={visit} action={visit.prefix + pageAddress.notes()}>
-            <SelectionFields texts={texts} />
+          <PostForm visit={visit} action={visit.prefix + pageAddress.notes()} hidden={{ ...texts }}>
             <p>
               <label for="text">Note, for everybody who reviews</label>
               <textarea id="text" name="text" rows={3} maxlength={LONGEST_NOTE} required />
             </p>
-            <p>
-              <button type="submit">Add note</button>
-            </p>
+            <Submit>Add note</Submit>
           </PostForm>
         </details>
       )}

@@ -2,6 +2,7 @@
 import type { Child } from 'hono/jsx';
 import { ENTRY_KINDS } from '../../../store/backlog/open-counts.ts';
 import type { ReviewSelection } from '../parts/addresses.ts';
+import { SelectField, Submit, TextField } from '../parts/parts.tsx';
 
 export interface FilterFormProps {
   /** The page, with the prefix. */
@@ -47,22 +48,14 @@ const Fields = ({ address, texts, feeds, sites }: FilterFormProps) => (
     )}
     <Choice name="older_than" label="Waiting for at least" of={AGES} chosen={texts.older_than} none="any time" />
     <Choice name="newer_than" label="Waiting for less than" of={AGES} chosen={texts.newer_than} none="any time" />
-    <p>
-      <label for="filter-q">Key, title, value or message</label>
-      <input id="filter-q" name="q" value={texts.q ?? ''} maxlength={200} />
-    </p>
-    <p>
-      <label for="filter-discarded">State</label>
-      <select id="filter-discarded" name="discarded">
-        <option value="">waiting</option>
-        <option value="true" selected={texts.discarded === 'true'}>
-          discarded
-        </option>
-      </select>
-    </p>
-    <p>
-      <button type="submit">Show</button>
-    </p>
+    <TextField id="filter-q" name="q" label="Key, title, value or message" value={texts.q ?? ''} maxlength={200} />
+    <SelectField id="filter-discarded" name="discarded" label="State">
+      <option value="">waiting</option>
+      <option value="true" selected={texts.discarded === 'true'}>
+        discarded
+      </option>
+    </SelectField>
+    <Submit>Show</Submit>
   </form>
 );
 
@@ -76,15 +69,12 @@ interface ChoiceProps {
 }
 
 const Choice = ({ name, label, of, chosen, none }: ChoiceProps) => (
-  <p>
-    <label for={`filter-${name}`}>{label}</label>
-    <select id={`filter-${name}`} name={name}>
-      <option value="">{none}</option>
-      {[...new Set([...of, ...(chosen === undefined ? [] : [chosen])])].map((value) => (
-        <option value={value} selected={value === chosen}>
-          {value.replaceAll('_', ' ')}
-        </option>
-      ))}
-    </select>
-  </p>
+  <SelectField id={`filter-${name}`} name={name} label={label}>
+    <option value="">{none}</option>
+    {[...new Set([...of, ...(chosen === undefined ? [] : [chosen])])].map((value) => (
+      <option value={value} selected={value === chosen}>
+        {value.replaceAll('_', ' ')}
+      </option>
+    ))}
+  </SelectField>
 );

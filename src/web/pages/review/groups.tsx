@@ -11,7 +11,6 @@ import { pageAddress, type ReviewSelection } from '../parts/addresses.ts';
 import { Layout, mayReview, PostForm, type Visit } from '../parts/layout.tsx';
 import { StackedTable, TimeSince, When } from '../parts/parts.tsx';
 import { FilterForm } from './filter-form.tsx';
-import { SelectionFields } from './selection.tsx';
 
 export interface GroupsProps {
   readonly visit: Visit;
@@ -213,8 +212,7 @@ export const RulesOfGroup = ({ visit, texts, rules }: RulesOfGroupProps) =>
 
 /** @param rule its number; texts where it was shown, if it was with its group */
 const EndRule = ({ visit, rule, texts }: { visit: Visit; rule: number; texts?: ReviewSelection }) => (
-  <PostForm visit={visit} action={visit.prefix + pageAddress.endRule(rule)}>
-    {texts !== undefined && <SelectionFields texts={texts} />}
+  <PostForm visit={visit} action={visit.prefix + pageAddress.endRule(rule)} hidden={{ ...texts }}>
     <button type="submit" aria-label={`End rule ${rule}`}>
       End
     </button>

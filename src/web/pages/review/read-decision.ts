@@ -5,12 +5,8 @@ import { fieldName, text } from '../../../operations/scalars.ts';
 import type { FeedName } from '../../../posting/identifiers.ts';
 import { readValueTable } from '../../../review/value-table.ts';
 import { SELECTED_ACTIONS, type SelectedAction } from '../../../store/review/bulk-actions.ts';
-import { ProblemError } from '../../problem.ts';
-import type { Form } from '../parts/read-form.ts';
+import { type Form, malformed } from '../parts/read-form.ts';
 import { EVERY_FEED, type TypedDecision } from './decision-form.tsx';
-
-export const malformed = (where: string, message: string): ProblemError =>
-  new ProblemError({ status: 400, detail: `${where} ${message}`, faults: [{ where, message }] });
 
 export function readAction(text: string | undefined): SelectedAction {
   const action = SELECTED_ACTIONS.find((each) => each === text);

@@ -28,7 +28,7 @@ import type { WebEnv } from '../../web-env.ts';
 import { pageAddress } from '../parts/addresses.ts';
 import { Layout, mayReview, PostForm, type Visit } from '../parts/layout.tsx';
 import { actOnForm, askedBy, operationForm, type PageContext, readInput, showPage } from '../parts/page.tsx';
-import { Alert, StackedTable, When } from '../parts/parts.tsx';
+import { Alert, Fact, StackedTable, Submit, When } from '../parts/parts.tsx';
 import { expectValue, type Form } from '../parts/read-form.ts';
 import { confirmPage, decideConfirmed, decisionsPage } from './decide.tsx';
 import { choices, Entries, readEntriesPage } from './entries.tsx';
@@ -231,13 +231,10 @@ const BulkProgress = ({ visit, bulk, leftAlone, refused }: BulkProps) => {
           <dt>Done</dt>
           <dd>{bulk.done}</dd>
           {bulk.still_rejected > 0 && (
-            <>
-              <dt>Of them still rejected</dt>
-              <dd>
-                {bulk.still_rejected}{' '}
-                <a href={prefix + pageAddress.review({ kind: 'rejected' })}>Show what is rejected</a>
-              </dd>
-            </>
+            <Fact name="Of them still rejected">
+              {bulk.still_rejected}{' '}
+              <a href={prefix + pageAddress.review({ kind: 'rejected' })}>Show what is rejected</a>
+            </Fact>
           )}
           <dt>Left alone</dt>
           <dd>{bulk.left_alone}</dd>
@@ -253,14 +250,12 @@ const BulkProgress = ({ visit, bulk, leftAlone, refused }: BulkProps) => {
               </>
             )}
           </dd>
-          <dt>Started</dt>
-          <dd>
+          <Fact name="Started">
             <When at={bulk.started_at} />
-          </dd>
-          <dt>Last progress</dt>
-          <dd>
+          </Fact>
+          <Fact name="Last progress">
             <When at={bulk.touched_at} />
-          </dd>
+          </Fact>
         </dl>
         {bulk.reasons.length > 0 && (
           <>
@@ -294,16 +289,12 @@ const Control = ({ visit, bulk }: Pick<BulkProps, 'visit' | 'bulk'>) => (
   <>
     {(bulk.state === 'stopped' || bulk.waits_for !== null) && (
       <PostForm visit={visit} action={visit.prefix + pageAddress.continueBulkAction(bulk.bulk)}>
-        <p>
-          <button type="submit">Continue</button>
-        </p>
+        <Submit>Continue</Submit>
       </PostForm>
     )}
     {bulk.state === 'open' && (
       <PostForm visit={visit} action={visit.prefix + pageAddress.stopBulkAction(bulk.bulk)}>
-        <p>
-          <button type="submit">Stop after the present batch</button>
-        </p>
+        <Submit>Stop after the present batch</Submit>
       </PostForm>
     )}
   </>

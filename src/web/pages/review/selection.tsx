@@ -42,15 +42,6 @@ export async function readSelection(app: App, textOf: (name: string) => string |
   };
 }
 
-/** Keeps the selection in a form. */
-export const SelectionFields = ({ texts }: { texts: ReviewSelection }) => (
-  <>
-    {Object.entries(texts).map(([name, value]) =>
-      value === undefined ? null : <input type="hidden" name={name} value={value} />,
-    )}
-  </>
-);
-
 /** Whether it is all of one group, perhaps of one feed: new entries of that can have a rule. */
 export const canHaveRule = ({ group, site, q, older_than, newer_than, discarded }: ReviewSelection): boolean =>
   group !== undefined && [site, q, older_than, newer_than, discarded].every((part) => part === undefined);

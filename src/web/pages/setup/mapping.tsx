@@ -10,7 +10,8 @@ import type { RecognisedFeed, TriedFeed } from '../../../operations/feed-setup.t
 import { plural } from '../../../plan/message.ts';
 import { htmlToText } from '../../../posting/markup.ts';
 import { pageAddress } from '../parts/addresses.ts';
-import { Csrf, Layout, type Visit } from '../parts/layout.tsx';
+import { Csrf, HiddenFields, Layout, PostForm, type Visit } from '../parts/layout.tsx';
+import { Fact, SelectField, TextField } from '../parts/parts.tsx';
 import { allowsShortRows, PLACE_USES, type SetupDraft, TEXT_AS_WRITTEN, tableText } from './read-draft.ts';
 import { Steps, TrialFindings } from './source.tsx';
 
@@ -94,10 +95,7 @@ export const MappingPage = ({ visit, draft, tried, recognised, fault, stateField
           <FieldSet field={field} draft={draft} tried={tried} />
         ))}
         <PlacesChoice draft={draft} tried={tried} />
-        <p>
-          <label for="new_field">Another field of the site</label>
-          <input id="new_field" name="new_field" autocomplete="off" />
-        </p>
+        <TextField name="new_field" label="Another field of the site" />
         <p class="row actions">
           <button type="submit" name="go" value="update">
             Try these fields
@@ -135,19 +133,17 @@ const mayLackCells = ({ trial }: TriedFeed, { text }: SetupDraft): boolean =>
 export const DraftFields = ({ visit, draft }: { visit: Visit; draft: SetupDraft }) => (
   <>
     <Csrf visit={visit} />
-    {(
-      [
-        ['feed', draft.feed],
-        ['text', draft.text],
-        ['seen', draft.seen],
-        ['sample', draft.sample],
-        ['source', draft.source],
-        ['upload', String(draft.isUpload)],
-        ['new', String(draft.isNew)],
-      ] as const
-    ).map(([name, value]) => (
-      <input type="hidden" name={name} value={value} />
-    ))}
+    <HiddenFields
+      of={{
+        feed: draft.feed,
+        text: draft.text,
+        seen: draft.seen,
+        sample: draft.sample,
+        source: draft.source,
+        upload: String(draft.isUpload),
+        new: String(draft.isNew),
+      }}
+    />
   </>
 );
 
@@ -165,18 +161,11 @@ const Recognised = ({ visit, recognised, draft }: { visit: Visit; recognised: Re
       <dl class="facts">
         <dt>Fills</dt>
         <dd>{filled.join(', ') || 'nothing'}</dd>
-        {key.length > 0 && (
-          <>
-            <dt>Key</dt>
-            <dd>{key.join(' and ')}</dd>
-          </>
-        )}
-        {encoding !== null && (
-          <>
-            <dt>Encoding</dt>
-            <dd>{`${encoding} is assumed, as the document is not UTF-8 and does not say how it is encoded`}</dd>
-          </>
-        )}
+        <Fact name="Key">{key.length > 0 && key.join(' and ')}</Fact>
+        <Fact name="Encoding">
+          {encoding !== null &&
+            `${encoding} is assumed, as the document is not UTF-8 and does not say how it is encoded`}
+        </Fact>
       </dl>
       {[...assumed, ...notes].map((note) => (
         <p class="notice">{note}</p>
@@ -187,16 +176,20 @@ const Recognised = ({ visit, recognised, draft }: { visit: Visit; recognised: Re
         </p>
       )}
       {second !== null && (
-        <form method="post" action={visit.prefix + pageAddress.newFeed()}>
-          <Csrf visit={visit} />
-          <input type="hidden" name="feed" value={draft.feed} />
-          <input type="hidden" name="source" value={draft.source} />
-          <input type="hidden" name="sample" value={draft.isUpload ? draft.sample : ''} />
-          <input type="hidden" name="site" value={String(settingsOfDraft(draft.text).site ?? '')} />
-          <input type="hidden" name="format" value={second.format} />
+        <PostForm
+          visit={visit}
+          action={visit.prefix + pageAddress.newFeed()}
+          hidden={{
+            feed: draft.feed,
+            source: draft.source,
+            sample: draft.isUpload ? draft.sample : '',
+            site: String(settingsOfDraft(draft.text).site ?? ''),
+            format: second.format,
+          }}
+        >
           <p>{`Second choice: ${inWords(second)}`}</p>
           <button type="submit">{`Use ${nameOf(second.format)} instead`}</button>
-        </form>
+        </PostForm>
       )}
     </section>
   );
@@ -265,51 +258,38 @@ const PlacesChoice = ({ draft, tried }: { draft: SetupDraft; tried: TriedFeed })
     <fieldset>
       <legend>Postings in several places</legend>
       <div class="choice">
-        <p>
-          <label for="places-use">If a posting names several</label>
-          <select id="places-use" name="places.use">
-            {written.places === null && (
-              <option value={TEXT_AS_WRITTEN} selected>
-                as it is written: nothing is done
-              </option>
-            )}
-            <option value="format" selected={written.places === undefined}>
-              as the preset says, or the first one; a text with several states is rejected
+        <SelectField id="places-use" name="places.use" label="If a posting names several">
+          {written.places === null && (
+            <option value={TEXT_AS_WRITTEN} selected>
+              as it is written: nothing is done
             </option>
-            {Object.entries(PLACE_USES).map(([name, words]) => (
-              <option value={name} selected={hasOwn && use === name}>
-                {words}
-              </option>
-            ))}
-          </select>
-        </p>
-        <p>
-          <label for="places-path">Where the places are</label>
-          <select id="places-path" name="places.path">
-            {hasOwn ? (
-              <option value={TEXT_AS_WRITTEN} selected>
-                {[path].flat().join(' and ')}
-              </option>
-            ) : (
-              <option value="">choose a path</option>
-            )}
-            {tried.paths
-              .filter((each) => each.path !== path)
-              .slice(0, MOST_PATHS)
-              .map((each) => (
-                <option value={each.path}>{`${each.path} · ${each.values.map(brief).join(' | ')}`}</option>
-              ))}
-          </select>
-        </p>
-        <p>
-          <label for="places-split">Separated in one text by</label>
-          <input
-            id="places-split"
-            name="places.split"
-            value={typeof split === 'string' ? split : ''}
-            placeholder="; or |"
-          />
-        </p>
+          )}
+          <option value="format" selected={written.places === undefined}>
+            as the preset says, or the first one; a text with several states is rejected
+          </option>
+          {Object.entries(PLACE_USES).map(([name, words]) => (
+            <option value={name} selected={hasOwn && use === name}>
+              {words}
+            </option>
+          ))}
+        </SelectField>
+        <SelectField id="places-path" name="places.path" label="Where the places are">
+          {hasOwn ? (
+            <option value={TEXT_AS_WRITTEN} selected>
+              {[path].flat().join(' and ')}
+            </option>
+          ) : (
+            <option value="">choose a path</option>
+          )}
+          <PathsWithValues paths={tried.paths.filter((each) => each.path !== path)} />
+        </SelectField>
+        <TextField
+          id="places-split"
+          name="places.split"
+          label="Separated in one text by"
+          value={typeof split === 'string' ? split : ''}
+          placeholder="; or |"
+        />
       </div>
       <p id="places-hint" class="hint" data-tried="true">
         {several === 0 ? '' : `${plural(several, 'posting')} can't be sent: several places in one text.`}
@@ -340,56 +320,48 @@ const FieldSet = ({ field, draft, tried }: { field: string; draft: SetupDraft; t
         </p>
       )}
       <div class="choice">
-        <p>
-          <label for={id('from')}>From</label>
-          <select id={id('from')} name={`from.${field}`}>
-            {choice.kind === 'written' && (
-              <option value={TEXT_AS_WRITTEN} selected>
-                {`as it is written: ${found?.from ?? 'in the text'}`}
-              </option>
-            )}
-            <FormatOptions draft={draft} choice={choice} from={tried.valid ? (found?.from ?? null) : undefined} />
-            <option value="template" selected={choice.kind === 'template'}>
-              text with paths in braces
+        <SelectField id={id('from')} name={`from.${field}`} label="From">
+          {choice.kind === 'written' && (
+            <option value={TEXT_AS_WRITTEN} selected>
+              {`as it is written: ${found?.from ?? 'in the text'}`}
             </option>
-            <option value="value" selected={choice.kind === 'value'}>
-              the same text for all
+          )}
+          <FormatOptions draft={draft} choice={choice} from={tried.valid ? (found?.from ?? null) : undefined} />
+          <option value="template" selected={choice.kind === 'template'}>
+            text with paths in braces
+          </option>
+          <option value="value" selected={choice.kind === 'value'}>
+            the same text for all
+          </option>
+          <PathOptions choice={choice} paths={tried.paths} sampled={tried.sampled} />
+        </SelectField>
+        <SelectField id={id('step')} name={`step.${field}`} label="Made into">
+          {Object.entries(DRAFT_STEPS).map(([name, words]) => (
+            <option value={name} selected={name === step}>
+              {words}
             </option>
-            <PathOptions choice={choice} paths={tried.paths} sampled={tried.sampled} />
-          </select>
-        </p>
-        <p>
-          <label for={id('step')}>Made into</label>
-          <select id={id('step')} name={`step.${field}`}>
-            {Object.entries(DRAFT_STEPS).map(([name, words]) => (
-              <option value={name} selected={name === step}>
-                {words}
-              </option>
-            ))}
-          </select>
-        </p>
+          ))}
+        </SelectField>
       </div>
       <details open={text !== '' || otherwise !== '' || step === 'table' || choice.kind === 'value'}>
         <summary>{`Text, default and look-up table of ${field}`}</summary>
-        <p>
-          <label for={id('text')}>Text: such as Springfield, or {'{city}, {state}'} with paths</label>
-          <input id={id('text')} name={`text.${field}`} value={text} />
-        </p>
+        <TextField
+          id={id('text')}
+          name={`text.${field}`}
+          label="Text: such as Springfield, or {city}, {state} with paths"
+          value={text}
+        />
         {tried.paths.length > 0 && (
-          <p>
-            <label for={id('insert')}>Add a path to this text when the fields are tried</label>
-            <select id={id('insert')} name={`insert.${field}`}>
-              <option value="">none</option>
-              {tried.paths.slice(0, MOST_PATHS).map((path) => (
-                <option value={path.path}>{`${path.path} · ${path.values.map(brief).join(' | ')}`}</option>
-              ))}
-            </select>
-          </p>
+          <SelectField
+            id={id('insert')}
+            name={`insert.${field}`}
+            label="Add a path to this text when the fields are tried"
+          >
+            <option value="">none</option>
+            <PathsWithValues paths={tried.paths} />
+          </SelectField>
         )}
-        <p>
-          <label for={id('default')}>If the record has none</label>
-          <input id={id('default')} name={`default.${field}`} value={otherwise} />
-        </p>
+        <TextField id={id('default')} name={`default.${field}`} label="If the record has none" value={otherwise} />
         <p>
           <label for={id('table')}>Look-up table: the feed's text, a comma, the site's text</label>
           <textarea id={id('table')} name={`table.${field}`} rows={3} class="text">
@@ -452,6 +424,14 @@ const PathOptions = ({ choice, paths, sampled }: { choice: FieldChoice; paths: r
     </optgroup>
   );
 };
+
+const PathsWithValues = ({ paths }: { paths: readonly Path[] }) => (
+  <>
+    {paths.slice(0, MOST_PATHS).map(({ path, values }) => (
+      <option value={path}>{`${path} · ${values.map(brief).join(' | ')}`}</option>
+    ))}
+  </>
+);
 
 const share = (records: number, sampled: number): string =>
   sampled === 0 ? '' : `${Math.floor((records / sampled) * 100)} %`;

@@ -9,7 +9,7 @@ import { plural } from '../../../plan/message.ts';
 import { type PresentText, PresentTextShown, SaveAnyway } from '../configuration.tsx';
 import { pageAddress } from '../parts/addresses.ts';
 import { Layout, type Visit } from '../parts/layout.tsx';
-import { StackedTable } from '../parts/parts.tsx';
+import { SelectField, StackedTable, sentence, TextField } from '../parts/parts.tsx';
 import { DraftFields } from './mapping.tsx';
 import { namesUpload, type SetupDraft } from './read-draft.ts';
 import { Steps, TrialFindings } from './source.tsx';
@@ -44,14 +44,11 @@ export const SettingsPage = ({ visit, draft, tried, plan, fault, present, sites,
         {written.sources === undefined && (
           <Place source={textIn(written.source)} isUpload={draft.isUpload || namesUpload(draft.text)} />
         )}
-        <p>
-          <label for="set-site">Site that gets the jobs</label>
-          <select id="set-site" name="set.site">
-            {sites.map((site) => (
-              <option selected={site === written.site}>{site}</option>
-            ))}
-          </select>
-        </p>
+        <SelectField id="set-site" name="set.site" label="Site that gets the jobs">
+          {sites.map((site) => (
+            <option selected={site === written.site}>{site}</option>
+          ))}
+        </SelectField>
         <ScheduleSettings settings={settings} written={written} />
         <fieldset>
           <legend>What it may do to jobs</legend>
@@ -83,21 +80,18 @@ export const SettingsPage = ({ visit, draft, tried, plan, fault, present, sites,
 };
 
 const Place = ({ source, isUpload }: { source: string; isUpload: boolean }) => (
-  <p>
-    <label for="set-source">Where it is read</label>
-    <input
-      id="set-source"
-      name="set.source"
-      value={source === UPLOADED_FILE ? '' : source}
-      placeholder={isUpload ? 'the uploaded file' : undefined}
-      aria-describedby="source-hint"
-    />
-    <span class="hint" id="source-hint">
-      {isUpload
+  <TextField
+    id="set-source"
+    name="set.source"
+    label="Where it is read"
+    value={source === UPLOADED_FILE ? '' : source}
+    placeholder={isUpload ? 'the uploaded file' : undefined}
+    hint={
+      isUpload
         ? 'Left empty, the uploaded file is the feed: jobmirror keeps it, and the feed changes only when somebody uploads a newer file on its page. With an address, or the path of a file on the machine of jobmirror, the uploaded file was only tried.'
-        : 'The address, or the path of a file on the machine of jobmirror.'}
-    </span>
-  </p>
+        : 'The address, or the path of a file on the machine of jobmirror.'
+    }
+  />
 );
 
 interface ScheduleProps {
@@ -117,56 +111,46 @@ const ScheduleSettings = ({ settings, written }: ScheduleProps) => {
     <fieldset>
       <legend>Schedule</legend>
       <div class="choice">
-        <p>
-          <label for="schedule-every">When it is pulled</label>
-          <select id="schedule-every" name="schedule.every">
-            {option(BY_HAND, 'only when somebody asks')}
-            {SCHEDULES.map(({ title, choices }) => (
-              <optgroup label={title}>{choices.map(({ every, words }) => option(every, words))}</optgroup>
-            ))}
-            {option(AS_CRON, 'as the cron expression says')}
-          </select>
-        </p>
-        <p>
-          <label for="schedule-at">At</label>
-          <input id="schedule-at" name="schedule.at" type="time" value={shown.at} aria-describedby="at-hint" />
-          <span class="hint" id="at-hint">
-            A schedule in hours uses only the minutes of this time; a schedule in minutes ignores it.
-          </span>
-        </p>
-        <p>
-          <label for="set-zone">Time zone</label>
-          <input
-            id="set-zone"
-            name="set.time_zone"
-            value={textIn(written.time_zone)}
-            placeholder="UTC"
-            list="zones"
-            autocomplete="off"
-          />
+        <SelectField id="schedule-every" name="schedule.every" label="When it is pulled">
+          {option(BY_HAND, 'only when somebody asks')}
+          {SCHEDULES.map(({ title, choices }) => (
+            <optgroup label={title}>{choices.map(({ every, words }) => option(every, words))}</optgroup>
+          ))}
+          {option(AS_CRON, 'as the cron expression says')}
+        </SelectField>
+        <TextField
+          id="schedule-at"
+          name="schedule.at"
+          label="At"
+          type="time"
+          value={shown.at}
+          hint="A schedule in hours uses only the minutes of this time; a schedule in minutes ignores it."
+        />
+        <TextField
+          id="set-zone"
+          name="set.time_zone"
+          label="Time zone"
+          value={textIn(written.time_zone)}
+          placeholder="UTC"
+          list="zones"
+        >
           <datalist id="zones">
             {ZONES.map(([zone, words]) => (
               <option value={zone}>{words}</option>
             ))}
           </datalist>
-        </p>
-        <p>
-          <label for="set-schedule">Cron expression</label>
-          <input
-            id="set-schedule"
-            name="set.schedule"
-            value={textIn(written.schedule)}
-            autocomplete="off"
-            aria-describedby="cron-hint"
-          />
-          <span class="hint" id="cron-hint">
-            Minute, hour, day, month, weekday. A choice is written like this, too.
-          </span>
-        </p>
+        </TextField>
+        <TextField
+          id="set-schedule"
+          name="set.schedule"
+          label="Cron expression"
+          value={textIn(written.schedule)}
+          hint="Minute, hour, day, month, weekday. A choice is written like this, too."
+        />
       </div>
       {settings !== null && (
         <p class="hint">
-          {`${settings.pulled.charAt(0).toUpperCase()}${settings.pulled.slice(1)}. `}
+          {`${sentence(settings.pulled)}. `}
           {settings.next_runs.length > 0 && 'Next pulls: '}
           {settings.next_runs.map((at, nth) => (
             <>

@@ -18,7 +18,7 @@ import { ProblemError } from '../../problem.ts';
 import type { WebEnv } from '../../web-env.ts';
 import { type PresentText, presentTextIn } from '../configuration.tsx';
 import { pageAddress } from '../parts/addresses.ts';
-import { actOnForm, askedBy, type PageContext, type PageVisit, showPage } from '../parts/page.tsx';
+import { actOnForm, askedBy, type PageContext, type PageVisit, readInput, showPage } from '../parts/page.tsx';
 import type { Form } from '../parts/read-form.ts';
 import { MappingPage } from './mapping.tsx';
 import {
@@ -147,8 +147,7 @@ export function setupPages(context: PageContext): Hono<WebEnv> {
   pages.get(
     pageAddress.changeFeed(),
     showPage(async (asked) => {
-      const feed = asked.query('feed');
-      if (feed === undefined) throw new ProblemError({ status: 400, detail: 'the address must name a feed' });
+      const { feed } = readInput(showFeedText, asked.query);
       const shown = await showFeedText.run({ feed }, askedBy(context, asked.actor));
       const draft = {
         feed,

@@ -9,6 +9,7 @@ import { keyFault, nothingSent } from '../../../operations/save-questions.ts';
 import { plural } from '../../../plan/message.ts';
 import { pageAddress } from '../parts/addresses.ts';
 import { Csrf, Layout, type Visit } from '../parts/layout.tsx';
+import { Fact, SelectField, Submit, TextField } from '../parts/parts.tsx';
 import type { Form } from '../parts/read-form.ts';
 import type { GivenSource } from './read-draft.ts';
 
@@ -27,22 +28,14 @@ export const SourcePage = ({ visit, sites, given, form, fault }: SourceProps) =>
     {fault !== undefined && <p role="alert" class="notice bad">{`${fault}.`}</p>}
     <form method="post" enctype="multipart/form-data" action={visit.prefix + pageAddress.newFeed()} class="setup">
       <Csrf visit={visit} />
-      <p>
-        <label for="source">Address of the feed</label>
-        <input
-          id="source"
-          name="source"
-          type="text"
-          inputmode="url"
-          autocomplete="off"
-          value={given.source ?? ''}
-          placeholder="https://ats.example.com/jobs.xml"
-          aria-describedby="source-hint"
-        />
-        <span class="hint" id="source-hint">
-          Paste it as you have it. A password or a key in it is not stored: the settings name a variable instead.
-        </span>
-      </p>
+      <TextField
+        name="source"
+        label="Address of the feed"
+        inputmode="url"
+        value={given.source ?? ''}
+        placeholder="https://ats.example.com/jobs.xml"
+        hint="Paste it as you have it. A password or a key in it is not stored: the settings name a variable instead."
+      />
       <p>
         <label for="file">Or a file of it</label>
         <input id="file" name="file" type="file" aria-describedby="file-hint" />
@@ -51,14 +44,11 @@ export const SourcePage = ({ visit, sites, given, form, fault }: SourceProps) =>
           feed, which then changes when a newer file is uploaded. With one, the mapping is only tried on it.
         </span>
       </p>
-      <p>
-        <label for="site">Site that gets the jobs</label>
-        <select id="site" name="site">
-          {sites.map((site) => (
-            <option selected={site === given.site}>{site}</option>
-          ))}
-        </select>
-      </p>
+      <SelectField name="site" label="Site that gets the jobs">
+        {sites.map((site) => (
+          <option selected={site === given.site}>{site}</option>
+        ))}
+      </SelectField>
       <Credentials given={given} form={form} />
       <details
         open={
@@ -67,43 +57,33 @@ export const SourcePage = ({ visit, sites, given, form, fault }: SourceProps) =>
         }
       >
         <summary>More</summary>
-        <p>
-          <label for="feed">Name of the feed</label>
-          <input id="feed" name="feed" value={given.feed ?? ''} aria-describedby="feed-hint" />
-          <span class="hint" id="feed-hint">
-            Lower-case letters, digits, - and _. By default from the address.
-          </span>
-        </p>
-        <p>
-          <label for="format">Format</label>
-          <input id="format" name="format" value={given.format ?? ''} aria-describedby="format-hint" />
-          <span class="hint" id="format-hint">
-            A preset such as indeed, or own. By default the one that fits best.
-          </span>
-        </p>
-        <p>
-          <label for="records">Path of the records</label>
-          <input id="records" name="records" value={given.records ?? ''} aria-describedby="records-hint" />
-          <span class="hint" id="records-hint">
-            Such as source/job, if they are not found.
-          </span>
-        </p>
-        <p>
-          <label for="files">If the address is a folder</label>
-          <select id="files" name="files">
-            {FILE_CHOICES.map(([value, words]) => (
-              <option value={value} selected={(given.files ?? '') === value}>
-                {words}
-              </option>
-            ))}
-          </select>
-        </p>
+        <TextField
+          name="feed"
+          label="Name of the feed"
+          value={given.feed ?? ''}
+          hint="Lower-case letters, digits, - and _. By default from the address."
+        />
+        <TextField
+          name="format"
+          label="Format"
+          value={given.format ?? ''}
+          hint="A preset such as indeed, or own. By default the one that fits best."
+        />
+        <TextField
+          name="records"
+          label="Path of the records"
+          value={given.records ?? ''}
+          hint="Such as source/job, if they are not found."
+        />
+        <SelectField name="files" label="If the address is a folder">
+          {FILE_CHOICES.map(([value, words]) => (
+            <option value={value} selected={(given.files ?? '') === value}>
+              {words}
+            </option>
+          ))}
+        </SelectField>
       </details>
-      <p>
-        <button type="submit" class="main">
-          Recognise the feed
-        </button>
-      </p>
+      <Submit kind="main">Recognise the feed</Submit>
     </form>
   </Layout>
 );
@@ -259,10 +239,8 @@ const Counts = ({ trial, onSample }: { trial: Trial; onSample: boolean }) => (
       ))}
     </ul>
     <dl class="facts">
-      <dt>Complete</dt>
-      <dd>{completeness(trial, onSample)}</dd>
-      <dt>Keys</dt>
-      <dd>{keysInWords(trial)}</dd>
+      <Fact name="Complete">{completeness(trial, onSample)}</Fact>
+      <Fact name="Keys">{keysInWords(trial)}</Fact>
     </dl>
     <Kinds title="Rejected by the rules of the mapping and the site" kinds={trial.rejections} />
     <Kinds title="Unreadable" kinds={trial.unreadable_records} />
