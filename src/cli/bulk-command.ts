@@ -30,6 +30,16 @@ export interface BulkCommandOptions {
   readonly signal: AbortSignal;
 }
 
+/** Options of all commands that decide about entries. */
+export interface DecisionOptions extends GivenOptions {
+  readonly config?: string;
+  readonly json?: boolean;
+  readonly as?: string;
+  readonly count?: number;
+  readonly seen?: string;
+  readonly ifVersion?: string;
+}
+
 /** What a command prints that decides about entries, perhaps in batches. */
 export const PRINTED_DECISIONS = [
   actedOutput.describe('For entries that are named by number, one object each:'),

@@ -95,11 +95,41 @@ export const reloadConfiguration = operation({
   },
 });
 
-const nameOf = ({ command, host, pid }: Reloaded): string => `${command} (process ${pid} on ${host})`;
+const nameOf = ({ command, host, pid }: Pick<Reloaded, 'command' | 'host' | 'pid'>): string =>
+  `${command} (process ${pid} on ${host})`;
 
 function processJson({ command, host, pid, last }: Reloaded): z.output<typeof processOutput> {
   const { kind = 'none', cause = null, changes = NO_CHANGES, restart = [], problems = [] } = last?.report ?? {};
   return { command, host, pid, at: last?.at ?? null, result: kind, cause, ...changes, restart, problems };
+}
+
+type ReloadedProcess = z.output<typeof processOutput>;
+
+const RESULTS: Readonly<Record<ReloadedProcess['result'], string>> = {
+  begun: 'is taking the changed configuration over',
+  applied: 'uses the changed configuration',
+  unchanged: 'has this configuration already',
+  refused: 'keeps the former configuration, because the changed one is wrong',
+  failed: 'keeps the former configuration, because the changed one could not be used',
+  none: 'has not read it again',
+};
+
+export const reloadedInWords = (process: ReloadedProcess): string => `${nameOf(process)} ${RESULTS[process.result]}.`;
+
+/** What differs from the former configuration, and what is wrong with this one. */
+export function changesInWords(process: ReloadedProcess): readonly string[] {
+  const lists = [
+    ['feeds added', process.added],
+    ['feeds changed', process.changed],
+    ['feeds removed (their jobs stay)', process.removed],
+    ['sites', process.sites],
+    ['also changed', process.others],
+  ] as const;
+  return [
+    ...lists.flatMap(([what, names]) => (names.length === 0 ? [] : [`${what}: ${names.join(', ')}`])),
+    ...process.restart.map((setting) => `needs a restart: ${setting}`),
+    ...process.problems.map((problem) => `problem: ${problem}`),
+  ];
 }
 
 // The files of feeds: shown, checked, saved, and put back to what they were.

@@ -103,6 +103,15 @@ export function groupTitle({ field, message, values, valueCount }: GroupWords): 
   return `${named}: ${first.join(', ')}${more > 0 ? ` and ${more} more` : ''}`;
 }
 
+const SHOWN_NAMES = 3;
+
+/** The feeds or sites of a group: of several, how many entries each has. */
+export function namesWithCounts(names: readonly { readonly of: string; readonly count: number }[]): string {
+  const shown = names.slice(0, SHOWN_NAMES).map(({ of, count }) => (names.length === 1 ? of : `${of} (${count})`));
+  const more = names.length - shown.length;
+  return more > 0 ? `${shown.join(', ')} and ${more} more` : shown.join(', ');
+}
+
 // Adds and removes notes of a group of review entries.
 
 export type NoteEnd =

@@ -262,6 +262,13 @@ async function readAgain(present: Config, { command, path, secrets }: ReloadOpti
 
 const brokenIn = (config: Config) => (hasNoFeedYet(config) ? [] : chooseFeeds(config, []).broken);
 
+/** An answer of a site is recorded within this time. */
+const RECORDED_WITHIN_MS = 2_000;
+
+/** Within this time, every site has answered what was sent to it, or is too late, and that is recorded. */
+export const answeredWithinMs = ({ sites }: Config): number =>
+  Math.max(0, ...[...sites.values()].map(({ options }) => options.timeoutMs)) + RECORDED_WITHIN_MS;
+
 /** Feeds are to be added on the pages. */
 export const hasNoFeedYet = ({ include, feeds, brokenFeeds }: Config): boolean =>
   include !== undefined && feeds.size + brokenFeeds.size === 0;

@@ -106,9 +106,9 @@ const REFUSED: readonly (readonly [Fields, number])[] = [
   [{ feed: 'acme', key: 'x\0' }, 400],
   [{ feed: 'acme', key: 'x'.repeat(5_000) }, 400],
   [{ feed: 'acme', key: 'x', group: "' or 1=1" }, 400],
-  [{ feed: '../acme', key: 'x' }, 400],
+  [{ feed: '../acme', key: 'x' }, 404],
   [{ feed: 'nowhere', key: 'x' }, 404],
-  [{ feed: '__proto__', key: 'x' }, 400],
+  [{ feed: '__proto__', key: 'x' }, 404],
 ];
 
 it('refuses forms that are forged or malformed', async () => {

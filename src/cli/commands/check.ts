@@ -11,7 +11,6 @@ import { sourceDigest } from '../../config/config-digests.ts';
 import { type Complaint, ConfigError, complaintLine } from '../../config/config-error.ts';
 import { CONFIG_FILE } from '../../config/config-file.ts';
 import { loadConfig } from '../../config/load-config.ts';
-import { parseCron } from '../../config/schedule-choice.ts';
 import { isKnownEncoding } from '../../feed/decode/charset.ts';
 import { kindOf, type SourceConfig } from '../../feed/source/sources.ts';
 import { type Message, plural, reword } from '../../plan/message.ts';
@@ -22,6 +21,7 @@ import { refuseNewName } from '../../pull/refuse-feed.ts';
 import { openServer } from '../../runtime/app.ts';
 import { chooseFeeds, describeLeft } from '../../runtime/feed-setups.ts';
 import { openProvenClient, openSiteClient } from '../../runtime/open-site-client.ts';
+import { nextRun as nextRunAfter } from '../../runtime/schedule/next-run.ts';
 import { ExitStatus, stopSignal } from '../../runtime/stop-signal.ts';
 import type { ProbeResult, TokenCheck } from '../../site/exchange.ts';
 import { addressOf } from '../../site/http/job-address.ts';
@@ -282,7 +282,7 @@ function describeOwnPresets({ ownPresets }: Config): string[] {
 const placeOf = ({ source: { from } }: FeedConfig): string => kindOf(from).placeOf(from);
 
 const nextRun = ({ schedule, timeZone }: FeedConfig): Date | undefined =>
-  schedule === undefined ? undefined : parseCron(schedule, { tz: timeZone }).next().toDate();
+  schedule === undefined ? undefined : nextRunAfter({ pattern: schedule, timeZone }, new Date());
 
 const tokenProven = (answer: SiteAnswer | undefined): boolean | null =>
   answer?.kind === 'accepted' ? isProven(answer) : null;

@@ -309,18 +309,8 @@ export function feedFileCommands(): readonly Command[] {
     }),
     singleCommand(restoreFeedVersion, {
       name: 'restore-version',
-      extend: (command) =>
-        command
-          .argument('<feed>', FEED.feed)
-          .argument('<version>', 'number of the version', positiveNumber)
-          .option('--seen <seen>', SEEN_HELP)
-          .option('--anyway', ANYWAY_HELP),
-      read: async ([feed, version], options) => ({
-        feed: String(feed),
-        version: Number(version),
-        seen: seenOf(options),
-        anyway: options.anyway === true,
-      }),
+      arguments: ['feed', 'version'],
+      help: { ...FEED, version: 'number of the version', seen: SEEN_HELP, anyway: ANYWAY_HELP },
       view: savedLines,
       exitStatus: ({ result }) => (result === 'to_commit' ? ExitStatus.failed : undefined),
     }),

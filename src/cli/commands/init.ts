@@ -28,7 +28,6 @@ import {
   oneLine,
   printJson,
   printLines,
-  printNotice,
   startProgressLine,
   stopPrintingOn,
 } from '../../telemetry/print.ts';
@@ -41,7 +40,7 @@ import {
   type KeptInput,
   keepInput,
 } from '../init-answers.ts';
-import { describeSample, describeTrial, sampleJson, trialJson } from '../output/describe-trial.ts';
+import { printTrial } from '../output/describe-trial.ts';
 
 const SHOWN_POSTINGS = 3;
 const several = (text: string, before: readonly string[] = []): readonly string[] => [...before, text];
@@ -309,17 +308,7 @@ async function show(
   const trial = await tryFeed(setup, { signal, samples: SHOWN_POSTINGS, onProgress, stdin: input?.read() }).finally(
     () => progress.clear(),
   );
-  const samples = trial.kind === 'read' ? trial.samples : [];
-  if (options.json === true) {
-    for (const sample of samples) await printJson(sampleJson(sample, {}));
-    await printJson(trialJson(setup, trial));
-  } else if (trial.kind === 'failed') {
-    printNotice(`${setup.feed}: failed: ${trial.message}`);
-  } else {
-    const { documents } = trial;
-    for (const [at, sample] of samples.entries()) await printLines(describeSample(sample, at + 1, { documents }));
-    await printLines(describeTrial(setup, trial));
-  }
+  await printTrial(setup, trial, { json: options.json });
   if (trial.kind === 'failed') return { status: ExitStatus.failed, remedy: [] };
   if (trial.postings > trial.rejected) return { status: ExitStatus.done, remedy: [] };
   return { status: ExitStatus.review, remedy: remedyFor(trial, proposal, isAdded) };

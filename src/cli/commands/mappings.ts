@@ -181,12 +181,6 @@ function judge(end: ImportEnd, file: string): Extract<ImportEnd, { kind: 'import
 
 // `jobmirror mappings find`: finds postings and their jobs by key, job ID or words of a title, as the page /jobs does.
 
-interface FindOptions {
-  readonly config?: string;
-  readonly json?: boolean;
-  readonly limit?: number;
-}
-
 const SHOWN = 50;
 
 function findCommand(): Command {
@@ -196,7 +190,7 @@ function findCommand(): Command {
     .argument('[feed]', 'only of this feed')
     .option('--limit <n>', `titles at most (default: ${SHOWN})`, positiveNumber)
     .option('--json', 'print one JSON object per posting')
-    .action((text: string, name: string | undefined, options: FindOptions) =>
+    .action((text: string, name: string | undefined, options: MappingOptions & { limit?: number }) =>
       withApp(options, async ({ db, config }) => {
         if (text.trim() === '') throw new UserError('the text is empty: name a key, a job ID or words of a title');
         const feed = name === undefined ? undefined : await namedFeed({ db, config }, name);

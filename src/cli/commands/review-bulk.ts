@@ -20,12 +20,13 @@ import {
   type WriteCommand,
   wholeNumber,
 } from '../adapter/command-line.ts';
-import { type GivenOptions, printing, runWithin, withCommon } from '../adapter/operation-command.ts';
+import { printing, runWithin, withCommon } from '../adapter/operation-command.ts';
 import { withApp } from '../adapter/with-app.ts';
 import { say } from '../adapter/write-action.ts';
 import { askAboutSelected, askToApprove, askToDiscard } from '../ask-first.ts';
 import {
   ALSO_NEW_HELP,
+  type DecisionOptions,
   type EntryFilter,
   filterOf,
   namedQueries,
@@ -36,14 +37,8 @@ import {
 } from '../bulk-command.ts';
 import { sendAndTell } from '../send-and-tell.ts';
 
-interface BulkOptions extends GivenOptions {
-  readonly config?: string;
-  readonly json?: boolean;
-  readonly as?: string;
-  readonly count?: number;
-  readonly seen?: string;
+interface BulkOptions extends DecisionOptions {
   readonly mark?: string;
-  readonly ifVersion?: string;
   readonly kind?: readonly EntryKind[];
   readonly yes?: boolean;
   readonly reason?: string;

@@ -21,10 +21,11 @@ import {
   SEEN_HELP,
   wholeNumber,
 } from '../adapter/command-line.ts';
-import { type GivenOptions, printing, runSingle, withCommon } from '../adapter/operation-command.ts';
+import { printing, runSingle, withCommon } from '../adapter/operation-command.ts';
 import { withApp } from '../adapter/with-app.ts';
 import {
   ALSO_NEW_HELP,
+  type DecisionOptions,
   type EntryFilter,
   filterOf,
   namedQueries,
@@ -35,13 +36,7 @@ import {
 } from '../bulk-command.ts';
 import { sendAndTell } from '../send-and-tell.ts';
 
-interface EditOptions extends GivenOptions, EditValues {
-  readonly config?: string;
-  readonly json?: boolean;
-  readonly as?: string;
-  readonly count?: number;
-  readonly seen?: string;
-  readonly ifVersion?: string;
+interface EditOptions extends DecisionOptions, EditValues {
   readonly alsoNew?: boolean;
   readonly anyway?: boolean;
   readonly allFeeds?: boolean;

@@ -13,9 +13,9 @@ import { type Message, plural } from '../../plan/message.ts';
 import type { FeedName } from '../../posting/identifiers.ts';
 import { needsAnotherAlert } from '../../review/health/alert-conditions.ts';
 import { adviceOnHeld, type HeldOffer, readHeldOffers } from '../../review/held-offer.ts';
-import { groupTitle, listGroupsWithTotals, TREND_WORDS } from '../../review/list-groups.ts';
+import { groupTitle, listGroupsWithTotals, namesWithCounts, TREND_WORDS } from '../../review/list-groups.ts';
 import type { App } from '../../runtime/app.ts';
-import { ENTRY_KINDS, type EntryKind } from '../../store/backlog/open-counts.ts';
+import { ENTRY_KINDS } from '../../store/backlog/open-counts.ts';
 import { countFound, isCountCut, MOST_FOUND } from '../../store/review/found-entries.ts';
 import { countEntries, type HeldGroup, heldGroups } from '../../store/review/review-entries.ts';
 import { foldReviewCounts } from '../../store/review/review-totals.ts';
@@ -98,20 +98,11 @@ async function table(app: App, items: readonly Entry[], listed: Input, write: Wr
   ];
 }
 
-const KIND_WORDS: Readonly<Record<EntryKind, string>> = {
-  in_doubt: 'in doubt',
-  failed: 'failed',
-  rejected: 'rejected',
-  unreadable: 'unreadable',
-  duplicate: 'duplicate',
-  held: 'held',
-};
-
 const COLUMNS: readonly RowColumn<Entry>[] = [
   { title: 'ID', align: 'right', cell: ({ id }) => String(id) },
   { title: 'FEED', cell: ({ feed }) => feed },
   { title: 'KEY', cell: ({ key }) => (key === null ? '-' : oneLine(key, 40)) },
-  { title: 'KIND', cell: ({ kind }) => KIND_WORDS[kind] },
+  { title: 'KIND', cell: ({ kind }) => kind.replace('_', ' ') },
   { title: 'SINCE', cell: ({ since }) => formatTime(since) },
   { title: 'AGE', align: 'right', cell: (entry) => formatSpan(entry.age_seconds * 1000) },
   { title: 'REASON', cell: ({ escalated, reason }) => `${escalated ? 'ESCALATED: ' : ''}${oneLine(reason)}` },
@@ -186,17 +177,6 @@ const NOTHING = { discarded: 'Nothing that matches is discarded.', waiting: 'Not
 
 type Group = z.output<typeof groupOutput>;
 
-const SHOWN_FEEDS = 3;
-
-/** Of several feeds, how many entries each has. */
-function feedsOf({ feeds }: Group): string {
-  const shown = feeds
-    .slice(0, SHOWN_FEEDS)
-    .map(({ feed, count }) => (feeds.length === 1 ? feed : `${feed} (${count})`));
-  const more = feeds.length - shown.length;
-  return `${shown.join(', ') || '-'}${more > 0 ? ` and ${more} more` : ''}`;
-}
-
 const titleOf = (group: Group): string =>
   groupTitle({ ...group, values: group.values.map(({ value }) => value), valueCount: group.value_count });
 
@@ -207,7 +187,7 @@ const GROUP_COLUMNS: readonly RowColumn<Group>[] = [
   { title: 'TREND', cell: ({ trend }) => TREND_WORDS[trend] },
   { title: 'FIRST SEEN', cell: (group) => formatTime(group.first_seen) },
   { title: 'LAST SEEN', cell: (group) => formatTime(group.last_seen) },
-  { title: 'FEED', cell: feedsOf },
+  { title: 'FEED', cell: ({ feeds }) => namesWithCounts(feeds.map(({ feed: of, count }) => ({ of, count }))) },
   { title: 'RULE', align: 'right', cell: ({ rules }) => rules.map(({ rule }) => rule).join(', ') || '-' },
   { title: 'NOTES', align: 'right', cell: ({ notes }) => (notes.length === 0 ? '-' : String(notes.length)) },
   { title: 'MESSAGE', cell: (group) => oneLine(titleOf(group), 200) },

@@ -16,11 +16,12 @@ import {
   SEEN_HELP,
   wholeNumber,
 } from '../adapter/command-line.ts';
-import { type GivenOptions, printing, runWithin, withCommon } from '../adapter/operation-command.ts';
+import { printing, runWithin, withCommon } from '../adapter/operation-command.ts';
 import { withApp } from '../adapter/with-app.ts';
 import { adoptFoundOf } from '../adopt-mappings.ts';
 import { askAboutSelected, askToSendAgain, siteJobIdOf } from '../ask-first.ts';
 import {
+  type DecisionOptions,
   type EntryFilter,
   filterOf,
   namedQueries,
@@ -31,18 +32,12 @@ import {
 } from '../bulk-command.ts';
 import { sendAndTell } from '../send-and-tell.ts';
 
-interface ResolveOptions extends GivenOptions {
-  readonly config?: string;
-  readonly json?: boolean;
-  readonly as?: string;
+interface ResolveOptions extends DecisionOptions {
   readonly exists?: string;
   readonly missing?: boolean;
   readonly check?: boolean;
-  readonly count?: number;
-  readonly seen?: string;
   readonly mark?: string;
   readonly anyway?: boolean;
-  readonly ifVersion?: string;
   readonly found?: boolean;
   readonly yes?: boolean;
   readonly send: boolean;

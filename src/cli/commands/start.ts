@@ -8,7 +8,7 @@ import type { FeedSetup } from '../../pull/feed-setup.ts';
 import { type App, expectSecrets, openAppFor, readConfig, withoutFeedsLackingSecrets } from '../../runtime/app.ts';
 import { type Engine, startEngine } from '../../runtime/engine.ts';
 import { chooseFeeds, feedSetups, unsentChangesOfRemovedFeeds } from '../../runtime/feed-setups.ts';
-import { hasNoFeedYet, reloadingRun, startReloading } from '../../runtime/reload.ts';
+import { answeredWithinMs, hasNoFeedYet, reloadingRun, startReloading } from '../../runtime/reload.ts';
 import { startRetention } from '../../runtime/retention.ts';
 import { startAlerts } from '../../runtime/run-alerts.ts';
 import { startScheduledVerify } from '../../runtime/schedule/scheduled-verify.ts';
@@ -194,8 +194,7 @@ async function startParts(app: App, { engine, server, setups, signal, cutOff, is
         // First: what is begun now would begin with the former configuration, and adoptions need the connections to the sites until
         // they end.
         await Promise.all([schedules.leave(onEnded), server.leave(STOP_WITHIN_MS)]);
-        const longestMs = Math.max(0, ...[...app.config.sites.values()].map(({ options }) => options.timeoutMs));
-        await Promise.all(others.map((end) => end(longestMs + RECORDED_WITHIN_MS, cutOff)));
+        await Promise.all(others.map((end) => end(answeredWithinMs(app.config), cutOff)));
       },
     };
   } catch (error) {
@@ -204,6 +203,3 @@ async function startParts(app: App, { engine, server, setups, signal, cutOff, is
     throw error;
   }
 }
-
-/** An answer of a site is recorded within this time. */
-const RECORDED_WITHIN_MS = 2_000;

@@ -5,16 +5,9 @@ import { type Trial, tryFeed } from '../../pull/preview/try-feed.ts';
 import { readConfig } from '../../runtime/app.ts';
 import { chooseFeeds } from '../../runtime/feed-setups.ts';
 import { ExitStatus, stopSignal, UserError } from '../../runtime/stop-signal.ts';
-import {
-  formatBytes,
-  printJson,
-  printLines,
-  printNotice,
-  startProgressLine,
-  stopPrintingOn,
-} from '../../telemetry/print.ts';
+import { formatBytes, printNotice, startProgressLine, stopPrintingOn } from '../../telemetry/print.ts';
 import { CONFIG, positiveNumber } from '../adapter/command-line.ts';
-import { describeSample, describeTrial, sampleJson, trialJson } from '../output/describe-trial.ts';
+import { printTrial } from '../output/describe-trial.ts';
 
 const SHOWN_POSTINGS = 3;
 
@@ -52,15 +45,7 @@ async function showTrial(
   stopPrintingOn(stopping.signal);
   try {
     const trial = await readWithProgress(setup, options.limit, stopping.signal);
-    if (trial.kind === 'read') {
-      for (const [at, sample] of trial.samples.entries()) {
-        if (options.json === true) await printJson(sampleJson(sample, options));
-        else await printLines(describeSample(sample, at + 1, { ...options, documents: trial.documents }));
-      }
-    }
-    if (options.json === true) await printJson(trialJson(setup, trial));
-    else if (trial.kind === 'failed') printNotice(`${setup.feed}: failed: ${trial.message}`);
-    else await printLines(describeTrial(setup, trial));
+    await printTrial(setup, trial, options);
     return statusOf(trial);
   } finally {
     stopping.release();

@@ -3,15 +3,13 @@ import { Command } from 'commander';
 import { type App, expectSecrets, openAppFor, readConfig } from '../../runtime/app.ts';
 import { startBulkRunner } from '../../runtime/bulk-runner.ts';
 import { startEngine } from '../../runtime/engine.ts';
-import { reloadingRun, startReloading } from '../../runtime/reload.ts';
+import { answeredWithinMs, reloadingRun, startReloading } from '../../runtime/reload.ts';
 import { startRetention } from '../../runtime/retention.ts';
 import { STOP_WITHIN_MS, type StopSignal, stopSignal, unlessStopped } from '../../runtime/stop-signal.ts';
 import { CONFIG, commandWriter } from '../adapter/command-line.ts';
 import { actionWriter } from '../adapter/write-action.ts';
 
 const SECRETS = ['sites', 'queue'] as const;
-/** An answer of a site is recorded within this time. */
-const RECORDED_WITHIN_MS = 2_000;
 
 export function workCommand(): Command {
   return new Command('work').option(...CONFIG).action(async (options: { config?: string }) => {
@@ -43,8 +41,7 @@ async function workUntilStopped(app: App, stopping: StopSignal, path: string | u
       secrets: SECRETS,
       hangUps: stopping.hangUps,
       async replace(next) {
-        const longestMs = Math.max(0, ...[...present.config.sites.values()].map(({ options }) => options.timeoutMs));
-        await working?.stop(longestMs + RECORDED_WITHIN_MS, run.cutOff);
+        await working?.stop(answeredWithinMs(present.config), run.cutOff);
         working = undefined;
         await run.beginOr(next, present, async (using) => {
           if (!stopping.signal.aborted) working = await startWorking(using);

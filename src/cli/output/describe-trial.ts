@@ -11,20 +11,39 @@ import type {
 } from '../../pull/preview/trial-counts.ts';
 import type { Trial } from '../../pull/preview/try-feed.ts';
 import { encodeSiteJob } from '../../site/xml/encode.ts';
-import { oneLine } from '../../telemetry/print.ts';
+import { oneLine, printJson, printLines, printNotice } from '../../telemetry/print.ts';
 import { formatTime } from '../../telemetry/times.ts';
 import { formatTable } from './table.ts';
 
 type ReadTrial = Extract<Trial, { kind: 'read' }>;
 
+interface TrialOptions {
+  readonly json?: boolean | undefined;
+  /** The postings are shown as the XML that would be sent, below this element. */
+  readonly xml?: boolean | undefined;
+  readonly element?: string | undefined;
+}
+
+/** Prints the first postings, and what the whole feed becomes. */
+export async function printTrial(setup: FeedSetup, trial: Trial, options: TrialOptions): Promise<void> {
+  const { samples, documents } = trial.kind === 'read' ? trial : { samples: [], documents: 0 };
+  for (const [at, sample] of samples.entries()) {
+    if (options.json === true) await printJson(sampleJson(sample, options));
+    else await printLines(describeSample(sample, at + 1, { ...options, documents }));
+  }
+  if (options.json === true) await printJson(trialJson(setup, trial));
+  else if (trial.kind === 'failed') printNotice(`${setup.feed}: failed: ${trial.message}`);
+  else await printLines(describeTrial(setup, trial));
+}
+
 /** Long texts are cut here. */
 const SHOWN_CHARACTERS = 160;
 
 /** One posting as it would be sent, and what would reject it. */
-export function describeSample(
+function describeSample(
   sample: TriedPosting,
   number: number,
-  { xml, documents, element }: { readonly xml?: boolean; readonly documents: number; readonly element?: string },
+  { xml, documents, element }: TrialOptions & { readonly documents: number },
 ): string[] {
   const { key, fields, problems, notes } = sample;
   const width = Math.max(0, ...Object.keys(fields).map((field) => field.length));
@@ -47,7 +66,7 @@ const shown = (text: string): string =>
     : oneLine(text, SHOWN_CHARACTERS);
 
 /** What the whole feed becomes. */
-export function describeTrial({ feed, site }: FeedSetup, trial: ReadTrial): string[] {
+function describeTrial({ feed, site }: FeedSetup, trial: ReadTrial): string[] {
   const { seen, postings, rejected, repeated, unreadable, skipped, shortfalls, mistakes } = trial;
   const placeOf = placeWriter(trial.documents);
   const counts = [
@@ -167,10 +186,7 @@ const placeWriter =
 type PlaceOf = (record: TriedRecord) => string;
 
 /** One shown posting as `try --json` prints it. */
-export function sampleJson(
-  { key, fields, problems, ...record }: TriedPosting,
-  { xml, element }: { readonly xml?: boolean; readonly element?: string },
-) {
+export function sampleJson({ key, fields, problems, ...record }: TriedPosting, { xml, element }: TrialOptions) {
   return {
     key,
     fields,
@@ -181,7 +197,7 @@ export function sampleJson(
 }
 
 /** The last object of `try --json`. */
-export function trialJson({ feed }: FeedSetup, trial: Trial): object {
+function trialJson({ feed }: FeedSetup, trial: Trial): object {
   if (trial.kind === 'failed') return { feed, complete: false, message: trial.message };
   const { seen, bytes, postings, rejected, unreadable, skipped, repeated, conflicting } = trial;
   const kindJson = ({ field, message, count, examples }: ProblemKind) => ({

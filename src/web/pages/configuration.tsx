@@ -3,9 +3,11 @@ import { Hono } from 'hono';
 import type { z } from 'zod';
 import { complaintLine } from '../../config/config-error.ts';
 import {
+  changesInWords,
   checkFeedText,
   listFeedVersions,
   reloadConfiguration,
+  reloadedInWords,
   restoreFeedVersion,
   saveFeedText,
   showFeedText,
@@ -18,7 +20,7 @@ import type { WebEnv } from '../web-env.ts';
 import { pageAddress } from './parts/addresses.ts';
 import { Layout, PostForm, type Visit } from './parts/layout.tsx';
 import { askedBy, operationForm, type PageContext, type PageVisit, readInput, showPage } from './parts/page.tsx';
-import { StackedTable, When } from './parts/parts.tsx';
+import { StackedTable, sentence, When } from './parts/parts.tsx';
 
 type Shown = z.output<typeof showFeedText.output>;
 type Saved = z.output<typeof saveFeedText.output>;
@@ -321,15 +323,6 @@ interface ConfigurationPageProps {
   readonly reload: Reload;
 }
 
-const RESULTS: Readonly<Record<Reload['processes'][number]['result'], string>> = {
-  begun: 'is taking the changed one over',
-  applied: 'uses the changed configuration',
-  unchanged: 'had it already',
-  refused: 'keeps the former one: the changed one is wrong',
-  failed: 'keeps the former one: the changed one could not be used',
-  none: 'has not read it again',
-};
-
 const ConfigurationPage = ({ visit, feeds, path, reload }: ConfigurationPageProps) => (
   <Layout title="Configuration" visit={visit}>
     <p>
@@ -355,17 +348,11 @@ const ConfigurationPage = ({ visit, feeds, path, reload }: ConfigurationPageProp
     {reload.processes.map((process) => (
       <section>
         <p>
-          {`${process.command} (process ${process.pid} on ${process.host}) ${RESULTS[process.result]}`}
-          {process.at !== null && (
-            <>
-              {', '}
-              <When at={process.at} />
-            </>
-          )}
+          {reloadedInWords(process)} {process.at !== null && <When at={process.at} />}
         </p>
         <ul>
-          {changesOf(process).map((line) => (
-            <li>{line}</li>
+          {changesInWords(process).map((line) => (
+            <li>{sentence(line)}</li>
           ))}
         </ul>
       </section>
@@ -375,21 +362,6 @@ const ConfigurationPage = ({ visit, feeds, path, reload }: ConfigurationPageProp
     </PostForm>
   </Layout>
 );
-
-function changesOf(process: Reload['processes'][number]): readonly string[] {
-  const lists = [
-    ['Feeds added', process.added],
-    ['Feeds changed', process.changed],
-    ['Feeds removed, whose jobs stay', process.removed],
-    ['Sites', process.sites],
-    ['Also changed', process.others],
-  ] as const;
-  return [
-    ...lists.flatMap(([what, names]) => (names.length === 0 ? [] : [`${what}: ${names.join(', ')}`])),
-    ...process.restart.map((setting) => `Needs a restart: ${setting}`),
-    ...process.problems,
-  ];
-}
 
 // The text that a feed's file has now, which a person has not seen yet and the next save replaces.
 

@@ -159,12 +159,12 @@ interface TextFieldProps {
   readonly children?: Child;
 }
 
-export const TextField = ({ name, label, id = name, hint, children, ...attributes }: TextFieldProps) => {
+export const TextField = ({ name, label, id = name, value, hint, children, ...attributes }: TextFieldProps) => {
   const described = hint === undefined ? undefined : `${id}-hint`;
   return (
     <p>
       <label for={id}>{label}</label>
-      <input id={id} name={name} autocomplete="off" aria-describedby={described} {...attributes} />
+      <input id={id} name={name} value={value} autocomplete="off" aria-describedby={described} {...attributes} />
       {children}
       {hint !== undefined && (
         <span class="hint" id={described}>

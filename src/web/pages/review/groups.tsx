@@ -3,7 +3,7 @@ import type { z } from 'zod';
 import { describeDecision, type ruleOutput } from '../../../operations/rules.ts';
 import { plural, textOf } from '../../../plan/message.ts';
 import { excerpt } from '../../../posting/markup.ts';
-import { groupTitle, groupWords, type ListedGroup, TREND_WORDS } from '../../../review/list-groups.ts';
+import { groupTitle, groupWords, type ListedGroup, namesWithCounts, TREND_WORDS } from '../../../review/list-groups.ts';
 import { MOST_FOUND } from '../../../store/review/found-entries.ts';
 import type { GroupTotals } from '../../../store/review/review-groups.ts';
 import type { ListedRule } from '../../../store/review/rules.ts';
@@ -105,8 +105,8 @@ const Group = ({ group, texts, prefix }: { group: ListedGroup; texts: ReviewSele
         <span>
           newest <When at={lastSeen} />
         </span>
-        <span>{`feed ${namesOf(feeds)}`}</span>
-        {sites.length > 0 && <span>{`site ${namesOf(sites)}`}</span>}
+        <span>{`feed ${namesWithCounts(feeds)}`}</span>
+        {sites.length > 0 && <span>{`site ${namesWithCounts(sites)}`}</span>}
         {notes.length > 0 && <span>{plural(notes.length, 'note')}</span>}
         {rules.length > 0 && <span>{`${plural(rules.length, 'rule')} in force`}</span>}
       </p>
@@ -126,14 +126,6 @@ const Example = ({ group: { id, example }, prefix }: { group: ListedGroup; prefi
     {example.value !== undefined && `: “${excerpt(example.value)}”`}
   </p>
 );
-
-const SHOWN_NAMES = 3;
-
-const namesOf = (names: readonly { readonly of: string; readonly count: number }[]): string => {
-  const shown = names.slice(0, SHOWN_NAMES).map(({ of, count }) => (names.length === 1 ? of : `${of} (${count})`));
-  const more = names.length - shown.length;
-  return more > 0 ? `${shown.join(', ')} and ${more} more` : shown.join(', ');
-};
 
 // All rules: what is done with new entries of groups without asking again, by whom and since when.
 
