@@ -145,6 +145,7 @@ describe('an archive', () => {
     ['with folders only', [{ name: 'a/', content: '', stored: true }], {}, /the zip archive has no files/],
     ['in an archive', [{ name: 'inner.zip', content: zipOf([a]) }], {}, /instead of XML|not XML|no XML|is not/i],
     ['that is a workbook', [{ name: '[Content_Types].xml', content: '<Types/>' }, a], {}, /a workbook, as of Excel/],
+    ['with two versions of a file', [a, b, { ...a, content: feed(1, 2) }], {}, /two versions of a.xml; let the source/],
     ['that is too large', [a, b], { maxBytes: 100 }, /larger than the limit of 100 bytes/],
     [
       'whose files are too large',
@@ -169,6 +170,10 @@ describe('an archive', () => {
     const result = await readZip(Buffer.isBuffer(files) ? files : zipOf(files), limits);
     expect(isComplete(result.reading)).toBe(false);
     expect(shortfallsOf(result)).toMatch(message);
+  });
+
+  it('with a file twice is complete', async () => {
+    expect((await readZip(zipOf([a, a]))).reading).toMatchObject({ kind: 'read', shortfalls: [] });
   });
 
   it('with too many files is refused', async () => {

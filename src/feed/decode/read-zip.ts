@@ -33,6 +33,7 @@ export async function* readZip(
       entries = await listFiles(archive);
       refuseBomb(entries, bytes, limits);
       refuseOffice(entries);
+      refuseTwoVersions(entries);
     } catch (error) {
       signal.throwIfAborted();
       yield { ...document, chunks: failing(error) };
@@ -54,6 +55,20 @@ export async function* readZip(
 function refuseOffice(entries: readonly Entry[]): void {
   if (!entries.some((entry) => /^(?:\[Content_Types\]|META-INF\/manifest)\.xml$/.test(nameOf(entry)))) return;
   throw new FeedReadingError('it is a workbook, as of Excel, or another document of an office program; save it as CSV');
+}
+
+/** A file that is added again stays in the archive beside its new version; some programs read the first one, some the last. */
+function refuseTwoVersions(entries: readonly Entry[]): void {
+  const checksums = new Map<string, number>();
+  for (const entry of entries) {
+    const name = wholeNameOf(entry);
+    if ((checksums.get(name) ?? entry.crc32) !== entry.crc32) {
+      throw new FeedReadingError(
+        `the zip archive has two versions of ${nameOf(entry)}; let the source write a new archive for each version`,
+      );
+    }
+    checksums.set(name, entry.crc32);
+  }
 }
 
 /** Returns how many bytes the archive has. */
