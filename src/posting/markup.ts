@@ -15,24 +15,37 @@ const TAG_START = /^<(\/?)([A-Za-z][A-Za-z0-9]*)/;
 
 /**
  * Strips tags and comments, decodes entities and collapses spaces. Blocks end in a blank line, `<br>` becomes a line
- * break, list items start with "- ". A `<` that starts no tag ("salary < 50k") stays. Runs in linear time for any
- * input. `hidden` names the elements that are dropped with their content.
+ * break, list items start with "- ". A `<` that starts no tag ("salary < 50k") stays. Digits that are raised after a
+ * digit ("$18<sup>50</sup>") get a "^", so that they are not read as $1850. Runs in linear time for any input.
+ * `hidden` names the elements that are dropped with their content.
  */
 export function htmlToText(html: string, hidden = HIDDEN): string {
   let text = '';
   let at = 0;
+  let last = '';
+  let isRaised = false;
+  const add = (piece: string): void => {
+    if (piece === '') return;
+    text += isRaised && isDigit(piece[0]) ? `^${piece}` : piece;
+    last = piece.slice(-1);
+    isRaised = false;
+  };
   while (at < html.length) {
     const open = html.indexOf('<', at);
     if (open < 0) break;
-    text += collapse(html.slice(at, open));
+    add(collapse(html.slice(at, open)));
     const tag = readTag(html, open, hidden);
     // In a tag or comment that never ends, the rest is not text.
     if (tag.kind === 'unended') return tidy(text);
-    text += tag.kind === 'text' ? '<' : replacement(tag);
+    add(tag.kind === 'text' ? '<' : replacement(tag));
+    if (tag.kind === 'tag' && tag.name === 'sup') isRaised = !tag.closing && isDigit(last);
     at = tag.end;
   }
-  return tidy(text + collapse(html.slice(at)));
+  add(collapse(html.slice(at)));
+  return tidy(text);
 }
+
+const isDigit = (character = ''): boolean => /^\d$/.test(character);
 
 type Tag =
   | { readonly kind: 'tag'; readonly name: string; readonly closing: boolean; readonly end: number }

@@ -12,6 +12,8 @@ describe('renderMarkup', () => {
     ['escaped characters', 'plain', '<b>a &lt; b</b> &amp;amp; &#233;', 'a < b &amp; é'],
     ['a CDATA section is text', 'plain', '<b>x</b> <![CDATA[1 < 2 &amp; <i>]]>', 'x 1 < 2 &amp; <i>'],
     ['comments and instructions are not text', 'plain', 'a<!-- <b> --><?x <c> ?><b/>d', 'ad'],
+    ['raised cents', 'plain', '$18<sup><u>50</u></sup> or 20<SUP>.50</SUP> x<sup>2</sup>3', '$18^50 or 20.50 x23'],
+    ['other raised text', 'plain', '5<sup>th</sup> 7<sup></sup>5 1<sup> 2</sup>', '5th 75 1 2'],
     ['elements stay elements', 'html', '<p class="x">One &lt; <b>two</b></p>', '<p class="x">One &lt; <b>two</b></p>'],
     ['names lose prefixes', 'html', '<h:div xmlns:h="u" xmlns="v" h:a="1"><h:p/></h:div>', '<div a="1"><p></p></div>'],
     ['void elements get no end tag', 'html', 'One<br/>two<hr />', 'One<br>two<hr>'],
