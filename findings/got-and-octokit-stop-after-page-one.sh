@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# got, Octokit and parse-link-header take page 1 for all where the Link header says rel="next last", rel=next or REL="next".
+# got, Octokit and parse-link-header take page 1 for all of them where Link has rel="next last", rel=next or REL="next".
 #
 # Version: npm: got 14.6.6, @octokit/plugin-paginate-rest 16.0.0 with @octokit/core 7.0.8, parse-link-header 2.0.0, http-link-header 1.1.4.
 #
