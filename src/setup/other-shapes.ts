@@ -249,7 +249,7 @@ interface ClosedRecords {
   readonly note: string;
 }
 
-/** Paths by which some of the records, but not all, are closed, drafts or internal. */
+/** Paths by which some of the records, but not all, are closed, drafts or internal, or may come to be, as all say that they are open. */
 function closedRecords(trees: readonly RecordTree[]): readonly ClosedRecords[] {
   const paths = new Set(trees.slice(0, 20).flatMap((tree) => [...textPathsIn(tree)]));
   return [...paths].flatMap((path) => {
@@ -272,12 +272,40 @@ function closedRecords(trees: readonly RecordTree[]): readonly ClosedRecords[] {
     if (pattern === undefined) return [];
     const isClosed = (tree: RecordTree) => pattern.test(textOf(tree));
     const count = trees.filter(isClosed).length;
-    if (count === 0 || count === trees.length) return [];
+    if (count === trees.length) return [];
+    if (count === 0)
+      return willClose(
+        path,
+        pattern,
+        texts,
+        trees.every((tree) => textOf(tree) !== ''),
+      );
     const note = `of the first ${trees.length} records, ${count} ${count === 1 ? 'is' : 'are'} skipped, because ${path} is ${found.join(' or ')}; remove skip to send them`;
     return [
       { condition: { [path]: pattern === CLOSED ? { matches: `(?i)${CLOSED.source}` } : found }, isClosed, note },
     ];
   });
+}
+
+const OPEN =
+  /^(?:accepting\b.*|active|approved|available|current|in[- ]?progress|listed|live|open(?:ed)?|posted|public|publish(?:ed)?)$/i;
+
+/** Records that state whether they are open are left in the list once they are not. */
+function willClose(
+  path: string,
+  pattern: RegExp,
+  texts: readonly string[],
+  isInAll: boolean,
+): readonly ClosedRecords[] {
+  if (!isInAll || (pattern === CLOSED && !texts.some((text) => OPEN.test(text)))) return [];
+  const condition = pattern === CLOSED ? { matches: `(?i)${CLOSED.source}` } : { matches: `(?i)${pattern.source}` };
+  return [
+    {
+      condition: { [path]: condition },
+      isClosed: () => false,
+      note: `records are skipped once ${path} says that they are closed`,
+    },
+  ];
 }
 
 const MESSAGES = new Set(['SCHEMA', 'RECORD', 'STATE', 'ACTIVATE_VERSION', 'BATCH', 'LOG', 'TRACE', 'CATALOG', 'SPEC']);

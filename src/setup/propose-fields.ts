@@ -59,6 +59,7 @@ interface FieldPattern {
 }
 
 const URL_TEXT = /^https?:\/\/\S+$/i;
+const FILE_TEXT = /\.(?:avif|gif|ico|jpe?g|mp4|png|svg|webp)(?:$|[?#])/i;
 const isAddress = ({ texts }: PathFacts): boolean => mostly(texts, (text) => URL_TEXT.test(text));
 const isNoAddress = (facts: PathFacts): boolean => !isAddress(facts);
 const isSlug = ({ texts }: PathFacts): boolean => mostly(texts, (text) => /^[a-z\d]+(?:-[a-z\d]+)+$/.test(text));
@@ -101,7 +102,7 @@ const PATTERNS = {
   },
   place: {
     names:
-      'location joblocation locationname location/name locationstext locations/name place citystate fulllocation primarylocation worklocation locationdisplay formattedlocation address lieu lugar geo cityandstate office city',
+      'location joblocation locationname location/name locationstext locations/name place citystate fulllocation primarylocation worklocation locationdisplay formattedlocation geoname address lieu lugar geo cityandstate office city',
     suits: isShort,
     like: /location|place(?!ment)/,
   },
@@ -113,7 +114,7 @@ const PATTERNS = {
   'contact-web-address': {
     names:
       'applyurl applicationurl applylink url joburl jobdetailurl detailurl detailsurl link joblink absoluteurl hostedurl posturl positionuri publicurl canonicalurl href uri webaddress website applyuri apply referenceurl',
-    suits: isAddress,
+    suits: ({ texts }: PathFacts) => mostly(texts, (text) => URL_TEXT.test(text) && !FILE_TEXT.test(text)),
     like: /^(?!.*(?:admin|api|avatar|brand|company|edit|employer|feed|icon|image|img|internal|logo|map|photo|picture|pixel|privacy|self|share|social|terms|track|video)).*(?:href|link|path|uri|url)$/,
     differs: true,
   },
@@ -156,13 +157,15 @@ export function proposeMapping(trees: readonly RecordTree[], { isState, placeOf,
   // Of several, the one that differs even between the places of a posting, and is not the number of its row.
   const isSure = (facts: PathFacts) => isOwnKey(facts) && new Set(facts.texts).size === trees.length;
   const isOfPosting = (facts: PathFacts) => !OF_KIND.test(facts.name);
+  const bestKey = (also: (facts: PathFacts) => boolean) =>
+    best('key', (facts) => isSure(facts) && isOfPosting(facts) && !countsRows(facts) && also(facts)) ??
+    best('key', (facts) => isSure(facts) && !countsRows(facts) && also(facts)) ??
+    best('key', (facts) => isSure(facts) && isOfPosting(facts) && also(facts)) ??
+    best('key', (facts) => isSure(facts) && also(facts)) ??
+    best('key', (facts) => isOwnKey(facts) && isOfPosting(facts) && also(facts));
+  // Several identifiers of one posting, such as Workday's, do not tell which one is meant.
   const key =
-    best('key', (facts) => isSure(facts) && isOfPosting(facts) && !countsRows(facts)) ??
-    best('key', (facts) => isSure(facts) && !countsRows(facts)) ??
-    best('key', (facts) => isSure(facts) && isOfPosting(facts)) ??
-    best('key', isSure) ??
-    best('key', (facts) => isOwnKey(facts) && isOfPosting(facts)) ??
-    best('contact-web-address', isKey);
+    bestKey(({ path }) => !hasSeveral(trees, path)) ?? bestKey(() => true) ?? best('contact-web-address', isKey);
   const title = bestTitle((facts) => facts.path !== key?.path);
   const description = best('description', ({ path }) => path !== title?.path) ?? longest(all);
   const address = best('contact-web-address', ({ parent }) => !OTHERS.test(parent) && parent !== 'self');

@@ -1,4 +1,5 @@
 // Recognises how a JSON API sends its postings in pages, and where it states their total.
+import { isSizeParameter, lettersOf } from '../feed/source/sources.ts';
 
 export interface ProposedPages {
   /** Path of the total. */
@@ -17,7 +18,7 @@ interface Value {
 }
 
 const TOTALS =
-  'total totalcount totalresults totalfound totalhits totalrecords totalitems totalelements numfound searchresultcountall recordcount nbhits totalsize totalvalue count'.split(
+  'total totalcount totalresults totalfound totalhits totalrecords totalitems totalelements numfound searchresultcountall recordcount nbhits totalsize totalvalue rowcount resultcount totaljobs totalpostings totalpositions maxergebnisse count'.split(
     ' ',
   );
 const NEXT = new Set('next nexturl nextlink nextpageurl nextpage nexthref nextrecordsurl odatanextlink'.split(' '));
@@ -28,9 +29,17 @@ const CURSORS: Readonly<Record<string, string>> = {
   nextpagetoken: 'pageToken',
   nexttoken: 'token',
 };
-const OFFSETS = /^(?:offset|start|skip|from|startindex|first)$/i;
-const PAGES = /^(?:page|p|pagenumber|page_number|currentpage|pageindex)$/i;
-const SIZES = /^(?:limit|size|per_?page|page_?size|count|top|results_?per_?page|max_?results)$/i;
+const OFFSETS = /^(?:pageoffset|offset|start|skip|from|startindex|startrow|first|firstresult|resultstoskip)$/;
+const PAGES = /^(?:page|p|pg|page_?n(?:umber|um|o)|currentpage|pageindex)$/;
+/** What usually goes with the parameter that says how many records a page has. */
+const WITH_SIZE: Readonly<Record<string, string>> = {
+  limit: 'offset',
+  pagelimit: 'page[offset]',
+  resultstotake: 'resultsToSkip',
+  rows: 'start',
+  take: 'skip',
+  top: '$skip',
+};
 
 /** Where a page says whether more follow. */
 const MORE = new Set('hasmore hasmorepages hasmoreresults hasnext hasnextpage more morerecords ismore'.split(' '));
@@ -87,7 +96,9 @@ function reasonOfPart({ total, more, number, records, address }: Part): string |
   if (more?.value === true || more?.value === 1) return `the document states that more postings follow (${more.path})`;
   if (number !== undefined && Math.max(number.page, 1) < number.pages)
     return `the document states that it is page ${number.page} of ${number.pages} (${number.path})`;
-  const asked = [...(address?.searchParams ?? [])].find(([name, text]) => SIZES.test(name) && text === `${records}`);
+  const asked = [...(address?.searchParams ?? [])].find(
+    ([name, text]) => isSizeParameter(name) && text === `${records}`,
+  );
   return asked === undefined || total !== undefined || more !== undefined || number !== undefined || records === 0
     ? undefined
     : `the document has as many postings as the address asks for (${asked[0]}=${records})`;
@@ -150,45 +161,52 @@ function pagesBy(
     // Spring Data.
     return { by: 'page', parameter: 'page', first: 0, size: records, size_parameter: 'size' };
   }
+  if (STRAPI.every((path) => values.some((each) => each.path === path))) {
+    return { by: 'page', parameter: 'pagination[page]', size: records, size_parameter: 'pagination[pageSize]' };
+  }
   const asked = [...address.searchParams.keys()];
   const stated = values
     .filter(({ value }) => !Number.isNaN(numberOf(value)))
     .map(({ path }) => path.split('/').at(-1) ?? '');
-  const sizeParameter = [...asked, ...stated.filter((name) => name !== 'count')].find((name) => SIZES.test(name));
+  const sizeParameter = [...asked, ...stated.filter((name) => name !== 'count')].find(isSizeParameter);
   const size = Number(address.searchParams.get(sizeParameter ?? '')) || records;
   const sizes = sizeParameter === undefined ? {} : { size, size_parameter: sizeParameter };
   const startOf = (name: string) => {
     const value = values.find(({ path }) => path.split('/').at(-1) === name)?.value;
     return numberOf(address.searchParams.get(name) ?? value);
   };
-  const offset = [...asked, ...stated].find((name) => OFFSETS.test(name));
+  const named = (pattern: RegExp) =>
+    asked.find((name) => pattern.test(lettersOf(name))) ?? stated.find((name) => pattern.test(name.toLowerCase()));
+  const page = named(PAGES);
+  const isGuess = page === undefined && stated.length > 0 && asked.includes(sizeParameter ?? '');
+  const usual = isGuess ? lettersOf(sizeParameter ?? '') : '';
+  const offset = named(OFFSETS) ?? WITH_SIZE[usual];
   if (offset !== undefined) {
     const first = startOf(offset) === 1 ? { first: 1 } : {};
     return { by: 'offset', parameter: offset, ...first, ...sizes, ...flag };
   }
-  const page = [...asked, ...stated].find((name) => PAGES.test(name));
   if (page === undefined) return undefined;
   const first = startOf(page) === 0 ? { first: 0 } : {};
   return { by: 'page', parameter: page, ...first, ...sizes, ...flag };
 }
 
+const STRAPI = ['page', 'pageSize', 'pageCount'].map((name) => `meta/pagination/${name}`);
+
 /** `next`, `links/next`, `_links/next/href`, `links[rel=next]/href`. */
 const isNext = (path: string): boolean => {
   if (path.endsWith('[rel=next]/href')) return true;
-  const names = path.split('/').map(plain);
+  const names = path.split('/').map(lettersOf);
   const last = /^(?:href|url|link)$/.test(names.at(-1) ?? '') ? names.at(-2) : names.at(-1);
   return last !== undefined && NEXT.has(last);
 };
 
 const isAddress = (value: unknown): boolean => typeof value === 'string' && /^(?:https?:\/\/|\/|\?)\S+$/i.test(value);
 
-const plain = (name: string): string => name.toLowerCase().replace(/[^a-z]/g, '');
-
 /** Single values beside the records. */
 function valuesIn(value: unknown, path: string, depth: number): readonly Value[] {
   if (typeof value !== 'object' || value === null) {
     const [own = '', outer = ''] = path.split('/').toReversed();
-    return [{ path, name: plain(own === 'value' ? outer + own : own), value }];
+    return [{ path, name: lettersOf(own === 'value' ? outer + own : own), value }];
   }
   if (Array.isArray(value)) {
     const link = /(?:^|\/)_?links$/.test(path) ? value.find((each) => each?.rel === 'next') : undefined;

@@ -463,6 +463,39 @@ describe('the pages of a JSON API', () => {
     ],
     ["a count that is the only page's", { count: 2, current_page: 1, total_pages: 1 }, '', {}],
     [
+      'what usually goes with the size in the address',
+      { totalResults: 37 },
+      '?resultsToTake=2',
+      {
+        total: 'totalResults',
+        pages: { by: 'offset', parameter: 'resultsToSkip', size: 2, size_parameter: 'resultsToTake' },
+      },
+    ],
+    [
+      'names with underscores in the address',
+      { total_items: 37, current_page: 1, items_per_page: 2 },
+      '?current_page=1&items_per_page=2',
+      {
+        total: 'total_items',
+        pages: { by: 'page', parameter: 'current_page', size: 2, size_parameter: 'items_per_page' },
+      },
+    ],
+    [
+      'pages of Strapi',
+      { meta: { pagination: { page: 1, pageSize: 2, pageCount: 19, total: 37 } } },
+      '',
+      {
+        total: 'meta/pagination/total',
+        pages: { by: 'page', parameter: 'pagination[page]', size: 2, size_parameter: 'pagination[pageSize]' },
+      },
+    ],
+    [
+      'a total in German',
+      { maxErgebnisse: 37, page: '1', size: '2' },
+      '',
+      { total: 'maxErgebnisse', pages: { by: 'page', parameter: 'page', size: 2, size_parameter: 'size' } },
+    ],
+    [
       'as many records as the address asks for',
       {},
       '?skip=0&limit=2',

@@ -277,6 +277,45 @@ describe('JSON', () => {
     expect((await proposed(all)).settings).not.toHaveProperty('skip');
   });
 
+  it.each<[string, (isOpen: boolean, id: number) => object, string]>([
+    ['a status', (isOpen) => ({ status: isOpen ? 'public' : 'archived' }), 'skipped'],
+    ['a flag', (isOpen) => ({ is_open: isOpen }), 'skipped'],
+    ['a status without a known text', (isOpen) => ({ status: isOpen ? 'Full-time' : 'Closed' }), 'posting'],
+    ['a status that some lack', (isOpen, id) => (isOpen && id === 1 ? {} : { closed: !isOpen }), 'posting'],
+  ])('that may be closed later by %s', async (_what, mark, kind) => {
+    const marked = (isOpen: boolean) => JSON.stringify(JOBS.map((job) => ({ ...job, ...mark(isOpen, job.id) })));
+    const { settings, key, fields, notes } = await proposed(marked(true));
+    expect(notes).toHaveLength(kind === 'skipped' ? 1 : 0);
+    const { source, mapping } = feedConfigOf(formatFrom({ ...settings, key, fields }));
+    const reader = compileReader(mapping);
+    const kinds = async (isOpen: boolean) =>
+      (await sampleRecords(opened(marked(isOpen)), source)).trees.map((tree) => reader.read(tree).kind);
+    expect([await kinds(true), await kinds(false)]).toEqual([Array(2).fill('posting'), Array(2).fill(kind)]);
+  });
+
+  it('of Workday, with several identifiers in each', async () => {
+    const entries = JOBS.map(
+      ({ id, title, city, state }) =>
+        `<w:Report_Entry><w:Job_Requisition w:Descriptor="R-${id} ${title}"><w:ID w:type="WID">a${id}</w:ID><w:ID w:type="Job_Requisition_ID">R-${id}</w:ID></w:Job_Requisition><w:Requisition_ID>R-${id}</w:Requisition_ID><w:Job_Posting_Title>${title}</w:Job_Posting_Title><w:Primary_Location w:Descriptor="${city}, ${state}"><w:ID w:type="WID">x</w:ID></w:Primary_Location></w:Report_Entry>`,
+    );
+    const report = `<w:Report_Data xmlns:w="urn:com.workday.report/Jobs">${entries.join('')}</w:Report_Data>`;
+    expect(await postings(report)).toEqual([expect.objectContaining(NURSE), expect.objectContaining(COOK)]);
+  });
+
+  it('with an address that is no picture, and a place of Softgarden', async () => {
+    const jobs = JOBS.map(({ id, title, city, state }) => ({
+      id,
+      title,
+      geo_name: `${city}, ${state}`,
+      logo: [{ url: `https://files.example.com/${id}/logo.png?token=${id}` }],
+    }));
+    expect(await postings(JSON.stringify({ jobs }))).toEqual([
+      expect.objectContaining(NURSE),
+      expect.objectContaining(COOK),
+    ]);
+    expect((await proposed(JSON.stringify({ jobs }))).fields).not.toHaveProperty('contact-web-address');
+  });
+
   it('with attributes as PHP writes them, and with names that no path has', async () => {
     const jobs = JOBS.map(({ id, ...job }) => ({
       '@attributes': { id },
