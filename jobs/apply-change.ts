@@ -46,8 +46,8 @@ export async function applyChange(
       (await confirmOwn(attempt, siteContext, signal)) ?? (await send(attempt, siteContext, notAfter, signal));
     crossStep('answer-received');
     const refused = await confirmRefused(sent.outcome, attempt, siteContext);
-    const outcome = await confirmRejected(refused, attempt, siteContext);
-    const confirmed = await confirmGone({ ...sent, outcome }, attempt, siteContext, signal);
+    const outcome = await confirmGone({ ...sent, outcome: refused }, attempt, siteContext, signal);
+    const confirmed = await confirmRejected(outcome, attempt, siteContext);
     const exchange = { ...sent, startedAt, outcome: confirmed };
     // On success, free the slot before recording the outcome; on failure, update the site health first.
     if (wentWell(exchange.outcome)) releaseSlot();

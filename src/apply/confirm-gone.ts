@@ -10,17 +10,11 @@ import { wordsOfAnswer } from '../site/http/job-address.ts';
 import type { Attempt } from '../store/change/attempt.ts';
 import { renewAttempt } from '../store/change/claim.ts';
 import { endDenied, takeDenied } from '../store/change/site-search.ts';
-import {
-  type AddressProof,
-  expectedJobs,
-  explainHidden,
-  recentlyAccepted,
-  sampleOfAges,
-} from '../store/mapping/visible-jobs.ts';
+import { type AddressProof, expectedJobs, explainHidden } from '../store/mapping/visible-jobs.ts';
 import { learntRewrites, numberIn } from '../store/site/kept-values.ts';
 import { isSiteElsewhere } from '../store/site/known-address.ts';
 import { explainForeignReference, isCertainlyForeign } from './confirm-own.ts';
-import { checkOtherJobs, isProven, noteProven } from './prove-token.ts';
+import { checkOtherJobs, isProven, noteProven, showsAnotherJob } from './prove-token.ts';
 import { foundJobs } from './search-site.ts';
 import { rateLimitedJobAsker, showJob } from './show-job.ts';
 import type { SiteContext } from './site-context.ts';
@@ -39,7 +33,7 @@ export async function confirmGone(
   const outcome = await readRedirected(claimed, attempt, siteContext, signal);
   if (outcome.kind === 'accepted' && attempt.request.kind === 'update') noteProven(siteContext);
   if (outcome.kind !== 'gone' || attempt.request.kind === 'create')
-    return readDenied({ outcome, response }, attempt, siteContext, signal);
+    return readDenied({ claimed, outcome, response }, attempt, siteContext, signal);
   const { siteJobId } = attempt.request;
   try {
     // A live job taken for gone would be created a second time, or never be deleted (law 1).
@@ -191,33 +185,39 @@ const MORE_ATTEMPTS = 3;
 const WHILE_LISTED_SECONDS = 25;
 const RENEW_AFTER_MS = 8_000;
 
+const mayDeny = (outcome: Outcome): outcome is Extract<Outcome, { kind: 'rejected' | 'unknown' | 'misconfigured' }> =>
+  outcome.kind === 'rejected' || outcome.kind === 'unknown' || outcome.kind === 'misconfigured';
+
 /**
- * Returns the outcome of an update or delete unchanged; or, if it would end in review, and the site answers as it does about jobs that do
- * not exist: `isDenied`, until its list was read; and once the list has proven that it has no such job, `gone`.
+ * Returns the outcome of an update or delete unchanged; or, if the site answers as it does about jobs that do not exist: `denied`, until its
+ * list was read; and once the list has proven that it has no such job, `gone`. Of a failure, at the first attempt, as further ones could
+ * pause the site; and at the last one, as the list may prove more by then.
+ * @param claimed what the answer alone says
  */
 async function readDenied(
-  { outcome, response }: Pick<Exchange, 'outcome' | 'response'>,
+  { claimed, outcome, response }: Pick<Exchange, 'outcome' | 'response'> & { readonly claimed: Outcome },
   attempt: Attempt,
   siteContext: SiteContext,
   signal: AbortSignal,
 ): Promise<Outcome> {
   const { request, denied, number } = attempt;
   const { canList, retry } = siteContext.policy;
-  const isRefused = outcome.kind === 'rejected' || outcome.kind === 'unknown';
-  if (!isRefused || request.kind === 'create' || response === undefined || !canList) return outcome;
-  const endsHere = outcome.kind === 'rejected' || number >= retry.attempts || denied !== undefined;
-  if (!endsHere || number > retry.attempts + MORE_ATTEMPTS) return outcome;
-  const { db } = siteContext;
+  if (!mayDeny(outcome) || request.kind === 'create' || response === undefined || !canList) return outcome;
+  const { status } = response;
+  // A delete that is answered so and leaves no trace of the job was done, or had nothing to do.
+  const isDeletion = request.kind === 'delete' && claimed.kind === 'misconfigured' && claimed.perhapsDone === true;
+  if (SAYS_NOTHING.has(status) || (isRedirect(status) && !isDeletion) || number > retry.attempts + MORE_ATTEMPTS)
+    return outcome;
   // What follows may take longer than an attempt may.
-  const isAsked = await renewAttempt(db, attempt).catch(() => false);
+  const isAsked = await renewAttempt(siteContext.db, attempt).catch(() => false);
   if (!isAsked || !(await isDenied(siteContext, request.siteJobId, response, signal).catch(() => false)))
     return outcome;
   if (denied === 'unlisted') return { kind: 'gone' };
-  if (denied === undefined || denied === 'open') return { ...outcome, isDenied: true };
+  if (denied === undefined || denied === 'open' || number === retry.attempts) return { ...outcome, denied: 'open' };
   const note = `the site answers so about jobs that it does not have, but ${denied}`;
   return outcome.kind === 'rejected'
-    ? { ...outcome, problems: [...outcome.problems, { message: note }] }
-    : { ...outcome, message: reword(outcome.message, (text) => `${text}; ${note}`) };
+    ? { ...outcome, denied, problems: [...outcome.problems, { message: note }] }
+    : { ...outcome, denied, message: reword(outcome.message, (text) => `${text}; ${note}`) };
 }
 
 /** Whether the site answers to the write, and to a GET of the job, as it does about a job that never existed, while it shows others. */
@@ -227,8 +227,9 @@ async function isDenied(
   { status, body }: NonNullable<Exchange['response']>,
   signal: AbortSignal,
 ): Promise<boolean> {
-  const { db, site, client, rateLimiter } = siteContext;
-  if (SAYS_NOTHING.has(status) || (await explainHidden(siteContext, id)) !== undefined) return false;
+  const { client, rateLimiter } = siteContext;
+  if ((await explainHidden(siteContext, id)) !== undefined) return false;
+  if (!(await showsAnotherJob(siteContext, id, signal))) return false;
   rateLimiter.spend();
   rateLimiter.spend();
   const denial = await client.readDenial(id, signal);
@@ -236,12 +237,10 @@ async function isDenied(
   // A failed validation has other words, and an exception may have any.
   const words = wordsOfAnswer(body, id);
   const saysTheSame = words === denial.words && (words !== '' || status === denial.status);
-  if (status < 500 && (!saysTheSame || (status >= 300 && status < 400))) return false;
-  for (const pick of [recentlyAccepted, sampleOfAges])
-    for (const other of await pick(db, site, id))
-      if ((await showJob(siteContext, other, signal).catch(() => undefined)) !== undefined) return true;
-  return false;
+  return saysTheSame || status >= 500 || isRedirect(status);
 }
+
+const isRedirect = (status: number): boolean => status >= 300 && status < 400;
 
 /** Reads the list for the jobs that the site denies in its own words. Returns how many changes became due. */
 export async function lookForDenied(siteContext: SiteContext, signal: AbortSignal): Promise<number> {

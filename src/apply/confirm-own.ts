@@ -156,7 +156,7 @@ const UNKNOWN_FAULT: SetUpFault = { isCertain: false };
  * every one. If nothing can be read, the posting is sent again too.
  */
 export async function confirmRejected(outcome: Outcome, attempt: Attempt, siteContext: SiteContext): Promise<Outcome> {
-  if (outcome.kind !== 'rejected' || attempt.request.kind === 'delete') return outcome;
+  if (outcome.kind !== 'rejected' || outcome.denied !== undefined || attempt.request.kind === 'delete') return outcome;
   if (!mayBeOfAll(outcome)) return { ...outcome, problems: explained(outcome.problems, attempt, siteContext) };
   if (siteContext.policy.canary.requests === 0) return outcome;
   const { problems, setUp = UNKNOWN_FAULT } = outcome;

@@ -3,7 +3,14 @@
 import type { RateLimiter } from '../flow/rate-limiter.ts';
 import type { SiteJobId, SiteName } from '../posting/identifiers.ts';
 import { NotShownError, type Readable, type SiteClient, type SiteJob, type Unproven } from '../site/exchange.ts';
-import { type AddressProof, checkFailed, checkOthers, type JobAsker } from '../store/mapping/visible-jobs.ts';
+import {
+  type AddressProof,
+  checkFailed,
+  checkOthers,
+  type JobAsker,
+  recentlyAccepted,
+  sampleOfAges,
+} from '../store/mapping/visible-jobs.ts';
 import type { Queryable } from '../store/postgres/database.ts';
 import { idsInOtherForms, newestJobId, numberIn, titledNumber } from '../store/site/kept-values.ts';
 import { noteAcceptedToken, type TokenHistory, tokenHistory } from '../store/site/refused-token.ts';
@@ -175,13 +182,18 @@ function describe(
 /** How long the address counts as proven, and for how many jobs; short, so that a site that breaks is noticed soon. */
 const PROVEN_MS = 10_000;
 const PROVEN_JOBS = 20;
+/** A site in trouble is not asked for other jobs again with each change. */
+const BLIND_MS = 1_000;
 
 /** What one process knows about a site's address. */
 interface Evidence {
   provenUntil: number;
   /** Until when the site counts as showing jobs of ours. */
   showsUntil: number;
+  /** Until when it counts as showing none. */
+  blindUntil: number;
   believed: number;
+  looking: Promise<boolean> | undefined;
   /** Shared by all jobs that seem gone at the same time. */
   checking: Promise<AddressProof> | undefined;
 }
@@ -209,7 +221,9 @@ function openEvidence(siteContext: SiteContext): Evidence {
   const evidence: Evidence = {
     provenUntil: Number.NEGATIVE_INFINITY,
     showsUntil: Number.NEGATIVE_INFINITY,
+    blindUntil: Number.NEGATIVE_INFINITY,
     believed: 0,
+    looking: undefined,
     checking: undefined,
   };
   evidenceOf.set(siteContext, evidence);
@@ -219,6 +233,31 @@ function openEvidence(siteContext: SiteContext): Evidence {
 /** Whether the site showed a job of ours a moment ago. An accepted update does not prove that it has a show action. */
 export const showsJobs = (siteContext: SiteContext): boolean =>
   openEvidence(siteContext).showsUntil > performance.now();
+
+/** Whether the site shows a job of ours other than this one, or did so a moment ago; calls at the same time share one look. */
+export async function showsAnotherJob(siteContext: SiteContext, id: SiteJobId, signal: AbortSignal): Promise<boolean> {
+  const { db, site } = siteContext;
+  const evidence = openEvidence(siteContext);
+  if (showsJobs(siteContext)) return true;
+  if (evidence.blindUntil > performance.now()) return false;
+  const look = async (): Promise<boolean> => {
+    for (const pick of [recentlyAccepted, sampleOfAges])
+      for (const other of await pick(db, site, id)) {
+        const shown = await showJob(siteContext, other, signal).catch((error: unknown) => error);
+        // Waiting for more answers would take longer than an attempt may.
+        if (shown instanceof NotShownError && shown.status === 0) return false;
+        if (shown !== undefined && !(shown instanceof Error)) return true;
+      }
+    return false;
+  };
+  evidence.looking ??= look().finally(() => {
+    evidence.looking = undefined;
+  });
+  const isShown = await evidence.looking;
+  if (isShown) evidence.showsUntil = performance.now() + PROVEN_MS;
+  else evidence.blindUntil = performance.now() + BLIND_MS;
+  return isShown;
+}
 
 /** Checks other jobs of ours; calls at the same time share one check. */
 export function checkOtherJobs(

@@ -152,7 +152,8 @@ export function resultOf(outcome: Outcome, attempt: Attempt, policy: Policy, ran
     case 'gone':
       return gone(operation, policy);
     case 'rejected':
-      if (outcome.isDenied) return untilListed(reasonOf('rejected', outcome.problems), outcome.perhapsDone && 0);
+      if (outcome.denied === 'open')
+        return untilListed(reasonOf('rejected', outcome.problems), outcome.perhapsDone && 0);
       return returned({
         to: 'rejected',
         reason: reasonOf('rejected', outcome.problems),
@@ -178,16 +179,15 @@ export function resultOf(outcome: Outcome, attempt: Attempt, policy: Policy, ran
       return notCounted('unreachable', outcome.message, policy.retry.firstDelayMs * (0.5 + random / 2));
     case 'unknown':
       if (operation === 'create') return inDoubt(outcome.message);
-      if (outcome.isDenied) return untilListed(plain('unknown', outcome.message), policy.doubts.resolveAfterMs);
-      return again('unknown', outcome.message, attempt, policy, random, policy.doubts.resolveAfterMs);
+      return again(outcome, attempt, policy, random, policy.doubts.resolveAfterMs);
     case 'foreign':
       // The job to delete is gone; whichever job has its ID now is left alone.
       if (operation === 'delete') return { kind: 'deleted', isOthers: true };
       return { kind: 'disowned', reason: plain('foreign', leftAlone(attempt, outcome.message)) };
     case 'unconfirmed':
-      return again('unconfirmed', outcome.message, attempt, policy, random, undefined);
+      return again(outcome, attempt, policy, random, undefined);
     case 'misconfigured':
-      return again('misconfigured', outcome.message, attempt, policy, random, 0);
+      return again(outcome, attempt, policy, random, 0);
     /* v8 ignore next -- @preserve: the types leave nothing else */
     default:
       return outcome satisfies never;
@@ -213,14 +213,15 @@ function gone(operation: Attempt['request']['kind'], policy: Policy): Result {
 }
 
 function again(
-  kind: string,
-  message: Message,
+  { kind, message, ...outcome }: Extract<Outcome, { kind: 'unknown' | 'unconfirmed' | 'misconfigured' }>,
   attempt: Attempt,
   policy: Policy,
   random: number,
   mayLandMs: number | undefined,
 ): Result {
   const reason = plain(kind, message);
+  const denied = 'denied' in outcome ? outcome.denied : undefined;
+  if (denied === 'open') return untilListed(reason, mayLandMs);
   const landing = mayLandMs === undefined ? {} : { mayLandMs };
   if (attempt.number >= policy.retry.attempts) {
     const last = plain(
@@ -230,7 +231,13 @@ function again(
     return returned({ to: 'failed', reason: last, ...landing });
   }
   const delayMs = backoffMs(policy.retry, attempt.number, random);
-  return returned({ to: 'ready', delayMs, counted: true, reason, ...landing });
+  return returned({
+    to: 'ready',
+    delayMs,
+    counted: true,
+    reason: denied === undefined ? reason : { ...reason, denied },
+    ...landing,
+  });
 }
 
 /** Less than `sync` waits for a change, and long enough for the next round of maintenance to begin. */

@@ -221,6 +221,7 @@ export async function updateSiteHealth(
   { durationMs, response, startedAt }: ExchangeDetails = { durationMs: 0 },
 ): Promise<void> {
   const { db, site } = siteContext;
+  if ('denied' in outcome && outcome.denied === 'open') return;
   switch (outcome.kind) {
     case 'created':
     case 'accepted':

@@ -53,8 +53,7 @@ export type Outcome =
       readonly problems: readonly Problem[];
       readonly perhapsDone?: true;
       readonly setUp?: SetUpFault;
-      /** The site seems not to have the job, and the list is to tell. */
-      readonly isDenied?: true;
+      readonly denied?: Denied;
     }
   /**
    * The site refuses every job alike, as far as is known: not judged yet, and sent again later. `pause`: it is known well
@@ -79,8 +78,7 @@ export type Outcome =
       readonly contradicts?: true;
       /** A likely cause because of which no request of this kind can succeed. */
       readonly setUp?: Message;
-      /** The site seems not to have the job, and the list is to tell. */
-      readonly isDenied?: true;
+      readonly denied?: Denied;
     }
   /** The job of an update or delete shows the reference of another posting: it is not ours to change. */
   | { readonly kind: 'foreign'; readonly message: string }
@@ -90,7 +88,15 @@ export type Outcome =
    * The request cannot succeed as configured: redirect, 404 on create, HTML with 200, wrong content type. `perhapsDone`: it
    * may have succeeded all the same, which the job tells.
    */
-  | { readonly kind: 'misconfigured'; readonly message: Message; readonly perhapsDone?: true };
+  | {
+      readonly kind: 'misconfigured';
+      readonly message: Message;
+      readonly perhapsDone?: true;
+      readonly denied?: Denied;
+    };
+
+/** The site seems not to have the job: `open`: its list is to tell; otherwise why that has not proven it. */
+type Denied = string;
 
 /**
  * What was sent and received, as recorded in the database: without the token, bodies cut at 64 KiB (8 KiB for HTML). With

@@ -92,7 +92,7 @@ describe('resultOf', () => {
     ['rejected', 99, {}],
     ['unknown', 99, { mayLandMs: 60_000 }],
   ] as const)('on %s, waits for the list if the site seems not to have the job', (kind, number, landing) => {
-    const denied = { ...OUTCOMES[kind], isDenied: true } as Outcome;
+    const denied = { ...OUTCOMES[kind], denied: 'open' } as Outcome;
     const waits = back('ready', { counted: true, delayMs: 25_000, reason: { kind, denied: 'open' }, ...landing });
     for (const operation of ['update', 'delete'] as const)
       expect(resultOf(denied, attempt(operation, number), policy)).toMatchObject(waits);

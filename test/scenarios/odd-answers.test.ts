@@ -170,13 +170,16 @@ describe('a change answered with a redirect', () => {
   async function openRedirecting(fields: Partial<TestPosting> = {}, settings: MirrorOptions['site'] = {}) {
     const jobs = new Map<string, string>();
     let lastId = 0;
-    const does = { it: true, to: '/jobs', shows: (job: string): string | undefined => job };
-    const open = await openOdd(({ method, url, body }) => {
+    const does = { it: true, to: '/jobs', always: false, shows: (job: string): string | undefined => job };
+    const open = await openOdd(({ method, url, body, headers }) => {
+      if (headers.authorization !== own) return [401];
+      if (method === 'GET' && url.startsWith('/jobs.xml'))
+        return [200, {}, `<jobs>${[...jobs].map(([id, job]) => `<job><id>${id}</id>${job}</job>`).join('')}</jobs>`];
       const id = /\d+/.exec(url)?.[0] ?? '';
       const fields = /<job>([\s\S]*)<\/job>/.exec(body)?.[1] ?? '';
       if (method === 'POST') return void jobs.set(String(++lastId), fields);
       const job = jobs.get(id);
-      if (job === undefined) return [404];
+      if (job === undefined) return does.always && method !== 'GET' ? [302, { location: does.to }] : [404];
       const shown = does.shows(job);
       if (method === 'GET' && shown === '') return [302, { location: '/jobs' }];
       if (method === 'GET') return shown === undefined ? [404] : [200, {}, `<job><id>${id}</id>${shown}</job>`];
@@ -184,6 +187,7 @@ describe('a change answered with a redirect', () => {
       if (does.it && method === 'PUT') jobs.set(id, job.replace(/<title>[^<]*<\/title>/, fields));
       return [302, { location: does.to.replace('ID', id) }];
     }, settings);
+    const own = `Basic ${Buffer.from(`${open.env.BOARD_TOKEN}:X`).toString('base64')}`;
     await open.syncOf(['a', 'b', 'c'].map((key) => posting(key, fields)));
     const change = () => open.syncOf([posting('a', { title: 'Other' }), posting('b')]);
     return { open, jobs, does, change };
@@ -294,6 +298,17 @@ describe('a change answered with a redirect', () => {
     expect(await open.sync()).toMatchObject({ status: 'review', updated: 0, failed: 1 });
   });
 
+  it.each([
+    ['is done once neither the list nor the site has the job', '/jobs', true, { deleted: 1 }],
+    ['waits if the list has the job', '/jobs', false, { deleted: 0, failed_deletes: 1 }],
+    ['waits if it leads to the job, which may be hidden', '/jobs/ID', true, { deleted: 0, failed_deletes: 1 }],
+  ] as const)('of each delete, also of jobs that are gone, %s', async (_, to, it, expected) => {
+    const { open, does } = await openRedirecting({}, { list_path: '/jobs.xml' });
+    Object.assign(does, { it, to, always: true, shows: (job: string) => (job.includes('Nurse a') ? undefined : job) });
+    expect(await open.syncOf([B, C])).toMatchObject(expected);
+    expect(await open.query('select from mapping')).toHaveLength(3 - expected.deleted);
+  });
+
   it('leaves a job alone that shows the reference of another posting', async () => {
     const { jobs, change } = await openRedirecting({}, { reference_field: 'number' });
     for (const [id, job] of jobs) jobs.set(id, job.replace('<number>a<', '<number>z<'));
@@ -337,6 +352,8 @@ describe('a job that a person has removed from the site', () => {
   const PAGE: Reply = [500, { 'content-type': 'text/html' }, '<html><body>Something went wrong</body></html>'];
   const ERRORS: Reply = [422, {}, "<errors><error>Couldn't find Job with 'id'=5</error></errors>"];
 
+  const FIVE = ['a', 'b', 'c', 'd', 'e'].map((key) => posting(key));
+
   /**
    * Mirrors `a` to `e`; then the site loses the jobs of `a` and `b`, and answers so about them. Its list is whole unless `list` changes
    * it. The feed changes `a` and leaves out `b`.
@@ -347,6 +364,7 @@ describe('a job that a person has removed from the site', () => {
     feed: readonly TestPosting[] = ['a', 'c', 'd', 'e'].map((key) =>
       posting(key, key === 'a' ? { title: 'Other' } : {}),
     ),
+    { all = FIVE, isLost = /Nurse [ab]</, settings = {} as MirrorOptions['site'] } = {},
   ) {
     const jobs = new Map<string, string>();
     const lost = new Map<string, string>();
@@ -365,12 +383,11 @@ describe('a job that a person has removed from the site', () => {
         if (job === undefined) return answer(got, lost.has(id)) ?? [404];
         return method === 'GET' ? [200, {}, xmlOf([id, job])] : [200];
       },
-      { list_path: '/jobs.xml' },
+      { list_path: '/jobs.xml', ...settings },
     );
     const own = `Basic ${Buffer.from(`${open.env.BOARD_TOKEN}:X`).toString('base64')}`;
-    const all = ['a', 'b', 'c', 'd', 'e'].map((key) => posting(key));
     await open.syncOf(all);
-    for (const [id, job] of jobs) if (/Nurse [ab]</.test(job)) lost.set(id, job);
+    for (const [id, job] of jobs) if (isLost.test(job)) lost.set(id, job);
     for (const id of lost.keys()) jobs.delete(id);
     const report = await open.syncOf(feed);
     return { open, jobs, report, does };
@@ -381,6 +398,7 @@ describe('a job that a person has removed from the site', () => {
     'errors under 422': ({ url }) => [422, {}, ERRORS[2]?.toString().replace('5', /\d+/.exec(url)?.[0] ?? '')],
     'text under 400': () => [400, {}, 'Bad request'],
     'an error under 200': () => [200, {}, '<error>Job not found</error>'],
+    'a page under 200': () => [200, PAGE[1], PAGE[2]],
     'an exception to all but GET': ({ method }) =>
       method === 'GET' ? undefined : [500, {}, 'undefined method for nil'],
   };
@@ -388,6 +406,19 @@ describe('a job that a person has removed from the site', () => {
     const { jobs, report } = await syncWithout(says);
     expect(report).toMatchObject({ status: 'mirrored', created: 1, deleted: 1, unchanged: 3 });
     expect(jobs.size).toBe(4);
+  });
+
+  it.each(Object.entries(SAYS))('does not pause the site if many are: %s', async (_, says) => {
+    const all = Array.from({ length: 40 }, (_, at) => posting(`k${at}`));
+    const changed = all.map((one, at) => (at < 30 ? { ...one, title: `Other ${one.key}` } : one));
+    const isLost = /Nurse k[12]?\d</;
+    const { jobs, report } = await syncWithout(says, undefined, changed, {
+      all,
+      isLost,
+      settings: { canary: undefined },
+    });
+    expect(report).toMatchObject({ status: 'mirrored', created: 30, unchanged: 10 });
+    expect(jobs.size).toBe(40);
   });
 
   const STAYS: Record<string, Parameters<typeof syncWithout>> = {
@@ -409,19 +440,14 @@ describe('a job that a person has removed from the site', () => {
   });
 
   it('is found by verify, which has it made again', async () => {
-    const all = ['a', 'b', 'c', 'd', 'e'].map((key) => posting(key));
-    const { open, jobs } = await syncWithout(() => PAGE, undefined, all);
+    const { open, jobs } = await syncWithout(() => PAGE, undefined, FIVE);
     expect((await runProgram(open, 'verify', 'acme', '--repair')).out).toContain('2 gone');
     expect(await open.sync()).toMatchObject({ status: 'mirrored', created: 2, unchanged: 3 });
     expect(jobs.size).toBe(5);
   });
 
   it('is not taken for gone by verify while the site shows no job at all', async () => {
-    const { open, does } = await syncWithout(
-      () => PAGE,
-      undefined,
-      ['a', 'b', 'c', 'd', 'e'].map((key) => posting(key)),
-    );
+    const { open, does } = await syncWithout(() => PAGE, undefined, FIVE);
     does.show = false;
     expect((await runProgram(open, 'verify', 'acme', '--repair')).out).not.toMatch(/[1-9]\d* gone/);
     expect(await open.query('select from uncertain_write')).toEqual([]);

@@ -193,7 +193,8 @@ async function recordExchanges(tx: Queryable, outcomes: readonly AttemptOutcome[
 function countExchanges(outcomes: readonly AttemptOutcome[]): OutcomeToCount[] {
   return sentOf(outcomes).flatMap(({ attempt: { feed }, record, result }): OutcomeToCount[] => {
     const requests = { feed, outcome: 'requests' } as const;
-    if (SAYS_NOTHING.has(record.outcome)) return [requests, { feed, outcome: 'unjudged' }];
+    const isOpen = result.kind === 'returned' && result.back.reason.denied === 'open';
+    if (isOpen || SAYS_NOTHING.has(record.outcome)) return [requests, { feed, outcome: 'unjudged' }];
     // A job that is gone was expired or deleted, which is not a refusal, however the outcome is handled.
     const refused = result.kind === 'disowned' || (result.kind === 'returned' && record.outcome !== 'gone');
     return refused ? [requests, { feed, outcome: 'refused' }] : [requests];
