@@ -1,8 +1,16 @@
 // Tells whether what is read with a token proves that a job does not exist: only while the site accepts the token. A reader whose token
 // is refused may see the jobs that everybody sees, and takes the others for gone (law 1). Names listed jobs as mappings name them.
+import { randomInt } from 'node:crypto';
 import type { RateLimiter } from '../flow/rate-limiter.ts';
-import type { SiteJobId, SiteName } from '../posting/identifiers.ts';
-import { NotShownError, type Readable, type SiteClient, type SiteJob, type Unproven } from '../site/exchange.ts';
+import { type SiteJobId, type SiteName, siteJobId } from '../posting/identifiers.ts';
+import {
+  NotShownError,
+  type Readable,
+  type ReadPastCaches,
+  type SiteClient,
+  type SiteJob,
+  type Unproven,
+} from '../site/exchange.ts';
 import {
   type AddressProof,
   checkFailed,
@@ -14,6 +22,7 @@ import {
 import type { Queryable } from '../store/postgres/database.ts';
 import { idsInOtherForms, newestJobId, numberIn, titledNumber } from '../store/site/kept-values.ts';
 import { noteAcceptedToken, type TokenHistory, tokenHistory } from '../store/site/refused-token.ts';
+import { noteListQuery } from '../store/site/site-state.ts';
 import { showJob } from './show-job.ts';
 import type { SiteContext } from './site-context.ts';
 
@@ -117,12 +126,21 @@ export function proveReads(reader: TokenReader): SiteClient {
       return shown;
     },
     async list(take, ...how) {
-      const named = listedJobs(reader, how[0]);
-      const listing = await client.list((siteJob) => named.name(siteJob, take), ...how);
+      const [signal, beforePage, maxAgeMs, once] = how;
+      const named = listedJobs(reader, signal);
+      const whyCopy = (answered: ReadPastCaches) => whyPerhapsCopy(reader, answered, signal);
+      const listing = await client.list(
+        (siteJob) => named.name(siteJob, take),
+        signal,
+        beforePage,
+        maxAgeMs,
+        once,
+        whyCopy,
+      );
       const ambiguous = listing.kind === 'listed' ? named.whyAmbiguous() : undefined;
       if (ambiguous !== undefined) return { kind: 'unreadable', message: ambiguous, changed: false };
       if (listing.kind !== 'listed') return listing;
-      return { ...listing, whyUnproven: (since) => whyUnproven(subject, 'list', { since, signal: how[0] }) };
+      return { ...listing, whyUnproven: (since) => whyUnproven(subject, 'list', { since, signal }) };
     },
   };
   // The worker notes accepted writes for the client that it has.
@@ -175,6 +193,42 @@ function describe(
         : 'has accepted no change with this token yet';
   const why = kind === 'unneeded' ? 'answers readers whose token it does not know, too' : 'does not tell who may read';
   return `whether the site accepts the token is not proven: it ${why} (${message}), and ${accepted}`;
+}
+
+// Tells whether a list that could not be read past caches may be an old copy: then a create that it lacks may have been done.
+
+/**
+ * | the site has taken the query | it refuses it       | it answers about a job | the list       |
+ * | ---------------------------- | ------------------- | ---------------------- | -------------- |
+ * | never                        | in other ways       | -                      | counts         |
+ * | never                        | as if in trouble    | yes                    | counts         |
+ * | never                        | the same, for a day | no                     | counts         |
+ * | before                       | for a day           | yes                    | counts         |
+ * | anything else                |                     |                        | may be a copy  |
+ */
+async function whyPerhapsCopy(
+  { db, site, client, rateLimiter }: TokenReader,
+  answered: ReadPastCaches,
+  signal: AbortSignal | undefined,
+): Promise<string | undefined> {
+  const { wasTaken, isLasting } = await noteListQuery(db, site, answered === 'read');
+  if (answered === 'read' || (!wasTaken && (answered === 'refused' || isLasting))) return undefined;
+  const mayCount = !wasTaken || isLasting;
+  if (mayCount) rateLimiter?.spend();
+  if (mayCount && (await answersAboutJob(client, signal))) return undefined;
+  const before = wasTaken ? ', which it did before' : '';
+  return `the site did not show it with a query that no cache knows${before}: it may be in trouble, and this an old copy`;
+}
+
+/** A job that nobody has asked for: no cache has an answer. */
+async function answersAboutJob(client: SiteClient, signal: AbortSignal | undefined): Promise<boolean> {
+  try {
+    await client.show(siteJobId(String(randomInt(2 ** 30, 2 ** 31))), signal);
+    return true;
+  } catch (error) {
+    const status = error instanceof NotShownError ? error.status : 0;
+    return status >= 400 && status < 500 && ![408, 425, 429].includes(status);
+  }
 }
 
 // Keeps for a while what other jobs of ours have proven about a site that says "no such job".

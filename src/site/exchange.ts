@@ -161,6 +161,12 @@ export type Listing =
       readonly changed: boolean;
     };
 
+/**
+ * How the site answered when its list was read again past caches: `read`; `refused`: it does not take such a query; `failed`: it may be in
+ * trouble, so that the list may be an old copy of a cache.
+ */
+export type ReadPastCaches = 'read' | 'refused' | 'failed';
+
 /** Why what was read does not prove that a job does not exist. */
 export interface Unproven {
   readonly message: string;
@@ -249,6 +255,7 @@ export interface SiteClient {
    * @param beforePage awaited before each page; for the rate limiter.
    * @param maxAgeMs maximum age of cached pages when the reading begins; 0 unless given.
    * @param once reads each page once: even if the end was reached, a job that was not handed over may exist.
+   * @param whyCopy told how the list was read past caches; returns why its plain answers do not count.
    */
   list(
     take: (siteJob: SiteJob) => void,
@@ -256,6 +263,7 @@ export interface SiteClient {
     beforePage?: (signal?: AbortSignal) => Promise<void>,
     maxAgeMs?: number,
     once?: boolean,
+    whyCopy?: (answered: ReadPastCaches) => Promise<string | undefined>,
   ): Promise<Listing>;
   /** Sends one harmless GET to check that the interface is there and accepts the token. */
   probe(signal?: AbortSignal): Promise<ProbeResult>;

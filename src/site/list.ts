@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { ONLY_MARK, RecordIndex } from '../compact/record-index.ts';
 import { recordHash } from '../posting/hash.ts';
 import type { SiteJobId } from '../posting/identifiers.ts';
-import type { Listing, SiteJob } from './exchange.ts';
+import type { Listing, ReadPastCaches, SiteJob } from './exchange.ts';
 import { type Deadline, deadlineIn } from './http/trouble.ts';
 import {
   type Asked,
@@ -49,20 +49,20 @@ export type GetPage = (url: URL, take: TakeJob) => Promise<PageAnswer>;
 /**
  * Reads the list to its proven end, twice if it may have changed. `listed`: it is complete and did not change.
  * @param maxAgeMs maximum age of cached pages when the reading begins.
- * @param once it is read once: it may have changed meanwhile, so a job that was not handed over may exist.
+ * @param whyCopy see `SiteClient.list`; absent: it is read once, and may have changed meanwhile, so a job that was not handed over may exist.
  */
 export async function readList(
   start: URL,
   get: GetPage,
   take: TakeSiteJob,
   maxAgeMs: number,
-  once = false,
+  whyCopy?: (answered: ReadPastCaches) => Promise<string | undefined>,
 ): Promise<Listing> {
   const copies = new PageCopies(performance.now(), maxAgeMs);
   const reading: Reading = { start, get, take, copies, seen: new SeenJobs(), deadline: deadlineIn(MAX_MS) };
   try {
     const first = await readPass(reading, MAX_PAGES);
-    if (!once) await confirm(reading, first);
+    if (whyCopy !== undefined) await confirm(reading, first, whyCopy);
     const age = copies.ageMs > 0 ? { ageMs: copies.ageMs } : {};
     return { kind: 'listed', pages: first.endedBy === 'no paging' ? 1 : first.pages, ...age };
   } catch (error) {
@@ -86,7 +86,7 @@ interface Reading {
 
 /** One pass through the list. `pages` counts those with new jobs. */
 interface Pass {
-  readonly endedBy: 'hints' | 'nothing more' | 'no paging' | 'query refused';
+  readonly endedBy: 'hints' | 'nothing more' | 'no paging' | 'query refused' | 'query failed';
   readonly pages: number;
   readonly requests: number;
 }
@@ -104,15 +104,23 @@ class NotWhole extends Error {
 class Changed extends NotWhole {}
 
 /**
- * Reads it again, past caches: nginx states no age of its copies. A site that does not take the query is read as the first time. A
- * single document is consistent in itself, so that only its age may be unknown.
+ * Reads it again, past caches: nginx states no age of its copies. A site that does not take the query is read as the first time, unless it
+ * may only be in trouble. A single document is consistent in itself, so that only its age may be unknown.
  */
-async function confirm(reading: Reading, first: Pass): Promise<void> {
+async function confirm(
+  reading: Reading,
+  first: Pass,
+  whyCopy: (answered: ReadPastCaches) => Promise<string | undefined>,
+): Promise<void> {
   if (first.requests === 1 && reading.copies.any) return;
   const isUnpaged = first.endedBy === 'no paging';
   const mostPages = isUnpaged ? 1 : MAX_PAGES;
   let again = await readPass({ ...reading, unasked: randomUUID() }, mostPages);
-  if (again.endedBy === 'query refused') {
+  const isRefused = again.endedBy === 'query refused';
+  const isFailed = again.endedBy === 'query failed';
+  const why = await whyCopy(isRefused ? 'refused' : isFailed ? 'failed' : 'read');
+  if (why !== undefined) throw new NotWhole(reading.start, why);
+  if (isRefused || isFailed) {
     if (first.requests === 1) return;
     again = await readPass(reading, mostPages);
   }
@@ -153,9 +161,12 @@ async function readPass(reading: Reading, mostPages: number): Promise<Pass> {
     const answer = await reading.get(wire, (job) => takeJob(reading, job, url));
     const times = { askedAt, endedAt: performance.now() };
     // A site may also take the query for a filter that no job meets, or answer it with something else than a list.
-    const isOther = answer.status === 200 && (seen.showsOthers || answer.hints === undefined);
-    if (unasked !== undefined && number === 1 && (isRefusal(answer.status) || isOther))
-      return { endedBy: 'query refused', pages: 0, requests: 1 };
+    const isList = answer.hints !== undefined;
+    const isOther = answer.status === 200 && (seen.showsOthers || !isList);
+    if (unasked !== undefined && number === 1 && (isRefusal(answer.status) || isOther)) {
+      const mayBeTrouble = answer.status >= 500 || (answer.status === 200 && !isList);
+      return { endedBy: mayBeTrouble ? 'query failed' : 'query refused', pages: 0, requests: 1 };
+    }
     if (asked.promise === undefined && number > 1 && isNoSuchPage(answer.status)) {
       checkCopy(reading, answer, times, url);
       return { endedBy: 'nothing more', pages: trail.lastPage, requests: number };

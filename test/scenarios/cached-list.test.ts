@@ -154,3 +154,71 @@ it.concurrent('a copy that is too old proves nothing; one made after the create 
   proxy.age = undefined;
   await checkLaws(installation, list);
 });
+
+/** Behind a cache that does not tell the age of its copies, with a copy of the list that has eight jobs. */
+async function openKept(open: Open, behind: (open: Open) => Promise<Behind>): Promise<Behind> {
+  const { installation, proxy } = await behind(open);
+  installation.sandbox.setSettings({ paging: 'page', pageSize: 100 });
+  expect(await installation.syncOf(list.slice(0, 8))).toMatchObject({ created: 8 });
+  Object.assign(proxy, { age: 1, tellsAge: false });
+  const authorization = `Basic ${Buffer.from(`${installation.env.BOARD_TOKEN}:X`).toString('base64')}`;
+  await (await request(`${proxy.url}/jobs.xml`, { headers: { authorization } })).body.dump();
+  return { installation, proxy };
+}
+
+/** Two creates get no answer; both were done, or neither. */
+async function loseTwo({ sandbox, syncOf }: Installation, made: boolean, others: readonly string[] = []) {
+  const faults = [{ ...(made ? MADE : NOT_MADE) }, ...others.map((on) => ({ name: '500', made: false, on: [on] }))];
+  await sandbox.setFaults(faults as never);
+  return syncOf(list.slice(0, 10));
+}
+
+const sayLong = async ({ app }: Installation): Promise<unknown> =>
+  (await app()).db.query(`update site_state set list_query_refused_at = now() - interval '2 days'`);
+
+it.concurrent.for(['has taken', 'is not known to take'])(
+  'a cache still shows the list of a site in trouble that %s queries: doubts stay until it answers',
+  { timeout: 180_000 },
+  async (knows, { open, behind }) => {
+    const { installation, proxy } = await openKept(open, behind);
+    if (knows === 'has taken') {
+      await installation.sandbox.setFaults([{ ...MADE, count: 1 }]);
+      expect(await installation.syncOf(list.slice(0, 9))).toMatchObject({ in_doubt: 0 });
+    }
+    const lost = await loseTwo(installation, true, ['list', ...(knows === 'has taken' ? [] : ['show'])]);
+    expect(lost.in_doubt).toBe(knows === 'has taken' ? 1 : 2);
+    for (const note of await notes(installation)) expect(note).toMatch(/it may be in trouble, and this an old copy/);
+    expect(await references(installation)).toHaveLength(10);
+    proxy.age = undefined;
+    await installation.writeFeed(feedXml(list));
+    await heal(installation);
+    await checkLaws(installation, list);
+  },
+);
+
+it.concurrent.for([
+  ['refuses queries', 400, [], false, false],
+  ['fails for queries', 500, [], false, false],
+  ['fails for queries, and for jobs that it does not have', 500, ['show'], false, true],
+  ['no longer takes queries', 500, [], true, true],
+] as const)(
+  'a site that %s is believed, at the latest after a day',
+  { timeout: 180_000 },
+  async ([, refusal, others, hasTaken, isLate], { open, behind }) => {
+    const { installation, proxy } = await openKept(open, behind);
+    proxy.age = undefined;
+    // Beforehand, if at all, the site takes the query once.
+    if (hasTaken) {
+      await installation.sandbox.setFaults([{ ...MADE, count: 1 }]);
+      await installation.syncOf(list.slice(0, 9));
+    }
+    proxy.refusal = refusal;
+    expect(await loseTwo(installation, false, others)).toMatchObject({ in_doubt: isLate ? (hasTaken ? 1 : 2) : 0 });
+    if (isLate) {
+      await sayLong(installation);
+      expect(await installation.sync()).toMatchObject({ in_doubt: 0 });
+    }
+    expect(await heal(installation)).toMatchObject({ status: 'mirrored', in_doubt: 0 });
+    expect(await references(installation)).toEqual(keys.filter((key) => !/^p1[12]$/.test(key)));
+  },
+);

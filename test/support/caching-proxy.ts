@@ -9,6 +9,10 @@ export interface CachingProxy {
   readonly url: string;
   /** The age of the copies in seconds; `undefined`: lists are not cached. */
   age: number | undefined;
+  /** Whether copies tell their age, as nginx does not. */
+  tellsAge: boolean;
+  /** Answers so to lists with a query that no cache knows. */
+  refusal: number | undefined;
   /** The XML with which lists are answered, instead of those of the site. */
   list: string | undefined;
   /** Called before each request for a list, with its number. */
@@ -36,17 +40,22 @@ export async function startCachingProxy(site: string): Promise<CachingProxy> {
     if (isList && proxy.list !== undefined) {
       return void response.writeHead(200, { 'content-type': 'application/xml' }).end(proxy.list);
     }
+    if (isList && url.includes('_=') && proxy.refusal !== undefined)
+      return void response.writeHead(proxy.refusal).end();
     const kept = isList && proxy.age !== undefined ? copies.get(url) : undefined;
     const { 'transfer-encoding': _coding, connection: _connection, expect: _expect, ...passed } = headers;
     const copy = kept ?? (await forward(`${site}${url}`, method, passed, body));
     if (copy === undefined) return void incoming.destroy();
     if (isList) copies.set(url, copy);
-    const age: Record<string, string> = isList && proxy.age !== undefined ? { age: String(proxy.age) } : {};
+    const age: Record<string, string> =
+      isList && proxy.age !== undefined && proxy.tellsAge ? { age: String(proxy.age) } : {};
     response.writeHead(copy.status, { ...copy.headers, ...age }).end(copy.body);
   });
   const proxy = {
     url: '',
     age: undefined as number | undefined,
+    tellsAge: true,
+    refusal: undefined as number | undefined,
     list: undefined as string | undefined,
     onList: async (_nth: number): Promise<void> => undefined,
     clear: () => copies.clear(),

@@ -123,7 +123,7 @@ export function createSiteClient(options: SiteOptions): SiteClient {
       const unused = own && (await read(unusedId));
       return unused?.status === own?.status && unused?.words === own?.words ? own : undefined;
     },
-    async list(take, signal, beforePage, maxAgeMs = 0, once = false) {
+    async list(take, signal, beforePage, maxAgeMs = 0, once = false, whyCopy = async () => undefined) {
       if (!listUrl)
         return {
           kind: 'unreadable',
@@ -139,7 +139,7 @@ export function createSiteClient(options: SiteOptions): SiteClient {
       const pause = timeSlices();
       const takeClean = (siteJob: SiteJob): void | Promise<void> =>
         isLarge(siteJob) ? clean.largeJob(siteJob, pause).then(take) : take(clean.siteJob(siteJob));
-      const listing = await readList(listUrl, getRateLimited, takeClean, maxAgeMs, once);
+      const listing = await readList(listUrl, getRateLimited, takeClean, maxAgeMs, once ? undefined : whyCopy);
       return listing.kind === 'listed' ? listing : { ...listing, message: clean.text(listing.message) };
     },
     async probe(signal) {

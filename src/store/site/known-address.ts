@@ -44,7 +44,8 @@ export async function claimAddress(db: Queryable, site: SiteName, address: strin
 export async function setAddress(db: Queryable, site: SiteName, address: string): Promise<void> {
   await db.query(
     `insert into site_state (site, address) values ($1, $2)
-     on conflict (site) do update set address = excluded.address, moved_to = null`,
+     on conflict (site) do update set address = excluded.address, moved_to = null,
+       list_query_taken_at = null, list_query_refused_at = null`,
     [site, address],
   );
 }

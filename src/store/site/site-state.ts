@@ -188,6 +188,27 @@ export async function noteReachable(db: Queryable, site: SiteName, address: stri
   );
 }
 
+/**
+ * The site has taken, or refused, the query with which its list is read past caches.
+ * @returns whether it has taken it before, and whether it has refused it since for a day
+ */
+export async function noteListQuery(
+  db: Queryable,
+  site: SiteName,
+  isTaken: boolean,
+): Promise<{ readonly wasTaken: boolean; readonly isLasting: boolean }> {
+  const [row] = await db.query<{ taken: boolean; lasting: boolean }>(
+    `insert into site_state as s (site, list_query_taken_at, list_query_refused_at)
+     values ($1, case when $2 then now() end, case when not $2 then now() end)
+     on conflict (site) do update set list_query_taken_at = coalesce(excluded.list_query_taken_at, s.list_query_taken_at),
+       list_query_refused_at = least(excluded.list_query_refused_at, case when not $2 then s.list_query_refused_at end)
+     where not $2 or s.list_query_taken_at is null or s.list_query_refused_at is not null
+     returning s.list_query_taken_at is not null as taken, s.list_query_refused_at < now() - interval '1 day' as lasting`,
+    [site, isTaken],
+  );
+  return { wasTaken: row?.taken ?? true, isLasting: row?.lasting === true };
+}
+
 /** Lowest learnt rate. A site that wants less asks to wait again; 503 mostly means maintenance. */
 const LEAST_RATE = { 429: 1 / 60, 503: 1 } as const;
 
