@@ -3,7 +3,7 @@ import { runProgram } from '../cli/run-program.ts';
 import { openStage } from '../review/stage.ts';
 import { leavesOut } from '../support/extent.ts';
 import { changeJob } from '../support/hand-made-jobs.ts';
-import { feedXml, posting, postings } from '../support/indeed-feed.ts';
+import { feedXml, posting, postings, type TestPosting } from '../support/indeed-feed.ts';
 import { type Mirror, type MirrorOptions, openMirror } from '../support/mirror.ts';
 
 let mirror: Mirror;
@@ -192,6 +192,53 @@ it('a site that clears omitted fields although it is said to keep them is paused
   await mirror.syncOf(list);
   await mirror.syncOf(moved);
   expect(await rows('select paused_since from site_state')).toEqual([{ paused_since: null }]);
+});
+
+describe('a job whose omitted fields an update has cleared gets them back', () => {
+  const [p1 = posting('p1'), p2 = p1, p3 = p1] = [1, 2, 3].map((at) => titled(`p${at}`, `Nurse ${at}`, `Ward ${at}`));
+  const moved = { ...p1, title: 'Cook', state: 'TX' };
+  /** What happens while the site is paused, and the feed from then on. */
+  const MEANWHILE: Record<string, readonly [readonly (readonly string[])[], readonly TestPosting[]]> = {
+    'if nothing else happens': [[], [moved, p2, p3]],
+    'if the feed reverts the update': [[], [p1, p2, p3]],
+    'if a person undoes the update': [
+      [
+        ['undo', '2', '--yes'],
+        ['feeds', 'resume', 'acme'],
+      ],
+      [p1, p2, p3],
+    ],
+    'if a person edits the posting': [
+      [['review', 'edit', 'acme', 'p1', '--set', 'title=Pilot', '--set', 'description=Edited']],
+      [moved, p2, p3],
+    ],
+    'if its key changes': [[], [{ ...moved, key: 'n1' }, p2, p3]],
+    'if it leaves the feed and comes back': [
+      [
+        ['sync', 'acme'],
+        ['sync', 'acme'],
+      ],
+      [moved, p2, p3],
+    ],
+    'if a person repairs it': [[['verify', 'acme', '--repair']], [moved, p2, p3]],
+  };
+  it.each(Object.entries(MEANWHILE))('%s', { tags: 'slow' }, async (what, [acts, feed]) => {
+    mirror = await openMirror({ sandbox: { omittedFields: 'clear' } });
+    await mirror.syncOf([p1, p2, p3]);
+    expect(await mirror.syncOf([moved, p2, p3])).toMatchObject({ updated: 1 });
+    expect((await run('status')).out).toMatch(/PAUSED .*has cleared/);
+    if (what.includes('leaves the feed')) await mirror.writeFeed(feedXml([p2, p3]));
+    for (const words of acts) await run(...words);
+    await mirror.stopEngine();
+    await mirror.configure(/(\n +)base_url:/, '$1omitted_fields: clear$1base_url:');
+    expect((await run('resume', 'board')).status).toBe(0);
+    await mirror.syncOf(feed);
+    expect(await mirror.sync()).toMatchObject({ status: 'mirrored', unchanged: 3, requests: 0 });
+    expect((await run('verify', 'acme', '--json')).json()).toMatchObject([{ same: 3 }]);
+    expect(Object.keys(await jobs())).toEqual(feed.map(({ key }) => key).sort());
+    const described = Object.values(await jobs()).map(({ description }) => description);
+    expect(described.sort()).toEqual([what.includes('edits') ? 'Edited' : 'Ward 1', 'Ward 2', 'Ward 3']);
+  });
 });
 
 it('a create is sent with the latest value, also after it was rejected; a wrong one does not stop updates', async () => {

@@ -439,6 +439,57 @@ describe('a job that a person has removed from the site', () => {
     expect(await open.query('select from mapping')).toHaveLength(5);
   });
 
+  const [A, B, C, D, E] = FIVE as [TestPosting, TestPosting, TestPosting, TestPosting, TestPosting];
+  const OTHER = { ...A, title: 'Other' };
+  /** What happens while a list that is cut leaves both changes in review, the feed from then on, and the titles once the list is whole. */
+  const MEANWHILE: Record<string, readonly [readonly (readonly string[])[], readonly TestPosting[], string]> = {
+    'are sent again': [[], [OTHER, C, D, E], 'Nurse c, Nurse d, Nurse e, Other'],
+    'are discarded': [[['review', 'discard', 'acme', '--yes']], [OTHER, C, D, E], 'Nurse c, Nurse d, Nurse e'],
+    'are reverted by the feed': [[], FIVE, 'Nurse a, Nurse b, Nurse c, Nurse d, Nurse e'],
+    'are undone by a person': [
+      [
+        ['undo', '2', '--yes'],
+        ['feeds', 'resume', 'acme'],
+      ],
+      FIVE,
+      'Nurse a, Nurse b, Nurse c, Nurse d, Nurse e',
+    ],
+    'are followed by an edit': [
+      [['review', 'edit', 'acme', 'a', '--set', 'title=Cook']],
+      [OTHER, C, D, E],
+      'Cook, Nurse c, Nurse d, Nurse e',
+    ],
+    'are followed by other keys': [[], [{ ...OTHER, key: 'f' }, C, D, E], 'Nurse c, Nurse d, Nurse e, Other'],
+    'are followed by the deleted posting': [[], [OTHER, B, C, D, E], 'Nurse b, Nurse c, Nurse d, Nurse e, Other'],
+    'wait while the site is paused': [
+      [
+        ['pause', 'board'],
+        ['resume', 'board'],
+      ],
+      [C, D, E],
+      'Nurse c, Nurse d, Nurse e',
+    ],
+  };
+  it.each(Object.entries(MEANWHILE))('%s', async (_, [acts, feed, titles]) => {
+    let isCut = true;
+    const { open, jobs } = await syncWithout(
+      () => PAGE,
+      (all) => `<jobs${isCut ? ' total="9"' : ''}>${all.join('')}</jobs>`,
+    );
+    const run = async (...words: readonly string[]) => {
+      await open.stopEngine();
+      expect((await runProgram(open, ...words)).status, words.join(' ')).not.toBe(1);
+    };
+    for (const words of acts) await run(...words);
+    isCut = false;
+    await open.syncOf(feed);
+    await run('review', 'retry', 'acme');
+    await open.sync();
+    expect(await open.sync()).toMatchObject({ requests: 0, in_doubt: 0 });
+    const shown = [...jobs.values()].map((job) => /<title>([^<]*)/.exec(job)?.[1]);
+    expect(shown.sort().join(', ')).toBe(titles);
+  });
+
   it('is found by verify, which has it made again', async () => {
     const { open, jobs } = await syncWithout(() => PAGE, undefined, FIVE);
     expect((await runProgram(open, 'verify', 'acme', '--repair')).out).toContain('2 gone');
