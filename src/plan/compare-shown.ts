@@ -303,9 +303,13 @@ export function omittedFields({ sent, before = {}, forms, createOnly }: PartialU
 export const shownOf = (names: readonly string[], { fields }: Pick<JobNow, 'fields'>): readonly string[] =>
   names.filter((name) => (fieldOf(fields, name)?.trim() ?? '') !== '');
 
-const MISSED = /\b(?:blank|empty|missing|required|present|null)\b/i;
+/** Problems of a value that is there. */
+const NOT_MISSED = /\b(?:already|duplicate|exceeds?|long|maximum|taken|unique)\b/i;
 
-/** Adds to a problem that the site misses a value which the posting has, and which the update did not send: the site may have cleared it. */
+/**
+ * Adds to a problem with a value that the posting has, and that the update did not send: the site may have cleared it. The words for a missing
+ * value are many, such as "is not included in the list" and "is too short".
+ */
 export function explainMissed<Problem extends { readonly field?: string; readonly message: string }>(
   problem: Problem,
   sent: Fields,
@@ -313,7 +317,7 @@ export function explainMissed<Problem extends { readonly field?: string; readonl
 ): Problem {
   const { field, message } = problem;
   const isMissed = field !== undefined && !Object.hasOwn(sent, field) && (accepted[field] ?? '') !== '';
-  return isMissed && MISSED.test(message)
+  return isMissed && !NOT_MISSED.test(message)
     ? {
         ...problem,
         message: `${message}; the update did not send it, as only what has changed is sent: if the site clears what an update omits, set \`omitted_fields: clear\` of the site, and send it again`,

@@ -1,6 +1,6 @@
 // What a job shows now, compared with what the site accepted for it: rewritten values are the same, others are changed.
 import { describe, expect, it } from 'vitest';
-import { compareShown, formsAfter, type JobNow } from '../../src/plan/compare-shown.ts';
+import { compareShown, explainMissed, formsAfter, type JobNow } from '../../src/plan/compare-shown.ts';
 import type { LearntRewrite, LearntRewrites } from '../../src/plan/observe-values.ts';
 import type { Fields } from '../../src/posting/posting.ts';
 
@@ -132,4 +132,17 @@ it('a reference is a number only if the site says so', () => {
   expect(compareShown(accepted, shownAs({ number: '1.1' }), rules(EXACTLY)).changed).toEqual(['number']);
   const typed: JobNow = { fields: { number: '1.1' }, types: { number: 'number' }, isWhole: true };
   expect(compareShown(accepted, typed, rules(EXACTLY)).changed).toEqual([]);
+});
+
+it.each([
+  ["can't be blank", 'city', true],
+  ['is not included in the list', 'city', true],
+  ['is too short (minimum is 1 character)', 'city', true],
+  ['is too long (maximum is 40 characters)', 'city', false],
+  ['has already been taken', 'city', false],
+  ["can't be blank", 'title', false],
+  ["can't be blank", 'email', false],
+])('a refusal "%s" of %s may come from a site that clears what an update omits: %s', (message, field, expected) => {
+  const explained = explainMissed({ field, message }, { title: 'Nurse' }, { title: 'Cook', city: 'Boston' });
+  expect(explained.message.includes('omitted_fields')).toBe(expected);
 });
