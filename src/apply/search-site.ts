@@ -1,7 +1,7 @@
 // Reads a site's list before the first create of a feed, and whenever the site may know more than the database, so that
 // existing jobs are not created a second time.
 import { featuresOfJob } from '../plan/match/job-features.ts';
-import { merge, messageOf, plural, tell } from '../plan/message.ts';
+import { type Advice, type Message, merge, messageOf, plural, tell } from '../plan/message.ts';
 import { isRewriting } from '../plan/observe-values.ts';
 import { compareReferences, fieldOf } from '../plan/same-meaning.ts';
 import type { FeedName, SiteJobId } from '../posting/identifiers.ts';
@@ -15,6 +15,8 @@ import {
   feedsWaitingLong,
   noteFailedSearch,
   noteSearch,
+  type RepeatedFeed,
+  repeatedFeeds,
   restoredFeeds,
 } from '../store/change/site-search.ts';
 import { expectedJobs } from '../store/mapping/visible-jobs.ts';
@@ -69,7 +71,7 @@ export async function checkSite(siteContext: SiteContext, signal: AbortSignal): 
   if (changed !== undefined) log.warn({ site }, `${changed}: searching all sites again`);
   const signs = await takeSigns(db, site, canSearch ? undefined : merge([AHEAD, SITE_WITHOUT_LIST]));
   if (signs.length > 0) log.warn({ site, siteJobIds: signs.slice(0, 20), canSearch }, AHEAD);
-  const feeds = await feedsToCheck(db, site, RETRY_MS);
+  const feeds = await withoutRepeats(siteContext, await feedsToCheck(db, site, RETRY_MS));
   if (feeds.length === 0) return signs.length > 0 || released > 0;
   if (!canSearch) return endUnsearched(siteContext, feeds);
   log.info({ site, feeds }, 'searching the site for jobs of these feeds');
@@ -93,6 +95,45 @@ export async function checkSite(siteContext: SiteContext, signal: AbortSignal): 
     crossStep('site-searched');
   }
   return true;
+}
+
+/**
+ * A feed that would make the jobs of another one a second time waits for a person: both read the same source, or the other one is its
+ * former name.
+ */
+async function withoutRepeats(siteContext: SiteContext, feeds: readonly FeedName[]): Promise<readonly FeedName[]> {
+  const { db, site, log, writeAction } = siteContext;
+  const others: FeedName[] = [];
+  for (const feed of feeds) {
+    const repeated = await repeatedFeeds(db, feed, siteContext);
+    if (repeated.length === 0) {
+      others.push(feed);
+      continue;
+    }
+    const why = describeRepeats(feed, repeated);
+    log.warn({ site, feed }, tell(why, writeAction));
+    await noteFailedSearch(db, feed, why);
+  }
+  return others;
+}
+
+function describeRepeats(feed: FeedName, repeated: readonly RepeatedFeed[]): Message {
+  const parts = repeated.map(
+    ({ feed: other, retired, postings }) =>
+      `${plural(postings, 'posting')} with the same key and content ${postings === 1 ? 'is' : 'are'} in feed ${other} of this site` +
+      (retired ? ', which is retired' : ''),
+  );
+  return messageOf(`no new jobs are created: ${parts.join('; ')}`, [
+    ...repeated.map(
+      ({ feed: other, retired }): Advice =>
+        retired
+          ? { words: `If ${feed} is the new name of ${other}`, action: { kind: 'rename_feed', feed: other, to: feed } }
+          : {
+              words: `If ${feed} replaces ${other}, wait until its jobs are deleted; if both read the same postings, remove one of the feeds`,
+            },
+    ),
+    { words: 'If the site is to have these jobs twice', action: { kind: 'declare_feed_new', feed } },
+  ]);
 }
 
 /** After a restore, jobmirror has made jobs that its database does not know: then a person decides. Returns as {@link checkSite}. */

@@ -189,6 +189,7 @@ describe('a renamed feed without live jobs', () => {
     for (const words of ['feeds rename acme acme-jobs', 'feeds rename globex globex-jobs'])
       expect(refused).toContain(words);
     expect((await run('feeds', 'rename', 'globex', 'globex-jobs')).status).toBe(0);
+    expect((await run('feeds', 'new', 'globex-jobs')).status).toBe(0);
     const half = await run('sync', '--json', 'acme-jobs', 'globex-jobs');
     expect(half.json()).toEqual(
       expect.arrayContaining([
@@ -196,6 +197,53 @@ describe('a renamed feed without live jobs', () => {
         expect.objectContaining({ feed: 'globex-jobs', created: 3 }),
       ]),
     );
+  });
+});
+
+describe('a feed whose postings are live jobs of another one', () => {
+  const search = async (feed: string) => {
+    await mirror.query(`insert into feed_state (feed, site) values ($1, 'board') on conflict (feed) do nothing`, [
+      feed,
+    ]);
+    await mirror.query('update feed_state set site_checked_at = null, site_declared = false where feed = $1', [feed]);
+  };
+
+  it('waits, and takes the name of a retired one over', async () => {
+    await mirror.writeFeed(feedXml([...postings(3), posting('bad', { state: 'Jalisco' })]));
+    await syncOnce();
+    await rename('acme', 'other');
+    await run('feeds', 'retire', 'acme');
+    await search('other');
+    const { status, out } = await run('sync');
+    expect(status).toBe(1);
+    expect(out).toContain(
+      '3 postings with the same key and content are in feed acme of this site, which is retired. If other is the new name of acme: ',
+    );
+    expect(await mirror.sandbox.inspect.count()).toBe(3);
+    expect((await run('feeds', 'rename', 'acme', 'other')).out).toContain('Feed acme is other now, with 3 jobs');
+    expect((await run('sync', '--json')).json()).toEqual([
+      expect.objectContaining({ unchanged: 3, rejected: 1, requests: 0 }),
+    ]);
+    expect((await run('review', 'list', '--json')).json()).toEqual([
+      expect.objectContaining({ feed: 'other', key: 'bad' }),
+    ]);
+  });
+
+  it('waits, also at the first sync of both, until the other one has deleted them, or a person wants them twice', async () => {
+    await search('acme');
+    await search('copy');
+    const text = await readFile(mirror.configPath, 'utf8');
+    const [, block = ''] = /\n {2}acme:\n([\s\S]*)$/.exec(text) ?? [];
+    await writeFile(mirror.configPath, `${text}\n  copy:\n${block}`);
+    expect((await run('sync')).out).toContain('if both read the same postings, remove one of the feeds');
+    expect(await mirror.sandbox.inspect.count()).toBe(3);
+    const [waiting] = await mirror.query<{ feed: string }>('select feed from feed_state where site_checked_at is null');
+    await mirror.query(`update feed_state set site_check_failed_at = now() - interval '1 hour'`);
+    await mirror.query(`delete from mapping where key = 'p1'`);
+    const feed = waiting?.feed ?? '';
+    expect((await run('sync', feed)).out).toContain('2 postings with the same key');
+    expect((await run('feeds', 'new', feed)).status).toBe(0);
+    expect((await run('sync', feed, '--json')).json()).toEqual([expect.objectContaining({ created: 3 })]);
   });
 });
 

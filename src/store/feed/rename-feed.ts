@@ -62,7 +62,7 @@ export const FEED_TABLES = [
   'feed_upload_part',
 ] as const;
 
-/** Renames a feed for which nobody pulls or sends. The new name must have no mappings and no open changes. */
+/** Renames a feed for which nobody pulls or sends. The new name must have no mappings, and no changes that were ever sent. */
 export async function renameFeed(
   db: Database,
   from: FeedName,
@@ -80,7 +80,8 @@ export async function renameFeed(
       for (const feed of [from, to.feed].sort()) await lockOutcomes(tx, feed);
       const message = await whyNotRename(tx, from, to);
       if (message !== undefined) return { kind: 'refused', message };
-      for (const table of KEYED_TABLES) await tx.query(`delete from ${table} where feed = $1`, [to.feed]);
+      for (const table of [...KEYED_TABLES, 'change'])
+        await tx.query(`delete from ${table} where feed = $1`, [to.feed]);
       // Whichever of them a person has paused, the feed stays paused.
       await joinPauses(tx, from, to.feed);
       await moveVersionsBehind(tx, from, to.feed);
@@ -129,7 +130,8 @@ async function whyNotRename(
     return `feed ${from} was mirrored into site ${old.site}, and feed ${to.feed} is for site ${to.site}: job IDs of one mean nothing on the other`;
   }
   const [state] = await tx.query<{ taken: boolean; sending: boolean }>(
-    `select exists(select from mapping where feed = $2) or exists(select from change where feed = $2)
+    `select exists(select from mapping where feed = $2) or exists(select from change where feed = $2
+           and (attempts > 0 or attempt_token is not null or doubted_since is not null))
          or exists(select from orphan_site_job where feed = $2) as taken,
        exists(select from change where feed = $1 and state = 'sending') as sending`,
     [from, to.feed],
