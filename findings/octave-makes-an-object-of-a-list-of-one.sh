@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Octave writes a list of one job back as an object, null as [], and the members "job title" and "end" as jobTitle and xEnd.
+# Octave writes a list of one job back as an object, null as [], "job title" as jobTitle, and the member "end" as xEnd.
 #
 # Version: GNU Octave 7.3.0 (Debian 12: octave 7.3.0-2), jsondecode and jsonencode.
 #

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# sitemapper, sitemap and sitemap-stream-parser take half a sitemap for all, and cut addresses; Crawlee takes it for empty.
+# sitemapper, sitemap and sitemap-stream-parser take half a sitemap for all of it, and Crawlee takes it for an empty one.
 #
 # Version: npm: sitemapper 4.1.6, sitemap 9.0.1, sitemap-stream-parser 1.7.0, @crawlee/utils 3.18.1.
 #
