@@ -31,6 +31,8 @@ export interface AwaitOptions {
   readonly onCheck?: () => Promise<void> | void;
   /** How many other waits run in this process: the more, the less often each one checks. */
   readonly besides?: () => number;
+  /** By the database clock: creates that were sent before, and are in doubt, are left to the next run. */
+  readonly doubtsSince?: Date;
 }
 
 export const INTERRUPTED = 'interrupted: the next run sends the rest';
@@ -58,7 +60,7 @@ export async function awaitSending(
 ): Promise<WaitEnd> {
   let recorded = -1;
   let movedAt = performance.now();
-  const doubts = watchDoubts(app, engine, site, feeds);
+  const doubts = watchDoubts(app, engine, site, feeds, options.doubtsSince);
   let pauseSeen = false;
   let searchNote: string | undefined;
   // Of the failures in a row, those that may be from before: the site may answer again.
@@ -70,7 +72,11 @@ export async function awaitSending(
     const open = feeds.filter((feed) => pausesOf(pauses, { site, feed }).length === 0);
     // Of paused feeds, only what was in flight still goes on.
     const asked = open.length === 0 ? feeds : open;
-    const progress = await withRetry(() => readProgress(app.db.prepared, asked, engine.self.worker), options.signal);
+    const progress = await withRetry(
+      () => readProgress(app.db.prepared, asked, engine.self.worker, options.doubtsSince),
+      options.signal,
+    );
+    if (progress.inDoubt) await withRetry(() => doubts.begin(), options.signal);
     if (progress.recorded !== recorded) {
       recorded = progress.recorded;
       movedAt = performance.now();
@@ -154,7 +160,7 @@ function mayDoubtsResolve(engine: Engine, site: SiteName): boolean {
 
 /**
  * Consecutive list checks that only explained why the doubts remain; then a person or the next run has to deal with
- * them.
+ * them. If all were explained before this run, one check tells that the reasons still hold.
  */
 const MOST_EXPLAINED = 3;
 
@@ -162,17 +168,22 @@ const MOST_EXPLAINED = 3;
  * Detects that doubts no longer resolve by themselves. Counts list checks instead of time: a busy machine or a slow
  * site is no reason to involve a person.
  */
-function watchDoubts({ db }: App, engine: Engine, site: SiteName, feeds: readonly FeedName[]) {
+function watchDoubts({ db }: App, engine: Engine, site: SiteName, feeds: readonly FeedName[], since?: Date) {
+  /** How many doubts an earlier run has explained. */
+  let known: number | undefined;
   let mark: string | undefined;
   let markedAt = 0;
   let open = 0;
   let explanations = 0;
   return {
+    async begin(): Promise<void> {
+      known ??= (await readDoubtProgress(db, site, feeds, since)).explained;
+    },
     startAnew(): void {
       mark = undefined;
     },
     async haveStopped(): Promise<boolean> {
-      const progress = await readDoubtProgress(db, site, feeds);
+      const progress = await readDoubtProgress(db, site, feeds, since);
       if (progress.mark !== mark) {
         // Where doubts were resolved, a reason may be that of an earlier check, even of another run.
         const explains = progress.explained === progress.open && progress.open >= open;
@@ -181,7 +192,9 @@ function watchDoubts({ db }: App, engine: Engine, site: SiteName, feeds: readonl
         markedAt = performance.now();
       }
       const uncheckedMs = performance.now() - markedAt;
-      if (explanations >= MOST_EXPLAINED || uncheckedMs > STANDSTILL_MS + checkedWithinMs(engine, site)) return true;
+      // A check may cover only some doubts.
+      const isExplained = progress.due === 0 && explanations >= (open <= (known ?? 0) ? 1 : MOST_EXPLAINED);
+      if (isExplained || uncheckedMs > STANDSTILL_MS + checkedWithinMs(engine, site)) return true;
       // Nobody checks the list of a paused site.
       return (
         uncheckedMs > checkedWithinMs(engine, site) &&
@@ -207,12 +220,16 @@ export async function sendWaiting(app: App, feeds: readonly FeedName[]): Promise
   }
   if (bySite.size === 0) return [];
   const stopping = stopSignal();
+  // Whoever decides about one create need not wait until the others are decided.
+  const doubtsSince = await databaseTime(app.db);
   // Loaded here: whoever sends nothing needs none of it.
   const { startEngine } = await import('./engine.ts');
   const engine = await startEngine(app, new Set(bySite.keys()));
   try {
     const ends = await Promise.all(
-      [...bySite].map(([site, names]) => awaitSending(app, engine, site, names, { signal: stopping.signal })),
+      [...bySite].map(([site, names]) =>
+        awaitSending(app, engine, site, names, { signal: stopping.signal, doubtsSince }),
+      ),
     );
     return ends.flatMap((end) => (end.kind === 'waiting' && end.isPaused === true ? [end.message] : []));
   } finally {

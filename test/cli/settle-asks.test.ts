@@ -1,15 +1,17 @@
-// `jobmirror review settle ID --missing` on a terminal shows the create in doubt, asks, and decides only about that one.
+// `jobmirror review settle ID --missing` on a terminal shows the create in doubt, asks, and decides only about that one; it waits for no
+// other.
 import { beforeEach, expect, it } from 'vitest';
 import { openStage } from '../review/stage.ts';
 import { ageDoubts } from '../support/age-doubts.ts';
 import { posting } from '../support/indeed-feed.ts';
 import { openedForEach } from '../support/opened.ts';
-import { runAsked } from './run-program.ts';
+import { runAsked, runProgram } from './run-program.ts';
 
 const stage = openedForEach(() => openStage({ site: { doubts: '{ resolve_after_seconds: 600 }' } }));
+const P1 = posting('p1', { title: 'Night nurse' });
 beforeEach(async () => {
   // Longer than a test takes on a busy machine.
-  await stage.pull([posting('p1', { title: 'Night nurse' })]);
+  await stage.pull([P1]);
   await stage.fail('p1', 'in_doubt', 'time-out');
 });
 
@@ -37,4 +39,13 @@ it('asks, and sends again only after a yes, and only what it has shown', async (
   expect([late.status, await state()]).toEqual([1, 'in_doubt']);
   expect((await missing(() => 'y\n')).status).toBe(0);
   expect(await state()).toBe('ready');
+});
+
+it('sends it, and leaves other doubts to the next run', async () => {
+  await stage.pull([P1, posting('p2')]);
+  await stage.fail('p2', 'in_doubt');
+  await ageDoubts(stage.app.db);
+  const settled = await runProgram(stage.mirror, 'review', 'settle', String(await stage.entry('p1')), '--missing');
+  expect(settled).toMatchObject({ status: 0, out: expect.stringContaining('acme p1: done') });
+  expect((await stage.change('p2'))?.state).toBe('in_doubt');
 });

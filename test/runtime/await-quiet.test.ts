@@ -112,7 +112,9 @@ const listing = {
 } as unknown as Engine;
 
 /** Waits while the database reports doubts with `progress`, until it reports none. Returns the seconds. */
-async function secondsOfDoubt(progress: (seconds: number) => progresses.DoubtProgress): Promise<number> {
+async function secondsOfDoubt(
+  progress: (seconds: number) => Omit<progresses.DoubtProgress, 'due'> & { readonly due?: number },
+): Promise<number> {
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] });
   const from = performance.now();
   const seconds = () => Math.floor((performance.now() - from) / 1000);
@@ -122,7 +124,7 @@ async function secondsOfDoubt(progress: (seconds: number) => progresses.DoubtPro
     inDoubt: progress(seconds()).open > 0,
   }));
   vi.mocked(siteState.readSiteState).mockImplementation(async () => state(undefined));
-  vi.mocked(progresses.readDoubtProgress).mockImplementation(async () => progress(seconds()));
+  vi.mocked(progresses.readDoubtProgress).mockImplementation(async () => ({ due: 0, ...progress(seconds()) }));
   const waiting = awaitSending(app, listing, siteName('board'), [feedName('acme')], {
     signal: new AbortController().signal,
   });
@@ -145,8 +147,19 @@ it('waits for doubts while they are checked, however slowly', async () => {
 });
 
 it('leaves doubts to a person after several checks that only explain why they remain', async () => {
-  const explained = (seconds: number) => ({ open: 2, explained: 2, mark: `${Math.floor(seconds / 40)}` });
-  expect(await secondsOfDoubt(explained)).toBeLessThan(130);
+  const explained = (since: number) => (seconds: number) => ({
+    open: 2,
+    explained: seconds < since ? 1 : 2,
+    mark: `${Math.floor(seconds / 40)}`,
+  });
+  const ofThisRun = await secondsOfDoubt(explained(40));
+  expect(ofThisRun).toBeGreaterThan(110);
+  expect(ofThisRun).toBeLessThan(130);
+  // One of each doubt tells that the reasons of an earlier run still hold.
+  const ofEarlierRun = (seconds: number) => ({ ...explained(0)(seconds), due: seconds < 60 ? 1 : 0 });
+  const again = await secondsOfDoubt(ofEarlierRun);
+  expect(again).toBeGreaterThanOrEqual(60);
+  expect(again).toBeLessThan(65);
 });
 
 it('waits for doubts with reasons of an earlier run while their number falls', async () => {

@@ -52,6 +52,10 @@ export interface Progress {
 /** Doubts that a list check may resolve; excludes those that need a person. */
 const RESOLVES = `found_job_id is null and not_before < 'infinity'`;
 
+/** Those that are waited for: in `parameter` is since when, or null. */
+const awaited = (parameter: string): string =>
+  `state = 'in_doubt' and ${RESOLVES} and attempt_started >= coalesce(${parameter}::timestamptz, '-infinity')`;
+
 /**
  * Attempts of a worker that lost its lease count as those of a dead one, until it has recorded what became of them. This
  * process knows that it lives: $2 is its worker.
@@ -77,8 +81,14 @@ interface ProgressRow {
 /**
  * The last condition on `next` matches that of its index.
  * @param worker the number of this process's worker: see `WorkerLease`
+ * @param doubtsSince by the database clock: creates in doubt that were sent before do not count
  */
-export async function readProgress(db: Queryable, feeds: readonly FeedName[], worker: number): Promise<Progress> {
+export async function readProgress(
+  db: Queryable,
+  feeds: readonly FeedName[],
+  worker: number,
+  doubtsSince?: Date,
+): Promise<Progress> {
   const [row] = await db.query<ProgressRow>(
     `with ${REKEYED} select
        exists(select from change where feed = any($1::text[]) and ${SENDING_RANK} in (0, 2) and state = 'ready' and not gone
@@ -88,14 +98,14 @@ export async function readProgress(db: Queryable, feeds: readonly FeedName[], wo
            where not ${isAsked('c', 'r')}) as due,
        exists(select from change where feed = any($1::text[]) and state = 'sending')
          or exists(select from change where feed = any($1::text[]) and state = 'in_doubt' and ${OWN_ATTEMPT}) as sending,
-       exists(select from change where feed = any($1::text[]) and state = 'in_doubt' and ${RESOLVES}) as "inDoubt",
+       exists(select from change where feed = any($1::text[]) and ${awaited('$3')}) as "inDoubt",
        (select (extract(epoch from min(not_before) - now()) * 1000)::float8 from change c
          where feed = any($1::text[]) and state = 'ready' and not gone and not_before > now() and not_before > '-infinity'
            and not_before < 'infinity'
            and (operation <> 'create' or not exists (select from rekeyed r where r.feed = c.feed and ${isAsked('c', 'r')}))) as next,
        (select coalesce(sum(t.n), 0) from feed_state f join outcome_count t on t.pull = f.current_pull
          where f.feed = any($1::text[])) as recorded`,
-    [feeds, worker],
+    [feeds, worker, doubtsSince ?? null],
   );
   return {
     due: row?.due === true,
@@ -134,6 +144,8 @@ export interface DoubtProgress {
   readonly open: number;
   /** Doubts that the last list check could not resolve, with the reason recorded. */
   readonly explained: number;
+  /** Doubts whose next list check is due, unless they are too young. */
+  readonly due: number;
   /** Changes with each list check that covered any of them. */
   readonly mark: string;
 }
@@ -142,12 +154,14 @@ export async function readDoubtProgress(
   db: Queryable,
   site: SiteName,
   feeds: readonly FeedName[],
+  since?: Date,
 ): Promise<DoubtProgress> {
   const [row] = await db.query<DoubtProgress>(
     `select count(*) as open, count(*) filter (where reason ? 'note') as explained,
+       count(*) filter (where not_before <= clock_timestamp()) as due,
        concat_ws(' ', count(*), sum(list_checks), max(not_before)) as mark
-     from change where site = $1 and state = 'in_doubt' and ${RESOLVES} and feed = any($2::text[])`,
-    [site, feeds],
+     from change where site = $1 and feed = any($2::text[]) and ${awaited('$3')}`,
+    [site, feeds, since ?? null],
   );
-  return row ?? { open: 0, explained: 0, mark: '' };
+  return row ?? { open: 0, explained: 0, due: 0, mark: '' };
 }
