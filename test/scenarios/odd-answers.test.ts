@@ -1,39 +1,26 @@
 // Sites that refuse in their own words under 2xx: no such request counts as done, and none is sent over and over.
 // @module-tag slow
 import type { OutgoingHttpHeaders } from 'node:http';
-import { afterEach, describe, expect, it } from 'vitest';
+import { describe, expect } from 'vitest';
 import { runProgram } from '../cli/run-program.ts';
-import { type Got, openSite, type Reply, type ScriptedSite } from '../site/scripted-site.ts';
+import type { Got, Reply } from '../site/scripted-site.ts';
+import { endsTest as it, type OpenAt } from '../support/ends-test.ts';
 import { feedXml, posting, type TestPosting } from '../support/indeed-feed.ts';
-import { type Mirror, type MirrorOptions, openMirror } from '../support/mirror.ts';
+import type { Mirror, MirrorOptions } from '../support/mirror.ts';
 
-let mirror: Mirror | undefined;
-let site: ScriptedSite | undefined;
-afterEach(async () => {
-  await mirror?.close();
-  await site?.[Symbol.asyncDispose]();
-});
-
-/** A mirror of a site that makes jobs 1, 2, … unless `answer` responds otherwise. */
-async function openOdd(answer: (got: Got) => Reply | undefined, settings: MirrorOptions['site'] = {}): Promise<Mirror> {
+/** A mirror of a site that makes jobs 1, 2, … unless `answer` responds otherwise, and the requests of a method. */
+async function openOdd(openAt: OpenAt, answer: (got: Got) => Reply | undefined, settings: MirrorOptions['site'] = {}) {
   let made = 0;
-  const opened = await openSite((got) => {
-    const odd = answer(got);
-    if (odd !== undefined || got.method !== 'POST') return odd ?? [200, {}, ''];
-    made++;
-    return [201, { location: `/jobs/${made}` }, `<job><id>${made}</id></job>`];
-  });
-  site = opened;
-  mirror = await openMirror({
-    site: {
-      base_url: opened.url.href,
-      list_path: undefined,
-      reference_field: undefined,
-      canary: '{ requests: 0 }',
-      ...settings,
+  const { mirror, site } = await openAt(
+    (got) => {
+      const odd = answer(got);
+      if (odd !== undefined || got.method !== 'POST') return odd ?? [200, {}, ''];
+      made++;
+      return [201, { location: `/jobs/${made}` }, `<job><id>${made}</id></job>`];
     },
-  });
-  return mirror;
+    { site: { list_path: undefined, reference_field: undefined, canary: '{ requests: 0 }', ...settings } },
+  );
+  return { ...mirror, requests: (method: string) => site.got.filter((got) => got.method === method) };
 }
 
 /** A posting for each of these cases, under the name of the case. */
@@ -42,25 +29,22 @@ const postingsOf = (cases: object, change: object = {}) =>
 const titled = (name: string): string => `<title>Nurse ${name}</title>`;
 const keyOf = ({ body }: Got): string => /<number>([^<]*)</.exec(body)?.[1] ?? '';
 
-async function review(open: Mirror) {
-  const { db } = await open.app();
-  return db.query<{ key: string; state: string; message: string }>(
+const review = (open: Mirror) =>
+  open.query<{ key: string; state: string; message: string }>(
     `select key, state, reason->>'message' as message from change order by key`,
   );
-}
 
-const requests = (method: string) => (site?.got ?? []).filter((got) => got.method === method).length;
 const soapFault =
   '<Envelope><Body><Fault><faultcode>Client</faultcode><faultstring>State is invalid</faultstring></Fault></Body></Envelope>';
 
-describe('creates', () => {
-  it('that a site refuses in its own words are rejected with its messages, and not sent again', async () => {
+describe('creates', { concurrent: true }, () => {
+  it('that a site refuses in its own words are rejected with its messages, and not sent again', async ({ openAt }) => {
     const refusals: Record<string, Reply> = {
       fault: [200, {}, soapFault],
       'job without an ID': [201, {}, '<job><title/><errors><error>State is invalid</error></errors></job>'],
       status: [200, {}, '<result><status>error</status><message>State is invalid</message></result>'],
     };
-    const open = await openOdd((got) => (got.method === 'POST' ? refusals[keyOf(got)] : undefined));
+    const open = await openOdd(openAt, (got) => (got.method === 'POST' ? refusals[keyOf(got)] : undefined));
     await open.writeFeed(postingsOf(refusals));
     expect(await open.sync()).toMatchObject({ status: 'review', rejected: 3, in_doubt: 0 });
     expect(await review(open)).toEqual(
@@ -69,10 +53,10 @@ describe('creates', () => {
         .map((key) => ({ key, state: 'rejected', message: 'State is invalid' })),
     );
     expect(await open.sync()).toMatchObject({ rejected: 3, requests: 0 });
-    expect(requests('POST')).toBe(3);
+    expect(open.requests('POST')).toHaveLength(3);
   });
 
-  it('whose responses contradict them are in doubt, with the reasons, and map no job', async () => {
+  it('whose responses contradict them are in doubt, with the reasons, and map no job', async ({ openAt }) => {
     const contradictions: Record<string, [Record<string, string | string[]>, string, string]> = {
       'another title': [{ location: '/jobs/7' }, '<job><id>7</id><title>Another one</title></job>', 'title'],
       'another reference': [
@@ -93,13 +77,14 @@ describe('creates', () => {
       'an ID and another attribute': [{}, '<job id="49"><id>48</id></job>', 'two jobs, 48 and 49'],
       'two Locations': [{ location: ['/jobs/57', '/jobs/58'] }, '', 'two Location headers'],
     };
-    const opened = await openSite((got, response) => {
-      const [headers, body] = contradictions[keyOf(got)] ?? expect.fail(got.body);
-      response.writeHead(201, headers as OutgoingHttpHeaders).end(body);
-      return undefined;
-    });
-    site = opened;
-    mirror = await openMirror({ site: { base_url: opened.url.href, list_path: undefined, canary: '{ requests: 0 }' } });
+    const { mirror } = await openAt(
+      (got, response) => {
+        const [headers, body] = contradictions[keyOf(got)] ?? expect.fail(got.body);
+        response.writeHead(201, headers as OutgoingHttpHeaders).end(body);
+        return undefined;
+      },
+      { site: { list_path: undefined, canary: '{ requests: 0 }' } },
+    );
     await mirror.writeFeed(postingsOf(contradictions));
     expect(await mirror.sync()).toMatchObject({ status: 'review', in_doubt: 6, created: 0 });
     const found = await review(mirror);
@@ -112,10 +97,10 @@ describe('creates', () => {
   });
 });
 
-describe('an update', () => {
+describe('an update', { concurrent: true }, () => {
   /** Answers the updates of the jobs 1, 2, … with these bodies, and returns whose updates had which outcome. */
-  async function update(bodies: readonly string[]) {
-    const open = await openOdd(({ method, url }) =>
+  async function update(openAt: OpenAt, bodies: readonly string[]) {
+    const open = await openOdd(openAt, ({ method, url }) =>
       method === 'PUT' ? [200, {}, bodies[Number(/\d+/.exec(url)?.[0]) - 1]] : undefined,
     );
     await open.writeFeed(postingsOf(bodies));
@@ -124,12 +109,12 @@ describe('an update', () => {
     return { report: await open.sync(), rejected: await review(open) };
   }
 
-  it('answered with 200 and words of failure does not count as done', async () => {
+  it('answered with 200 and words of failure does not count as done', async ({ openAt }) => {
     const refusals = [
       '<validation-result valid="false"><message>State is invalid</message></validation-result>',
       '<answer><text>The job could not be saved</text></answer>',
     ];
-    const { report, rejected } = await update(refusals);
+    const { report, rejected } = await update(openAt, refusals);
     expect(report).toMatchObject({ status: 'review', updated: 0, rejected: 2 });
     expect(rejected.map(({ state, message }) => [state, message]).sort()).toEqual([
       ['rejected', 'State is invalid'],
@@ -137,25 +122,26 @@ describe('an update', () => {
     ]);
   });
 
-  it('answered with 200 and anything else is done', async () => {
+  it('answered with 200 and anything else is done', async ({ openAt }) => {
     const bodies = ['<ok/>', '<status>updated</status>', '<posting><title>Other</title></posting>', 'OK', ''];
-    expect((await update(bodies)).report).toMatchObject({ status: 'mirrored', updated: 5 });
+    expect((await update(openAt, bodies)).report).toMatchObject({ status: 'mirrored', updated: 5 });
   });
 
-  it('refused only by a word in the response may have been done: a feed that reverts it is sent', async () => {
+  it('refused only by a word in the response may have been done: a feed that reverts it is sent', async ({
+    openAt,
+  }) => {
     let words = '<answer>Saved, but the mail failed</answer>';
-    const open = await openOdd(({ method }) => (method === 'PUT' ? [200, {}, words] : undefined));
+    const open = await openOdd(openAt, ({ method }) => (method === 'PUT' ? [200, {}, words] : undefined));
     await open.syncOf([posting('a'), posting('b')]);
     expect(await open.syncOf([posting('a', { title: 'Other' }), posting('b')])).toMatchObject({ rejected: 1 });
     words = '<ok/>';
     expect(await open.syncOf([posting('a'), posting('b')])).toMatchObject({ status: 'mirrored', rejected: 0 });
-    const puts = (site?.got ?? []).filter(({ method }) => method === 'PUT').map(({ body }) => body.includes('Other'));
-    expect(puts).toEqual([true, false]);
+    expect(open.requests('PUT').map(({ body }) => body.includes('Other'))).toEqual([true, false]);
   });
 });
 
-it('a delete answered with 200 and a word of failure does not count as done', async () => {
-  const open = await openOdd(({ method }) =>
+it.concurrent('a delete answered with 200 and a word of failure does not count as done', async ({ openAt }) => {
+  const open = await openOdd(openAt, ({ method }) =>
     method === 'DELETE' ? [200, {}, '<r>You must not delete it</r>'] : undefined,
   );
   await open.syncOf([posting('a'), posting('b')]);
@@ -163,40 +149,48 @@ it('a delete answered with 200 and a word of failure does not count as done', as
   expect(await review(open)).toEqual([{ key: 'a', state: 'rejected', message: 'You must not delete it' }]);
 });
 
-describe('a change answered with a redirect', () => {
+describe('a change answered with a redirect', { concurrent: true }, () => {
   const LONG = `Care for patients of all ages, in a team of nurses and doctors, in ${'large and small '.repeat(4)}wards.`;
 
   /** Keeps jobs, redirects every update and delete to this address, and does it or not. */
-  async function openRedirecting(fields: Partial<TestPosting> = {}, settings: MirrorOptions['site'] = {}) {
+  async function openRedirecting(
+    openAt: OpenAt,
+    fields: Partial<TestPosting> = {},
+    settings: MirrorOptions['site'] = {},
+  ) {
     const jobs = new Map<string, string>();
     let lastId = 0;
     const does = { it: true, to: '/jobs', always: false, shows: (job: string): string | undefined => job };
-    const open = await openOdd(({ method, url, body, headers }) => {
-      if (headers.authorization !== own) return [401];
-      if (method === 'GET' && url.startsWith('/jobs.xml'))
-        return [200, {}, `<jobs>${[...jobs].map(([id, job]) => `<job><id>${id}</id>${job}</job>`).join('')}</jobs>`];
-      const id = /\d+/.exec(url)?.[0] ?? '';
-      const fields = /<job>([\s\S]*)<\/job>/.exec(body)?.[1] ?? '';
-      if (method === 'POST') return void jobs.set(String(++lastId), fields);
-      const job = jobs.get(id);
-      if (job === undefined) return does.always && method !== 'GET' ? [302, { location: does.to }] : [404];
-      const shown = does.shows(job);
-      if (method === 'GET' && shown === '') return [302, { location: '/jobs' }];
-      if (method === 'GET') return shown === undefined ? [404] : [200, {}, `<job><id>${id}</id>${shown}</job>`];
-      if (does.it && method === 'DELETE') jobs.delete(id);
-      if (does.it && method === 'PUT') jobs.set(id, job.replace(/<title>[^<]*<\/title>/, fields));
-      return [302, { location: does.to.replace('ID', id) }];
-    }, settings);
+    const open = await openOdd(
+      openAt,
+      ({ method, url, body, headers }) => {
+        if (headers.authorization !== own) return [401];
+        if (method === 'GET' && url.startsWith('/jobs.xml'))
+          return [200, {}, `<jobs>${[...jobs].map(([id, job]) => `<job><id>${id}</id>${job}</job>`).join('')}</jobs>`];
+        const id = /\d+/.exec(url)?.[0] ?? '';
+        const fields = /<job>([\s\S]*)<\/job>/.exec(body)?.[1] ?? '';
+        if (method === 'POST') return void jobs.set(String(++lastId), fields);
+        const job = jobs.get(id);
+        if (job === undefined) return does.always && method !== 'GET' ? [302, { location: does.to }] : [404];
+        const shown = does.shows(job);
+        if (method === 'GET' && shown === '') return [302, { location: '/jobs' }];
+        if (method === 'GET') return shown === undefined ? [404] : [200, {}, `<job><id>${id}</id>${shown}</job>`];
+        if (does.it && method === 'DELETE') jobs.delete(id);
+        if (does.it && method === 'PUT') jobs.set(id, job.replace(/<title>[^<]*<\/title>/, fields));
+        return [302, { location: does.to.replace('ID', id) }];
+      },
+      settings,
+    );
     const own = `Basic ${Buffer.from(`${open.env.BOARD_TOKEN}:X`).toString('base64')}`;
     await open.syncOf(['a', 'b', 'c'].map((key) => posting(key, fields)));
     const change = () => open.syncOf([posting('a', { title: 'Other' }), posting('b')]);
     return { open, jobs, does, change };
   }
 
-  it.each(['/jobs', '/jobs/ID', '/jobs/ID.xml', '/jobs/9', 'https://www.example.com/jobs/ID', '/'])(
+  it.for(['/jobs', '/jobs/ID', '/jobs/ID.xml', '/jobs/9', 'https://www.example.com/jobs/ID', '/'])(
     'to %s is done if the job shows it',
-    async (to) => {
-      const { jobs, does, change } = await openRedirecting();
+    async (to, { openAt }) => {
+      const { jobs, does, change } = await openRedirecting(openAt);
       does.to = to;
       expect(await change()).toMatchObject({ status: 'mirrored', updated: 1, deleted: 1 });
       const titles = [...jobs.values()].map((job) => /<title>([^<]*)/.exec(job)?.[1]);
@@ -204,22 +198,20 @@ describe('a change answered with a redirect', () => {
     },
   );
 
-  it.each(['/jobs', '/jobs/9', '/', '/login', 'https://www.example.com/'])(
+  it.for(['/jobs', '/jobs/9', '/', '/login', 'https://www.example.com/'])(
     'to %s is not done if the job is as before, and the site is paused',
-    async (to) => {
-      const { open, jobs, does, change } = await openRedirecting();
+    async (to, { openAt }) => {
+      const { open, jobs, does, change } = await openRedirecting(openAt);
       Object.assign(does, { it: false, to });
       expect(await change()).toMatchObject({ updated: 0, deleted: 0 });
       expect(jobs.size).toBe(3);
-      const [state] = await (await open.app()).db.query<{ cause: string }>(
-        'select pause_cause::text as cause from site_state',
-      );
+      const [state] = await open.query<{ cause: string }>('select pause_cause::text as cause from site_state');
       expect(state?.cause).toMatch(/redirects to .*correct base_url/);
     },
   );
 
-  it('to its job is not done if the job is as before, which review says', async () => {
-    const { open, does, change } = await openRedirecting();
+  it('to its job is not done if the job is as before, which review says', async ({ openAt }) => {
+    const { open, does, change } = await openRedirecting(openAt);
     Object.assign(does, { it: false, to: '/jobs/ID' });
     expect(await change()).toMatchObject({ status: 'review', updated: 0, failed: 1, deleted: 0, failed_deletes: 1 });
     const said = await review(open);
@@ -241,10 +233,10 @@ describe('a change answered with a redirect', () => {
       /(?<=<description>.{60}).*?(?=<\/description>)/gs,
     ],
   ] as const;
-  it.each(UNSEEN)(
+  it.for(UNSEEN)(
     'to its job is not done if the job %s, as the redirect may be a refusal',
-    async (_, change, unseen) => {
-      const { open, does } = await openRedirecting({ description: LONG });
+    async ([, change, unseen], { openAt }) => {
+      const { open, does } = await openRedirecting(openAt, { description: LONG });
       const shows = (job: string) => job.replace(unseen, '');
       const [b, c] = ['b', 'c'].map((key) => posting(key, { description: LONG }));
       Object.assign(does, { it: false, to: '/jobs/ID', shows });
@@ -273,44 +265,49 @@ describe('a change answered with a redirect', () => {
       'Nurse b, Other',
     ],
   };
-  it.each(Object.entries(AFTERWARDS))('and not done: an update and a delete %s', async (_, [act, feed, titles]) => {
-    const { open, jobs, does, change } = await openRedirecting();
-    Object.assign(does, { it: false, to: '/jobs/ID' });
-    expect(await change()).toMatchObject({ failed: 1, failed_deletes: 1 });
-    const run = async (...words: string[]) => {
-      await open.stopEngine();
-      expect((await runProgram(open, ...words)).status).not.toBe(1);
-    };
-    await act?.(run);
-    does.it = true;
-    await open.syncOf(feed);
-    await run('review', 'retry', 'acme');
-    await open.sync();
-    const shown = [...jobs.values()].map((job) => /<title>([^<]*)/.exec(job)?.[1]);
-    expect(shown.sort().join(', ')).toBe(titles);
-  });
+  it.for(Object.entries(AFTERWARDS))(
+    'and not done: an update and a delete %s',
+    async ([, [act, feed, titles]], { openAt }) => {
+      const { open, jobs, does, change } = await openRedirecting(openAt);
+      Object.assign(does, { it: false, to: '/jobs/ID' });
+      expect(await change()).toMatchObject({ failed: 1, failed_deletes: 1 });
+      const run = async (...words: string[]) => {
+        await open.stopEngine();
+        expect((await runProgram(open, ...words)).status).not.toBe(1);
+      };
+      await act?.(run);
+      does.it = true;
+      await open.syncOf(feed);
+      await run('review', 'retry', 'acme');
+      await open.sync();
+      const shown = [...jobs.values()].map((job) => /<title>([^<]*)/.exec(job)?.[1]);
+      expect(shown.sort().join(', ')).toBe(titles);
+    },
+  );
 
-  it('to its job is not done if the job shows what a person has made of it, and the change sets that right', async () => {
-    const { open, jobs, does } = await openRedirecting();
+  it('to its job is not done if the job shows what a person has made of it, and the change sets that right', async ({
+    openAt,
+  }) => {
+    const { open, jobs, does } = await openRedirecting(openAt);
     for (const [id, job] of jobs) jobs.set(id, job.replace('Nurse a<', 'Nurse a (night)<'));
     expect((await runProgram(open, 'verify', 'acme', '--each', '--repair')).out).toContain('1 changed');
     Object.assign(does, { it: false, to: '/jobs/ID' });
     expect(await open.sync()).toMatchObject({ status: 'review', updated: 0, failed: 1 });
   });
 
-  it.each([
+  it.for([
     ['is done once neither the list nor the site has the job', '/jobs', true, { deleted: 1 }],
     ['waits if the list has the job', '/jobs', false, { deleted: 0, failed_deletes: 1 }],
     ['waits if it leads to the job, which may be hidden', '/jobs/ID', true, { deleted: 0, failed_deletes: 1 }],
-  ] as const)('of each delete, also of jobs that are gone, %s', async (_, to, it, expected) => {
-    const { open, does } = await openRedirecting({}, { list_path: '/jobs.xml' });
+  ] as const)('of each delete, also of jobs that are gone, %s', async ([, to, it, expected], { openAt }) => {
+    const { open, does } = await openRedirecting(openAt, {}, { list_path: '/jobs.xml' });
     Object.assign(does, { it, to, always: true, shows: (job: string) => (job.includes('Nurse a') ? undefined : job) });
     expect(await open.syncOf([B, C])).toMatchObject(expected);
     expect(await open.query('select from mapping')).toHaveLength(3 - expected.deleted);
   });
 
-  it('leaves a job alone that shows the reference of another posting', async () => {
-    const { jobs, change } = await openRedirecting({}, { reference_field: 'number' });
+  it('leaves a job alone that shows the reference of another posting', async ({ openAt }) => {
+    const { jobs, change } = await openRedirecting(openAt, {}, { reference_field: 'number' });
     for (const [id, job] of jobs) jobs.set(id, job.replace('<number>a<', '<number>z<'));
     expect(await change()).toMatchObject({ status: 'review', updated: 0, in_doubt: 1 });
   });
@@ -319,16 +316,16 @@ describe('a change answered with a redirect', () => {
     'is hidden until somebody has approved the change': () => undefined,
     'is shown as removed, as moderators do': (job: string) => `${job}<status>Removed</status>`,
   };
-  it.each(Object.entries(HIDDEN))('creates no second job of an update whose job %s', async (_, shows) => {
-    const { open, jobs, does } = await openRedirecting();
+  it.for(Object.entries(HIDDEN))('creates no second job of an update whose job %s', async ([, shows], { openAt }) => {
+    const { open, jobs, does } = await openRedirecting(openAt);
     Object.assign(does, { to: '/jobs/ID', shows });
     const changed = [posting('a', { title: 'Other' }), posting('b'), posting('c')];
     expect(await open.syncOf(changed)).toMatchObject({ created: 0, deleted: 0 });
     expect(jobs.size).toBe(3);
   });
 
-  it('leaves the site open if it redirects only what concerns a job that it no longer has', async () => {
-    const { open, jobs, does } = await openRedirecting();
+  it('leaves the site open if it redirects only what concerns a job that it no longer has', async ({ openAt }) => {
+    const { open, jobs, does } = await openRedirecting(openAt);
     Object.assign(does, { it: false, shows: (job: string) => (job.includes('Nurse a') ? '' : job) });
     const changed = [posting('a', { title: 'Other' }), posting('b'), posting('c')];
     expect(await open.syncOf(changed)).toMatchObject({ status: 'review', updated: 0, failed: 1, created: 0 });
@@ -339,16 +336,18 @@ describe('a change answered with a redirect', () => {
     expect(jobs.size).toBe(4);
   });
 
-  it('keeps the mapping of a job whose delete was refused so, and which is hidden from strangers', async () => {
-    const { open, jobs, does } = await openRedirecting();
+  it('keeps the mapping of a job whose delete was refused so, and which is hidden from strangers', async ({
+    openAt,
+  }) => {
+    const { open, jobs, does } = await openRedirecting(openAt);
     Object.assign(does, { it: false, to: '/jobs/9', shows: () => undefined });
     expect(await open.syncOf([posting('a'), posting('b')])).toMatchObject({ deleted: 0, failed_deletes: 1 });
     expect(jobs.size).toBe(3);
-    expect(await (await open.app()).db.query('select from mapping')).toHaveLength(3);
+    expect(await open.query('select from mapping')).toHaveLength(3);
   });
 });
 
-describe('a job that a person has removed from the site', () => {
+describe('a job that a person has removed from the site', { concurrent: true }, () => {
   const PAGE: Reply = [500, { 'content-type': 'text/html' }, '<html><body>Something went wrong</body></html>'];
   const ERRORS: Reply = [422, {}, "<errors><error>Couldn't find Job with 'id'=5</error></errors>"];
 
@@ -359,17 +358,17 @@ describe('a job that a person has removed from the site', () => {
    * it. The feed changes `a` and leaves out `b`.
    */
   async function syncWithout(
+    openAt: OpenAt,
     answer: (got: Got, isOurs: boolean) => Reply | undefined,
     list: (jobs: readonly string[]) => string = (jobs) => `<jobs>${jobs.join('')}</jobs>`,
-    feed: readonly TestPosting[] = ['a', 'c', 'd', 'e'].map((key) =>
-      posting(key, key === 'a' ? { title: 'Other' } : {}),
-    ),
+    feed: readonly TestPosting[] = [posting('a', { title: 'Other' }), ...FIVE.slice(2)],
     { all = FIVE, isLost = /Nurse [ab]</, settings = {} as MirrorOptions['site'] } = {},
   ) {
     const jobs = new Map<string, string>();
     const lost = new Map<string, string>();
     const does = { show: true };
     const open = await openOdd(
+      openAt,
       (got) => {
         const { method, url, body, headers } = got;
         const xmlOf = ([id, job]: readonly [string, string]): string => `<job><id>${id}</id>${job}</job>`;
@@ -402,17 +401,20 @@ describe('a job that a person has removed from the site', () => {
     'an exception to all but GET': ({ method }) =>
       method === 'GET' ? undefined : [500, {}, 'undefined method for nil'],
   };
-  it.each(Object.entries(SAYS))('is made again, or done with, if the site says so with %s', async (_, says) => {
-    const { jobs, report } = await syncWithout(says);
-    expect(report).toMatchObject({ status: 'mirrored', created: 1, deleted: 1, unchanged: 3 });
-    expect(jobs.size).toBe(4);
-  });
+  it.for(Object.entries(SAYS))(
+    'is made again, or done with, if the site says so with %s',
+    async ([, says], { openAt }) => {
+      const { jobs, report } = await syncWithout(openAt, says);
+      expect(report).toMatchObject({ status: 'mirrored', created: 1, deleted: 1, unchanged: 3 });
+      expect(jobs.size).toBe(4);
+    },
+  );
 
-  it.each(Object.entries(SAYS))('does not pause the site if many are: %s', async (_, says) => {
+  it.for(Object.entries(SAYS))('does not pause the site if many are: %s', async ([, says], { openAt }) => {
     const all = Array.from({ length: 40 }, (_, at) => posting(`k${at}`));
     const changed = all.map((one, at) => (at < 30 ? { ...one, title: `Other ${one.key}` } : one));
     const isLost = /Nurse k[12]?\d</;
-    const { jobs, report } = await syncWithout(says, undefined, changed, {
+    const { jobs, report } = await syncWithout(openAt, says, undefined, changed, {
       all,
       isLost,
       settings: { canary: undefined },
@@ -421,7 +423,8 @@ describe('a job that a person has removed from the site', () => {
     expect(jobs.size).toBe(40);
   });
 
-  const STAYS: Record<string, Parameters<typeof syncWithout>> = {
+  type Site = Parameters<typeof syncWithout> extends [OpenAt, ...infer Rest] ? Rest : never;
+  const STAYS: Record<string, Site> = {
     'the list is known to be cut': [() => PAGE, (jobs) => `<jobs total="9">${jobs.join('')}</jobs>`],
     'the site answers otherwise about jobs that never existed': [(_, isOurs) => (isOurs ? PAGE : undefined)],
     'the site redirects, as it may do after a change that hides the job': [
@@ -432,8 +435,8 @@ describe('a job that a person has removed from the site', () => {
         method === 'GET' || !isOurs ? undefined : [422, {}, '<errors><error>Locked</error></errors>'],
     ],
   };
-  it.each(Object.entries(STAYS))('stays in review if %s', async (_, [answer, list]) => {
-    const { open, jobs, report } = await syncWithout(answer, list);
+  it.for(Object.entries(STAYS))('stays in review if %s', async ([, site], { openAt }) => {
+    const { open, jobs, report } = await syncWithout(openAt, ...site);
     expect(report).toMatchObject({ status: 'review', created: 0, deleted: 0, failed_deletes: 1 });
     expect(jobs.size).toBe(3);
     expect(await open.query('select from mapping')).toHaveLength(5);
@@ -470,9 +473,10 @@ describe('a job that a person has removed from the site', () => {
       'Nurse c, Nurse d, Nurse e',
     ],
   };
-  it.each(Object.entries(MEANWHILE))('%s', async (_, [acts, feed, titles]) => {
+  it.for(Object.entries(MEANWHILE))('%s', async ([, [acts, feed, titles]], { openAt }) => {
     let isCut = true;
     const { open, jobs } = await syncWithout(
+      openAt,
       () => PAGE,
       (all) => `<jobs${isCut ? ' total="9"' : ''}>${all.join('')}</jobs>`,
     );
@@ -490,26 +494,26 @@ describe('a job that a person has removed from the site', () => {
     expect(shown.sort().join(', ')).toBe(titles);
   });
 
-  it('is found by verify, which has it made again', async () => {
-    const { open, jobs } = await syncWithout(() => PAGE, undefined, FIVE);
+  it('is found by verify, which has it made again', async ({ openAt }) => {
+    const { open, jobs } = await syncWithout(openAt, () => PAGE, undefined, FIVE);
     expect((await runProgram(open, 'verify', 'acme', '--repair')).out).toContain('2 gone');
     expect(await open.sync()).toMatchObject({ status: 'mirrored', created: 2, unchanged: 3 });
     expect(jobs.size).toBe(5);
   });
 
-  it('is not taken for gone by verify while the site shows no job at all', async () => {
-    const { open, does } = await syncWithout(() => PAGE, undefined, FIVE);
+  it('is not taken for gone by verify while the site shows no job at all', async ({ openAt }) => {
+    const { open, does } = await syncWithout(openAt, () => PAGE, undefined, FIVE);
     does.show = false;
     expect((await runProgram(open, 'verify', 'acme', '--repair')).out).not.toMatch(/[1-9]\d* gone/);
     expect(await open.query('select from uncertain_write')).toEqual([]);
   });
 
-  it('stays in review if the list shows it: then the site fails for another reason', async () => {
+  it('stays in review if the list shows it: then the site fails for another reason', async ({ openAt }) => {
     const shown = (jobs: readonly string[]) => {
       const all = ['1', '2', '3', '4', '5'].map((id) => `<id>${id}</id>`);
       return `<jobs>${all.map((id) => jobs.find((job) => job.includes(id)) ?? `<job>${id}</job>`).join('')}</jobs>`;
     };
-    const { open, report } = await syncWithout(() => PAGE, shown);
+    const { open, report } = await syncWithout(openAt, () => PAGE, shown);
     expect(report).toMatchObject({ status: 'review', created: 0, failed: 1, failed_deletes: 1 });
     for (const { message } of await review(open)) expect(message).toContain('but its list shows this one');
   });
