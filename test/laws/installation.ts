@@ -41,7 +41,7 @@ export interface Ended {
 }
 
 /** Short enough to resolve a doubt within seconds, long enough for a slow machine. */
-const SHORT = {
+export const SHORT = {
   limits: '{ requests_per_second: 5000, concurrency: 4, timeout_seconds: 2 }',
   doubts: '{ resolve_after_seconds: 2.5 }',
   retry: '{ attempts: 5, first_delay_seconds: 0.05, max_delay_seconds: 0.2 }',

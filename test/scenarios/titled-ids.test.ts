@@ -1,20 +1,17 @@
 // A site whose addresses have the titles of jobs (`/jobs/12-nurse`), and whose XML has their numbers.
-import { afterEach, expect, it } from 'vitest';
+import { expect } from 'vitest';
 import { runProgram } from '../cli/run-program.ts';
-import { type Got, openSite, type Reply, type ScriptedSite } from '../site/scripted-site.ts';
-import { feedXml, posting } from '../support/indeed-feed.ts';
-import { type Mirror, type MirrorOptions, openMirror } from '../support/mirror.ts';
-
-let mirror: Mirror;
-let site: ScriptedSite;
-afterEach(async () => {
-  await mirror.close();
-  await site[Symbol.asyncDispose]();
-});
+import { SHORT } from '../laws/installation.ts';
+import type { Got, Reply } from '../site/scripted-site.ts';
+import { concurrentTest as it, type OpenAt } from '../support/ends-test.ts';
+import { posting } from '../support/indeed-feed.ts';
+import type { MirrorOptions } from '../support/mirror.ts';
 
 type Jobs = Map<string, string>;
 
 const xmlOf = (jobs: Jobs, id: string): string => `<job><id>${id}</id>${jobs.get(id)}</job>`;
+
+const GUARD = { delete_guard: '{ percent: 100, count: 100 }' };
 
 type NameListed = (id: string) => string;
 
@@ -40,12 +37,16 @@ function answerAbout(jobs: Jobs, got: Got, nameListed: NameListed = (id) => id, 
 }
 
 /** @param answer what becomes of a create: it is not answered, or was not even done; absent: it is answered. */
-async function openTitled(answer: (nth: number) => 'lost' | 'failed' | undefined, options: MirrorOptions & Names = {}) {
+async function openTitled(
+  openAt: OpenAt,
+  answer: (nth: number) => 'lost' | 'failed' | undefined,
+  options: MirrorOptions & Names = {},
+) {
   const { nameListed, nameMade = (id) => `${id}-nurse`, knows } = options;
   const jobs = new Map<string, string>();
   let posts = 0;
   let lastId = 0;
-  site = await openSite((got) => {
+  const handle = (got: Got): Reply => {
     if (got.method === 'POST') {
       const end = answer(++posts);
       if (end === 'failed') return [500];
@@ -55,18 +56,20 @@ async function openTitled(answer: (nth: number) => 'lost' | 'failed' | undefined
       return end === 'lost' ? [500] : [201, { location: `/jobs/${nameMade(id)}` }, xmlOf(jobs, id)];
     }
     return got.headers.authorization === own ? answerAbout(jobs, got, nameListed, knows) : [401, {}, ''];
-  });
-  mirror = await openMirror({
+  };
+  const { mirror, site } = await openAt(handle, {
     ...options,
-    site: { base_url: site.url.href, list_path: '/jobs.xml', ...options.site },
-    feed: { delete_guard: '{ percent: 100, count: 100 }', ...options.feed },
+    site: { ...SHORT, ...options.site },
+    feed: { ...GUARD, ...options.feed },
   });
   const own = `Basic ${Buffer.from(`${mirror.env.BOARD_TOKEN}:X`).toString('base64')}`;
-  return jobs;
+  return { jobs, mirror, site };
 }
 
-it('a create without an answer is found in the list, and the jobs of other postings are not taken for unknown ones', async () => {
-  const jobs = await openTitled((nth) => (nth === 2 ? 'lost' : undefined));
+it('a create without an answer is found in the list, and the jobs of other postings are not taken for unknown ones', async ({
+  openAt,
+}) => {
+  const { jobs, mirror } = await openTitled(openAt, (nth) => (nth === 2 ? 'lost' : undefined));
   await mirror.syncOf([posting('a')]);
   expect(await mirror.syncOf([posting('a'), posting('b')])).toMatchObject({ status: 'mirrored', in_doubt: 0 });
   expect(jobs.size).toBe(2);
@@ -75,8 +78,11 @@ it('a create without an answer is found in the list, and the jobs of other posti
     { key: 'b', id: '2' },
   ]);
   expect(await mirror.syncOf([posting('b')])).toMatchObject({ deleted: 1 });
-  await mirror.writeFeed(feedXml([posting('a'), posting('b')]));
-  expect(await mirror.sync()).toMatchObject({ status: 'mirrored', created: 1, in_doubt: 0 });
+  expect(await mirror.syncOf([posting('a'), posting('b')])).toMatchObject({
+    status: 'mirrored',
+    created: 1,
+    in_doubt: 0,
+  });
 });
 
 const filled: NameListed = (id) => id.padStart(4, '0');
@@ -95,11 +101,15 @@ const LISTED: Record<string, Names> = {
   '000ID, and knows no other form': { nameListed: filled, nameMade: filled, knows: filled },
   'four digits, some of which are zeros': { nameListed: fourDigits, nameMade: fourDigits, knows: fourDigits },
 };
-it.each(Object.entries(LISTED))(
+it.for(Object.entries(LISTED))(
   'a list that names job ID as %s tells whether a create was done',
   { tags: 'slow' },
-  async (_, names) => {
-    const jobs = await openTitled((nth) => ({ 2: 'lost', 3: 'failed' })[nth] as 'lost' | undefined, names);
+  async ([, names], { openAt }) => {
+    const { jobs, mirror } = await openTitled(
+      openAt,
+      (nth) => ({ 2: 'lost', 3: 'failed' })[nth] as 'lost' | undefined,
+      names,
+    );
     await mirror.syncOf([posting('a')]);
     const all = ['a', 'b', 'c'].map((key) => posting(key));
     expect(await mirror.syncOf(all)).toMatchObject({ status: 'mirrored', in_doubt: 0 });
@@ -111,8 +121,8 @@ it.each(Object.entries(LISTED))(
 
 it('a list whose IDs begin with the number of something else than the job proves nothing', {
   tags: 'slow',
-}, async () => {
-  const jobs = await openTitled((nth) => (nth === 2 ? 'lost' : undefined), {
+}, async ({ openAt }) => {
+  const { jobs, mirror } = await openTitled(openAt, (nth) => (nth === 2 ? 'lost' : undefined), {
     nameListed: (id) => `7-${id === '1' ? 'first' : 'second'}`,
     nameMade: (id) => id,
   });
@@ -124,10 +134,11 @@ it('a list whose IDs begin with the number of something else than the job proves
   ]);
 });
 
-it.each(['number', 'title'])(
+it.for(['number', 'title'])(
   'verify compares the jobs of a list that names them by %s, and asks for none',
-  async (name) => {
-    const jobs = await openTitled(() => undefined, name === 'title' ? { nameListed: (id) => `${id}-nurse` } : {});
+  async (name, { openAt }) => {
+    const names = name === 'title' ? { nameListed: (id: string) => `${id}-nurse` } : {};
+    const { jobs, mirror, site } = await openTitled(openAt, () => undefined, names);
     await mirror.syncOf(['a', 'b', 'c'].map((key) => posting(key)));
     const [[id = '', job = ''] = []] = jobs;
     const before = site.got.length;
@@ -139,8 +150,8 @@ it.each(['number', 'title'])(
   },
 );
 
-it('the job of an equal posting is not adopted for a create that was not done', async () => {
-  const jobs = await openTitled((nth) => (nth === 2 ? 'failed' : undefined), {
+it('the job of an equal posting is not adopted for a create that was not done', async ({ openAt }) => {
+  const { jobs, mirror } = await openTitled(openAt, (nth) => (nth === 2 ? 'failed' : undefined), {
     site: { reference_field: undefined },
     feed: { fields: '{ number: null, contact-web-address: null, description: null, title: category }' },
   });
@@ -149,9 +160,11 @@ it('the job of an equal posting is not adopted for a create that was not done', 
   expect(jobs.size).toBe(2);
 });
 
-it('a job under the number of an expired one is not changed or deleted for the posting that had that number', async () => {
+it('a job under the number of an expired one is not changed or deleted for the posting that had that number', async ({
+  openAt,
+}) => {
   const jobs = new Map<string, string>();
-  site = await openSite((got) => {
+  const handle = (got: Got): Reply => {
     if (got.method === 'POST') {
       const fields = /<job>([\s\S]*)<\/job>/.exec(got.body)?.[1] ?? '';
       const title = /<title>([^<]*)</.exec(fields)?.[1] ?? '';
@@ -161,11 +174,8 @@ it('a job under the number of an expired one is not changed or deleted for the p
       return [201, { location: `/jobs/${id}-${title.toLowerCase().replace(/\W+/g, '-')}` }, ''];
     }
     return answerAbout(jobs, got);
-  });
-  mirror = await openMirror({
-    site: { base_url: site.url.href, list_path: '/jobs.xml' },
-    feed: { delete_guard: '{ percent: 100, count: 100 }' },
-  });
+  };
+  const { mirror, site } = await openAt(handle, { feed: GUARD });
   const stays = posting('stays');
   await mirror.syncOf([stays]);
   await mirror.syncOf([stays, posting('old'), posting('older')]);
@@ -174,9 +184,12 @@ it('a job under the number of an expired one is not changed or deleted for the p
   const added = [posting('new', { title: 'Cook' }), posting('newer', { title: 'Pilot' })];
   expect(await mirror.syncOf([stays, posting('old'), posting('older'), ...added])).toMatchObject({ created: 2 });
   const before = new Map(jobs);
-  await mirror.writeFeed(feedXml([stays, posting('old', { title: 'Changed' }), ...added]));
   // A person says which job the changed posting has; of the one that is gone, nothing is left to delete.
-  expect(await mirror.sync()).toMatchObject({ status: 'review', updated: 0, in_doubt: 1 });
+  expect(await mirror.syncOf([stays, posting('old', { title: 'Changed' }), ...added])).toMatchObject({
+    status: 'review',
+    updated: 0,
+    in_doubt: 1,
+  });
   expect(jobs).toEqual(before);
   expect(site.got.filter(({ method }) => method === 'PUT' || method === 'DELETE')).toEqual([]);
 });
