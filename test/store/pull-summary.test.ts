@@ -1,8 +1,8 @@
 // Pulls whose process seems to have ended: which are concluded, and what the others keep.
 import { expect, it } from 'vitest';
 import { HELD_LOCK_KEYS } from '../../src/store/locks/processes.ts';
-import type { Database } from '../../src/store/postgres/database.ts';
-import { concludeAbandonedPulls } from '../../src/store/status/pull-summary.ts';
+import type { Database, Queryable, Transaction } from '../../src/store/postgres/database.ts';
+import { concludeAbandonedPulls, summarisePull, summariseWithin } from '../../src/store/status/pull-summary.ts';
 import { databaseFor } from '../support/database.ts';
 
 let db: Database;
@@ -49,4 +49,25 @@ it('one that is committed is running while changes are left, and ended afterward
   await db.query(`update pull set unchanged = 1 where id = $1`, [pull]);
   await concludeAbandonedPulls(db);
   expect(await statusOf(pull)).toBe('mirrored');
+});
+
+it('what updates have set before is looked for where a pull ends, and not in reports of many pulls', async () => {
+  const pull = await addPull();
+  await db.query('update pull set committed_at = now(), complete = true, seen = 1 where id = $1', [pull]);
+  await db.query(`insert into outcome_count (pull, outcome, shard, n) values ($1, 'updated', 0, 1)`, [pull]);
+  const asked: string[] = [];
+  const spyOn = (queryable: Queryable): Queryable => ({
+    ...queryable,
+    async query(text, values) {
+      asked.push(text);
+      return queryable.query(text, values);
+    },
+  });
+  await summariseWithin(spyOn(db), pull);
+  expect(asked.length).toBeGreaterThan(0);
+  const isLookedFor = () => asked.some((text) => text.includes('former_document'));
+  expect(isLookedFor()).toBe(false);
+  const transaction = (work: (tx: Transaction) => Promise<unknown>) => db.transaction((tx) => work(spyOn(tx) as never));
+  await summarisePull({ ...db, transaction } as Database, pull);
+  expect(isLookedFor()).toBe(true);
 });
