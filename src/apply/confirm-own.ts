@@ -10,7 +10,7 @@ import { type Exchange, NotShownError, type Outcome, type SiteJob, withRevealedF
 import { formOfRefusal, type SetUpFault } from '../site/set-up-fault.ts';
 import { readSetUpSuspects } from '../store/backlog/set-up-suspects.ts';
 import type { Attempt } from '../store/change/attempt.ts';
-import { provenByValues } from '../store/change/candidate-owners.ts';
+import { type FindSharedNames, provenByValues, sharedNamesOfDeletes } from '../store/change/candidate-owners.ts';
 import { learntRewrites, referenceState } from '../store/site/kept-values.ts';
 import { wasRefusedAlone } from '../store/site/recent-requests.ts';
 import { checkOtherJobs, showsJobs } from './prove-token.ts';
@@ -78,6 +78,8 @@ async function tellBlindSite(
 const showsReference = (shown: SiteJob, { policy: { referenceField } }: SiteContext): boolean =>
   referenceField !== undefined && (fieldOf(withRevealedFields(shown).fields, referenceField)?.trim() ?? '') !== '';
 
+const sharedOf = new WeakMap<SiteContext, FindSharedNames>();
+
 /**
  * Where no reference tells, another title than the posting had suggests that the job is another posting's; not so the title that it
  * showed after our last write, or next to a value that only this posting has.
@@ -93,7 +95,9 @@ async function tellOtherTitle(shown: SiteJob, attempt: Attempt, siteContext: Sit
   if (explainOtherContent(compared, { ...expected, learnt }) === undefined) return undefined;
   const pair = { key: attempt.key, fields: attempt.before ?? {}, shown: compared };
   const rules = { ...policy.places, referenceField, learnt, showsReferences: await showsReferences(siteContext) };
-  const [isProven] = await provenByValues(db, site, rules, [pair]);
+  const findShared = sharedOf.get(siteContext) ?? sharedNamesOfDeletes(db, site);
+  sharedOf.set(siteContext, findShared);
+  const [isProven] = await provenByValues(db, site, rules, [pair], findShared);
   if (isProven === true) return undefined;
   return 'the site shows it with another title than this posting had, and neither a reference nor another value that only this posting has';
 }

@@ -59,6 +59,38 @@ it('a job that shows another reference is another posting’s, unless it showed 
   expect(await outcomeOf({ ...shown, title: 'Offer 9' }, { ...shown, title: 'Offer 9' })).toBeUndefined();
 });
 
+it('deletes of jobs with other titles are told by their texts, many in one pass through all postings', async () => {
+  const texts = ['a', 'b', 'c'].map(
+    (key) => `Ward ${key} looks for somebody who cares for twelve patients, every night but Sunday.`,
+  );
+  const befores = texts.map((description) => ({ ...BEFORE, description }));
+  let passes = 0;
+  const show = async (id: string) => ({
+    siteJobId: siteJobId(id),
+    fields: { title: 'Offer 4711', description: texts[Number(id)] },
+  });
+  const siteContext = siteContextWith({ client: { show } as unknown as SiteContext['client'] }, (statement) => {
+    if (statement.includes('with asked as')) passes++;
+    return statement.includes("c.desired = 'absent'") ? befores.slice(0, 2).map((fields) => ({ fields })) : [];
+  });
+  const confirm = (at: number) =>
+    confirmOwn(
+      {
+        ...attemptOf('delete'),
+        request: { kind: 'delete', siteJobId: siteJobId(String(at)) },
+        before: befores[at] as Fields,
+        idMayBeReused: true,
+      },
+      siteContext,
+      new AbortController().signal,
+    );
+  expect(await Promise.all([confirm(0), confirm(1), confirm(0)])).toEqual([undefined, undefined, undefined]);
+  expect(passes).toBe(1);
+  // It comes later.
+  expect(await confirm(2)).toBeUndefined();
+  expect(passes).toBe(2);
+});
+
 it('logs of a job that the site does not show why, and a stack only of faults of our own', async () => {
   for (const [error, logged] of [
     [new NotShownError('it answered 502', 502, undefined), { message: 'it answered 502' }],

@@ -261,16 +261,60 @@ export async function sharedValues(
 }
 
 /** Of each of these lists of values, the dashed names of those that more than one posting of the site has. */
-export async function sharedNames(
-  db: Queryable,
-  site: SiteName,
-  lists: readonly (readonly SentValue[])[],
-): Promise<readonly ReadonlySet<string>[]> {
-  const all = lists.flat();
-  const shared = all.length === 0 ? new Set<string>() : await sharedValues(db, site, all);
-  return lists.map(
-    (values) => new Set(values.flatMap(({ name, value }) => (shared.has(`${name} ${value}`) ? dashed(name) : []))),
-  );
+export type FindSharedNames = (lists: readonly (readonly SentValue[])[]) => Promise<readonly ReadonlySet<string>[]>;
+
+export const sharedNames =
+  (db: Queryable, site: SiteName): FindSharedNames =>
+  async (lists) => {
+    const all = lists.flat();
+    return namesIn(lists, all.length === 0 ? new Set() : await sharedValues(db, site, all));
+  };
+
+const namesIn = (lists: Parameters<FindSharedNames>[0], shared: ReadonlySet<string>) =>
+  lists.map((values) => new Set(values.flatMap((one) => (shared.has(nameOfValue(one)) ? dashed(one.name) : []))));
+
+const nameOfValue = ({ name, value }: SentValue): string => `${name} ${value}`;
+
+const DELETES_AT_ONCE = 500;
+const KEPT_MS = 60_000;
+
+/** The same, asked for one delete after the other: the values of those that come next are looked up with it, and count for a minute. */
+export function sharedNamesOfDeletes(db: Queryable, site: SiteName): FindSharedNames {
+  type Known = { readonly until: number; readonly asked: ReadonlySet<string>; readonly shared: ReadonlySet<string> };
+  let looking: Promise<Known> | undefined;
+
+  async function look(values: readonly SentValue[]): Promise<Known> {
+    const next = await db.query<{ fields: Fields }>(
+      `select d.fields from change c join document d on d.feed = c.feed and d.key = c.key
+       where c.site = $1 and c.desired = 'absent' and c.state in ('ready', 'sending') and c.not_before <= now()
+       order by c.id limit ${DELETES_AT_ONCE}`,
+      [site],
+    );
+    const names = new Set(values.map(({ name }) => dashed(name)));
+    const all = [...values, ...next.flatMap(({ fields }) => sentValuesOf(fields, names))];
+    const shared = await sharedValues(db, site, all);
+    return { until: performance.now() + KEPT_MS, asked: new Set(all.map(nameOfValue)), shared };
+  }
+
+  return async (lists) => {
+    const values = lists.flat();
+    if (values.length === 0) return namesIn(lists, new Set());
+    for (;;) {
+      const current = looking;
+      const known = await current;
+      if (
+        known !== undefined &&
+        known.until > performance.now() &&
+        values.every((one) => known.asked.has(nameOfValue(one)))
+      )
+        return namesIn(lists, known.shared);
+      if (current !== looking) continue;
+      looking = look(values).catch((error) => {
+        looking = undefined;
+        throw error;
+      });
+    }
+  };
 }
 
 /** The value of a field under any spelling of its name. */
@@ -297,6 +341,7 @@ export async function provenByValues(
   site: SiteName,
   rules: AdoptRules,
   pairs: readonly PostingAndJob[],
+  findShared: FindSharedNames = sharedNames(db, site),
 ): Promise<readonly boolean[]> {
   const compared = pairs.map(({ shown, ...posting }) => {
     // Without the bare forms, the beginning of a value is not taken for a value that was cut: it may be another one's whole value.
@@ -306,7 +351,7 @@ export async function provenByValues(
     return { comparison, values: mayBe ? sentValuesOf(posting.fields, identities) : [] };
   });
   const lists = compared.map(({ values }) => values);
-  const shared = await sharedNames(db, site, lists);
+  const shared = await findShared(lists);
   return compared.map(
     ({ comparison, values }, at) => values.length > 0 && comparison.likeness({ shared: shared[at] }) === 'match',
   );

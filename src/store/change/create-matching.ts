@@ -96,7 +96,7 @@ export class CreateMatching {
   async sharedOf(asked: ReadonlyMap<Doubt, Iterable<string>>): Promise<ReadonlyMap<Doubt, ReadonlySet<string>>> {
     const doubts = [...asked.keys()];
     const lists = [...asked].map(([{ attempt }, names]) => sentValuesOf(attempt.accepted.fields, new Set(names)));
-    const shared = await sharedNames(this.#db, this.#site, lists);
+    const shared = await sharedNames(this.#db, this.#site)(lists);
     return new Map(doubts.map((doubt, at) => [doubt, shared[at] ?? new Set()]));
   }
 
