@@ -11,12 +11,12 @@ import { releaseOwned } from '../store/change/doubt.ts';
 import {
   databaseTime,
   endSearch,
+  type FormerFeed,
   feedsToCheck,
   feedsWaitingLong,
   noteFailedSearch,
   noteSearch,
-  type RepeatedFeed,
-  repeatedFeeds,
+  possibleFormerFeeds,
   restoredFeeds,
 } from '../store/change/site-search.ts';
 import { expectedJobs } from '../store/mapping/visible-jobs.ts';
@@ -71,7 +71,7 @@ export async function checkSite(siteContext: SiteContext, signal: AbortSignal): 
   if (changed !== undefined) log.warn({ site }, `${changed}: searching all sites again`);
   const signs = await takeSigns(db, site, canSearch ? undefined : merge([AHEAD, SITE_WITHOUT_LIST]));
   if (signs.length > 0) log.warn({ site, siteJobIds: signs.slice(0, 20), canSearch }, AHEAD);
-  const feeds = await withoutRepeats(siteContext, await feedsToCheck(db, site, RETRY_MS));
+  const feeds = await withoutFormerFeeds(siteContext, await feedsToCheck(db, site, RETRY_MS));
   if (feeds.length === 0) return signs.length > 0 || released > 0;
   if (!canSearch) return endUnsearched(siteContext, feeds);
   log.info({ site, feeds }, 'searching the site for jobs of these feeds');
@@ -97,40 +97,34 @@ export async function checkSite(siteContext: SiteContext, signal: AbortSignal): 
   return true;
 }
 
-/**
- * A feed that would make the jobs of another one a second time waits for a person: both read the same source, or the other one is its
- * former name.
- */
-async function withoutRepeats(siteContext: SiteContext, feeds: readonly FeedName[]): Promise<readonly FeedName[]> {
+/** A feed that would make the jobs of a retired one a second time waits for a person: it may have its new name. */
+async function withoutFormerFeeds(siteContext: SiteContext, feeds: readonly FeedName[]): Promise<readonly FeedName[]> {
   const { db, site, log, writeAction } = siteContext;
   const others: FeedName[] = [];
   for (const feed of feeds) {
-    const repeated = await repeatedFeeds(db, feed, siteContext);
-    if (repeated.length === 0) {
+    const former = await possibleFormerFeeds(db, feed, siteContext);
+    if (former.length === 0) {
       others.push(feed);
       continue;
     }
-    const why = describeRepeats(feed, repeated);
+    const why = describeFormer(feed, former);
     log.warn({ site, feed }, tell(why, writeAction));
     await noteFailedSearch(db, feed, why);
   }
   return others;
 }
 
-function describeRepeats(feed: FeedName, repeated: readonly RepeatedFeed[]): Message {
-  const parts = repeated.map(
-    ({ feed: other, retired, postings }) =>
-      `${plural(postings, 'posting')} with the same key and content ${postings === 1 ? 'is' : 'are'} in feed ${other} of this site` +
-      (retired ? ', which is retired' : ''),
-  );
+function describeFormer(feed: FeedName, former: readonly FormerFeed[]): Message {
+  const parts = former.map(({ feed: other, postings }) => {
+    const are = `${plural(postings, 'posting')} with the same key and content ${postings === 1 ? 'is' : 'are'}`;
+    return `${are} in feed ${other} of this site, which is retired`;
+  });
   return messageOf(`no new jobs are created: ${parts.join('; ')}`, [
-    ...repeated.map(
-      ({ feed: other, retired }): Advice =>
-        retired
-          ? { words: `If ${feed} is the new name of ${other}`, action: { kind: 'rename_feed', feed: other, to: feed } }
-          : {
-              words: `If ${feed} replaces ${other}, wait until its jobs are deleted; if both read the same postings, remove one of the feeds`,
-            },
+    ...former.map(
+      ({ feed: other }): Advice => ({
+        words: `If ${feed} is the new name of ${other}`,
+        action: { kind: 'rename_feed', feed: other, to: feed },
+      }),
     ),
     { words: 'If the site is to have these jobs twice', action: { kind: 'declare_feed_new', feed } },
   ]);

@@ -189,7 +189,6 @@ describe('a renamed feed without live jobs', () => {
     for (const words of ['feeds rename acme acme-jobs', 'feeds rename globex globex-jobs'])
       expect(refused).toContain(words);
     expect((await run('feeds', 'rename', 'globex', 'globex-jobs')).status).toBe(0);
-    expect((await run('feeds', 'new', 'globex-jobs')).status).toBe(0);
     const half = await run('sync', '--json', 'acme-jobs', 'globex-jobs');
     expect(half.json()).toEqual(
       expect.arrayContaining([
@@ -200,7 +199,7 @@ describe('a renamed feed without live jobs', () => {
   });
 });
 
-describe('a feed whose postings are live jobs of another one', () => {
+describe('a feed whose postings are jobs of a retired one', () => {
   const search = async (feed: string) => {
     await mirror.query(`insert into feed_state (feed, site) values ($1, 'board') on conflict (feed) do nothing`, [
       feed,
@@ -229,21 +228,14 @@ describe('a feed whose postings are live jobs of another one', () => {
     ]);
   });
 
-  it('waits, also at the first sync of both, until the other one has deleted them, or a person wants them twice', async () => {
-    await search('acme');
-    await search('copy');
-    const text = await readFile(mirror.configPath, 'utf8');
-    const [, block = ''] = /\n {2}acme:\n([\s\S]*)$/.exec(text) ?? [];
-    await writeFile(mirror.configPath, `${text}\n  copy:\n${block}`);
-    expect((await run('sync')).out).toContain('if both read the same postings, remove one of the feeds');
-    expect(await mirror.sandbox.inspect.count()).toBe(3);
-    const [waiting] = await mirror.query<{ feed: string }>('select feed from feed_state where site_checked_at is null');
-    await mirror.query(`update feed_state set site_check_failed_at = now() - interval '1 hour'`);
-    await mirror.query(`delete from mapping where key = 'p1'`);
-    const feed = waiting?.feed ?? '';
-    expect((await run('sync', feed)).out).toContain('2 postings with the same key');
-    expect((await run('feeds', 'new', feed)).status).toBe(0);
-    expect((await run('sync', feed, '--json')).json()).toEqual([expect.objectContaining({ created: 3 })]);
+  it('makes them again if a person wants them twice', async () => {
+    await syncOnce();
+    await rename('acme', 'other');
+    await run('feeds', 'retire', 'acme');
+    await search('other');
+    expect((await run('sync')).status).toBe(1);
+    expect((await run('feeds', 'new', 'other')).status).toBe(0);
+    expect((await run('sync', '--json')).json()).toEqual([expect.objectContaining({ created: 3 })]);
   });
 });
 

@@ -49,33 +49,24 @@ export async function restoredFeeds(db: Queryable, feeds: readonly FeedName[]): 
   );
 }
 
-/** Another feed, to whose postings those of a feed without jobs are equal. */
-export interface RepeatedFeed {
+/** A retired feed that has the postings of a feed without jobs. */
+export interface FormerFeed {
   readonly feed: FeedName;
-  readonly retired: boolean;
   /** So many have the same key and content. */
   readonly postings: number;
 }
 
-/**
- * Feeds of this site, or of one of another name at its address, whose jobs the creates of a feed that has no job yet would make again.
- * Of two feeds that begin at the same time, the first by name may go on.
- */
-export const repeatedFeeds = (
+/** Retired feeds of this site, or of one of another name at its address, whose jobs a feed that has no job yet would make again. */
+export const possibleFormerFeeds = (
   db: Queryable,
   feed: FeedName,
   { site, address }: { readonly site: SiteName; readonly address: string },
-): Promise<RepeatedFeed[]> =>
-  db.query<RepeatedFeed>(
-    `select f.feed, f.retired_at is not null as retired, count(*) as postings
-     from change c join (select feed, key, site, content_hash from mapping
-       union all select o.feed, o.key, o.site, o.content_hash from change o join feed_state s using (feed)
-         where o.state in ('ready', 'sending', 'in_doubt') and o.operation = 'create' and s.retired_at is null
-           and (s.site_checked_at is not null or o.feed < $1)) other
-       on other.key = c.key and other.content_hash = c.content_hash and other.feed <> c.feed
-         and (other.site = $2 or other.site in (select site from site_state where address = $3))
-     join feed_state f on f.feed = other.feed
-     where c.feed = $1 and c.state = 'ready' and c.operation = 'create' and not exists (select from mapping own where own.feed = $1)
+): Promise<FormerFeed[]> =>
+  db.query<FormerFeed>(
+    `select f.feed, count(*) as postings from feed_state f join mapping m on m.feed = f.feed
+     join change c on c.feed = $1 and c.key = m.key and c.content_hash = m.content_hash and c.state = 'ready' and c.operation = 'create'
+     where f.retired_at is not null and (m.site = $2 or m.site in (select site from site_state where address = $3))
+       and not exists (select from mapping own where own.feed = $1)
      group by f.feed order by f.feed`,
     [feed, site, address],
   );
