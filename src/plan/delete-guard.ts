@@ -31,7 +31,13 @@ export interface DeleteLoad {
   readonly expired?: number;
   /** Records of the feed that a rule skipped. */
   readonly skipped: number;
+  /** How many records the feed has, if it may list only the newest postings; absent: nothing suggests that. */
+  readonly newest?: number | undefined;
 }
+
+/** Lists of only the newest postings, and pages, usually have such a number of records. */
+export const mayBeNewest = (records: number): boolean =>
+  [10, 15, 20, 25, 30, 40].includes(records) || (records > 0 && records % 50 === 0);
 
 /**
  * What holds deletes. `guard`: there are too many; they stay held until a person decides or the posting comes back.
@@ -62,7 +68,11 @@ export function judgeDeletes(guard: DeleteGuard, load: DeleteLoad): GuardVerdict
   const total = load.added + load.recent;
   // A pending delete may have lost its job by now, so cap the share at 100 %.
   const share = base === 0 ? 100 : Math.min(100, (total / base) * 100);
-  if (total <= guard.count || share <= guard.percent) return { kind: 'within' };
+  if (total <= guard.count || share <= guard.percent) {
+    return load.newest === undefined || load.added <= (load.expired ?? 0)
+      ? { kind: 'within' }
+      : { kind: 'hold', reason: pushedOut(load.newest, load.added) };
+  }
   const together =
     load.recent === 0 ? '' : ` (${load.added} now, ${load.recent} in the last ${GUARD_WINDOW_HOURS} hours or pending)`;
   return {
@@ -72,6 +82,10 @@ export function judgeDeletes(guard: DeleteGuard, load: DeleteLoad): GuardVerdict
       `above the limit of ${guard.count} and ${guard.percent} %${expiredOf(load)}`,
   };
 }
+
+const pushedOut = (records: number, added: number): string =>
+  `the feed has exactly ${records} records again, as a list of only the newest postings has: newer ones may have pushed out the ${added} that ${added === 1 ? 'is' : 'are'} gone. ` +
+  'If it lists all postings, set expect: { cap: none }; otherwise ask for all of them in its address, or set policy: upsert_only';
 
 /** How many deletes of a day are within the guard, if so many jobs are live: with one more, they are held. */
 export function deletesWithin({ percent, count }: Pick<DeleteGuard, 'percent' | 'count'>, live: number): number {

@@ -70,6 +70,8 @@ export interface FeedSetup extends RecordRules {
   readonly rekeyGuard: RekeyGuard;
   /** With fewer records the feed does not count as complete. */
   readonly minRecords: number | undefined;
+  /** The feed is a document of the web that states no total. */
+  readonly mayListNewest?: boolean;
   /** All configured feeds, including this one. */
   readonly configured: ReadonlySet<FeedName>;
   /** Addresses that must be public if a page or the API has brought them: those of a file of its own. */

@@ -1,7 +1,14 @@
 // Finds the postings that a pull did not see, and plans their deletes unless they have to wait for a person.
 
 import type { WeakPull } from '../plan/accounting.ts';
-import { heldBecause, holdReason, judgeDeletes, stillHeldReason, unreadableHold } from '../plan/delete-guard.ts';
+import {
+  heldBecause,
+  holdReason,
+  judgeDeletes,
+  mayBeNewest,
+  stillHeldReason,
+  unreadableHold,
+} from '../plan/delete-guard.ts';
 import { messageOfReason, type Reason } from '../plan/desired-change.ts';
 import type { Message } from '../plan/message.ts';
 import { deletesMissing, NEVER_DUE, pullsBeforeDue } from '../plan/policy.ts';
@@ -16,6 +23,7 @@ import {
   extendGrace,
   forgetExpiry,
   forgetGone,
+  hadAsManyRecords,
   keepOtherVersions,
   leaveOutExpired,
   markAbsent,
@@ -150,6 +158,7 @@ export async function removeGone(
     const load = {
       ...jobs,
       ...emptinessOf(ledger),
+      newest: await sizeOfNewest(setup, pullTx, ledger, before + 1),
       added: added + byGuard.held,
       recent: recent - byGuard.held,
       expired: expired + byGuard.expired,
@@ -180,6 +189,17 @@ export async function removeGone(
 }
 
 const emptinessOf = ({ isEmpty, skipped }: PullLedger) => ({ emptied: isEmpty, skipped });
+
+/** A posting that leaves alone makes the feed smaller: if it stays as large, another has come at the same time. */
+async function sizeOfNewest(
+  { mayListNewest }: FeedSetup,
+  pullTx: PullTransaction,
+  { seen, skipped }: PullLedger,
+  pulls: number,
+): Promise<number | undefined> {
+  if (!mayListNewest || !mayBeNewest(seen)) return undefined;
+  return (await hadAsManyRecords(pullTx, pulls, { seen, skipped })) ? seen : undefined;
+}
 
 /** Holds pending deletes if an unreadable record could be any posting. Returns the reason if anything is held. */
 async function holdForUnreadable(

@@ -105,6 +105,7 @@ function setupOf(feed: FeedConfig, config: Config, configured: ReadonlySet<FeedN
       table: feed.source.table,
       mask: credentialsMask(feed.source.from),
       minRecords: feed.minRecords,
+      mayListNewest: feed.listsAll !== true && feed.source.from.kind === 'http' && feed.source.totalPaths.length === 0,
       configured,
       checkedAddresses: web.privateSources ? undefined : fileAddresses.get(feed.name),
       file: file === undefined ? undefined : { path: file, isAsRead: () => isFeedAsRead(feed.name, file, config) },

@@ -4,6 +4,7 @@ import { findPresets, readPreset } from '../config/presets.ts';
 import { formatSchema, type WrittenFormat } from '../config/schema/format-schema.ts';
 import { parseYaml, toData } from '../config/yaml-source.ts';
 import type { Network, SingleConfig } from '../feed/source/sources.ts';
+import { mayBeNewest } from '../plan/delete-guard.ts';
 import { type PathFill, PathValues } from '../posting/paths/path-census.ts';
 import { type Opening, readOpening } from './opening.ts';
 import { feedConfigOf } from './preset-fit.ts';
@@ -56,7 +57,29 @@ export async function recogniseFeed(request: RecognitionRequest): Promise<Recogn
   if (isChosen && result.proposal.preset === undefined) {
     return refused(`the feed has no records with a key and a title for the preset ${format}; try without --format`);
   }
-  return { kind: 'recognised', ...opened, proposal: result.proposal };
+  const { preset, settings, notes } = result.proposal;
+  const named = preset && byName.get(preset.name);
+  const newest = newestNote(
+    address,
+    opened.opening,
+    { ...settings, ...(named && (await readPreset(named))) },
+    result.proposal,
+  );
+  return { kind: 'recognised', ...opened, proposal: { ...result.proposal, notes: [...notes, ...newest] } };
+}
+
+/** Such a feed looks as whole as one that lists all. */
+function newestNote(
+  address: string,
+  { isWhole, isFollowed }: Extract<Opening, { kind: 'opening' }>,
+  { pages, total = [] }: { readonly pages?: unknown; readonly total?: unknown },
+  { records }: Proposal,
+): readonly string[] {
+  const isOnly = isWhole && !isFollowed && pages === undefined && [total].flat().length === 0;
+  if (!isOnly || !/^https?:/i.test(address) || !mayBeNewest(records)) return [];
+  return [
+    `the feed has exactly ${records} postings, as a list of only the newest ones has: compare with the site that it comes from; if there are more, ask for all of them in its address, or set policy: upsert_only`,
+  ];
 }
 
 /** Tries the usual encoding of old Windows programs if the bytes are no UTF-8. */

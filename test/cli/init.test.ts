@@ -1,5 +1,6 @@
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: the configuration itself contains ${NAME}.
 // `jobmirror init`: writes a configuration that passes `check`, and shows what the first postings become.
+
 import { once } from 'node:events';
 import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { createServer, type IncomingMessage } from 'node:http';
@@ -9,6 +10,7 @@ import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { parse } from 'yaml';
+import { serveWeb } from '../feed/web-server.ts';
 import { feedXml, postings } from '../support/indeed-feed.ts';
 import { type ProgramResult, runProgram } from './run-program.ts';
 
@@ -154,7 +156,8 @@ it('takes every secret out of the address', async () => {
     for (const name of ['KEY', 'CLIENT_SECRET', 'FEED_KEY']) expect(out).toContain(`export ACME_${name}=…`);
     // The random name of the folder may hold any letters.
     for (const text of [await written(), out]) expect(text.replaceAll(folder, '')).not.toMatch(/zq/);
-    expect(requests).toHaveLength(2);
+    // To recognise it, to try it, and to see what another answer has otherwise.
+    expect(requests).toHaveLength(3);
   } finally {
     server.close();
   }
@@ -217,6 +220,17 @@ it('prints JSON objects: what was written, the first postings, the feed', async 
     expect.objectContaining({ key: 'p2' }),
     expect.objectContaining({ feed: 'acme', complete: true, postings: 2 }),
   ]);
+});
+
+it.each([
+  [10, '', true],
+  [11, '', false],
+  [10, ',"total":10', false],
+])('notes that %i postings%s may be only the newest: %s', async (count, total, isNoted) => {
+  const jobs = Array.from({ length: count }, (_, at) => ({ id: at + 1, jobTitle: `Cook ${at}`, state: 'TX' }));
+  const server = await serveWeb((_, response) => response.end(`{"jobs":${JSON.stringify(jobs)}${total}}`));
+  const { out } = await init(server.origin, '--site', SITE, '--name', 'acme').finally(() => server.close());
+  expect(out.includes('as a list of only the newest ones has')).toBe(isNoted);
 });
 
 it('recognises the pages of an API, and writes no secret', { tags: 'slow' }, async () => {

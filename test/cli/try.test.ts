@@ -106,6 +106,29 @@ it('shows the XML that would be sent', async () => {
   expect(status).toBe(0);
 });
 
+it.each<[string, (asked: number, id: number) => object, RegExp | undefined]>([
+  [
+    'an address with a token',
+    (asked) => ({ url: `https://ats.example.com/1?sid=${asked}` }),
+    /contact-web-address differs between two requests \("[^"]*sid=1", then "[^"]*sid=2"\)/,
+  ],
+  ['a key of the session', (asked, id) => ({ id: `${asked}-${id}` }), /the keys differ between two requests/],
+  ['only a time that is not mapped', (asked) => ({ read_at: asked }), undefined],
+])('asks twice, and says what changes: %s', async (_, changing, warning) => {
+  let asked = 0;
+  const server = await serveWeb((_request, response) => {
+    asked++;
+    sendJson(
+      response,
+      [1, 2].map((id) => ({ id, title: `Nurse ${id}`, state: 'MA', url: 'https://a.example', ...changing(asked, id) })),
+    );
+  });
+  const format =
+    'format: { type: json, key: id, fields: { title: title, location-state: { from: state, as: us_state }, contact-web-address: { from: url, as: url } } }';
+  const result = await tryFeed(format, server.origin, '--json').finally(() => server.close());
+  expect(summaryOf(result).warnings).toEqual(warning === undefined ? [] : [expect.stringMatching(warning)]);
+});
+
 const own = (records: string, fields: string, more = '') =>
   `format: { records: ${records}, key: referencenumber, ${more} fields: { title: title, location-state: { from: state, as: us_state }, ${fields} } }`;
 

@@ -139,7 +139,9 @@ describe('a new feed', () => {
         const tried = await post('feeds/new/try', { text });
         expect(tried.body, sample.id).toMatchObject({ valid: true, trial: { sent: 3 } });
       }
-      expect(asked).toEqual(['AWS4-HMAC-SHA256', 'AWS4-HMAC-SHA256', 'Basic', 'Basic']);
+      // Tries read the beginning again.
+      const thrice = (kind: string) => Array<string>(3).fill(kind);
+      expect(asked).toEqual([...thrice('AWS4-HMAC-SHA256'), ...thrice('Basic')]);
     } finally {
       await new Promise((resolve) => storage.close(resolve));
     }

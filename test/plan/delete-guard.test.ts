@@ -54,6 +54,8 @@ describe('judgeDeletes', () => {
     ['shrinking feed: there were more jobs a day ago', load({ added: 5, recent: 15, done: 15, live: 85 }), 'within'],
     ['few now, many already held', load({ added: 1, recent: 50 }), 'hold'],
     ['more than the count, with no job counted as live', load({ added: 6, live: 0 }), 'hold'],
+    ['fewer than expired, of which none was pushed out', load({ added: 2, expired: 2, newest: 10 }), 'within'],
+    ['few that newer ones may have pushed out', load({ added: 1, newest: 10 }), 'hold'],
     ['an empty feed, however small', load({ added: 1, live: 1, emptied: true }), 'hold'],
   ] as const)('%s', (_name, given, kind) => {
     expect(judgeDeletes(guard, given).kind).toBe(kind);

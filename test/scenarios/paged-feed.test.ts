@@ -1,5 +1,5 @@
 // A feed that comes in pages: its list moves while it is read, and nothing is deleted because of that.
-import { afterEach, beforeEach, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, onTestFinished } from 'vitest';
 import { sendJson, serveWeb, type WebServer } from '../feed/web-server.ts';
 import { type Mirror, openMirror } from '../support/mirror.ts';
 
@@ -156,4 +156,54 @@ it('counts sources that are pages of one list as its pages', async () => {
   await mirror.sync();
   list = list.slice(1);
   expect(await mirror.sync()).toMatchObject({ complete: true, gone: 1, grace: 1, deleted: 0 });
+});
+
+describe('a document that may list only its newest postings', () => {
+  const open = async (feed: Readonly<Record<string, string>> = {}) => {
+    const web = await serveWeb((_, response) => sendJson(response, newest));
+    const own = await openMirror({
+      feed: {
+        source: `${web.origin}/jobs`,
+        format: FORMAT.replace('records: jobs, total: total, ', ''),
+        ...feed,
+      },
+    });
+    onTestFinished(async () => {
+      await own.close();
+      await web.close();
+    });
+    return own;
+  };
+  let newest: Job[] = [];
+  const sync = (own: Mirror, ids: readonly number[]) => {
+    newest = ids.map((id) => job(`j${id}`));
+    return own.sync();
+  };
+  const from = (first: number, count = 10) => Array.from({ length: count }, (_, at) => first + at);
+
+  it('deletes no job whose posting newer ones may have pushed out', async () => {
+    const own = await open();
+    expect(await sync(own, from(1))).toMatchObject({ created: 10 });
+    expect(await sync(own, from(2))).toMatchObject({ created: 1, deleted: 0, held: 1, complete: true });
+    expect(await own.query("select reason->>'message' as why from change where state = 'held'")).toEqual([
+      { why: expect.stringMatching(/exactly 10 records again.*expect: \{ cap: none \}/) },
+    ]);
+    expect(await sync(own, from(3))).toMatchObject({ created: 1, deleted: 0, held: 2 });
+    expect(await sync(own, from(1))).toMatchObject({ deleted: 0, held: 2 });
+    expect(await sync(own, from(1, 12))).toMatchObject({ held: 0, deleted: 0 });
+    expect(await sync(own, from(2, 11))).toMatchObject({ deleted: 1 });
+  });
+
+  it.each<[string, Readonly<Record<string, string>>, readonly number[], readonly number[], number]>([
+    ['it lists all', { expect: '{ cap: none }' }, from(1), from(2), 1],
+    ['it has become smaller', {}, from(1), from(2, 9), 1],
+    ['it has a number of records that no list is cut at', {}, from(1, 11), from(2, 11), 1],
+    ['nothing, if it is missing twice', { delete_guard: '{ missing_pulls: 2 }' }, from(1), from(2), 0],
+  ])('deletes what is gone: %s', async (_, feed, before, after, deleted) => {
+    const own = await open(feed);
+    await sync(own, before);
+    await sync(own, after);
+    await sync(own, after);
+    expect((await own.siteJobs()).size).toBe(new Set([...before, ...after]).size - deleted);
+  });
 });

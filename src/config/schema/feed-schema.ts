@@ -231,7 +231,7 @@ const expectSchema = z.strictObject({
   cap: capSchema
     .optional()
     .describe(
-      'For a source with pages: overrides `pages.cap`, the most records that the source lists. `none`: it lists all, even if these are exactly 1000.',
+      'For a source with pages: overrides `pages.cap`, the most records that the source lists. `none`, for any source: it lists all, even if these are exactly 1000, or 10 again and again.',
     ),
   empty_pages: z
     .boolean()

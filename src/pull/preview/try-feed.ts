@@ -7,14 +7,14 @@ import type { RecordSink } from '../../feed/feed-reading.ts';
 import type { FeedProgress, RecordPlace } from '../../feed/read-documents.ts';
 import { readFeed } from '../../feed/read-feed.ts';
 import { startClock } from '../../feed/reading-clock.ts';
-import { type FindUpload, httpOf, type Network, openDetailFetcher } from '../../feed/source/sources.ts';
+import { type FindUpload, httpOf, kindOf, type Network, openDetailFetcher } from '../../feed/source/sources.ts';
 import { rateLimiterFor } from '../../flow/rate-limiter.ts';
 import { keyHash, recordHash } from '../../posting/hash.ts';
 import type { PostingKey } from '../../posting/identifiers.ts';
 import { pathsInto } from '../../posting/paths/mapping-paths.ts';
 import { type PathFill, PathValues, valuesIn } from '../../posting/paths/path-census.ts';
 import { hasPlaces } from '../../posting/places.ts';
-import type { Posting, Problem, ReadPosting } from '../../posting/posting.ts';
+import type { Fields, Posting, Problem, ReadPosting } from '../../posting/posting.ts';
 import { NO_EDITS } from '../../store/change/edit.ts';
 import { setupAtTime } from '../dated-records.ts';
 import type { FeedSetup } from '../feed-setup.ts';
@@ -104,6 +104,7 @@ export async function tryFeed(configured: FeedSetup, context: TrialContext): Pro
   const found = { kind: 'read', seen: ledger.seen, documents, paths: sink.paths(), ...counts.sums() } as const;
   if (reading === 'ended')
     return { ...found, bytes, shortfalls: ['only its beginning was read, as it is large'], mistakes, isPartial: true };
+  const changing = await changingValues(setup, found, { signal, network });
   return {
     ...found,
     bytes: reading.bytes,
@@ -113,9 +114,63 @@ export async function tryFeed(configured: FeedSetup, context: TrialContext): Pro
       ...uncertainShortfall(sink.uncertain, setup),
     ],
     ...(reading.weak === undefined ? {} : { weak: reading.weak.reason }),
-    mistakes: [...(reading.advice === undefined ? [] : [reading.advice]), ...mistakes],
+    mistakes: [...(reading.advice === undefined ? [] : [reading.advice]), ...mistakes, ...changing],
     isPartial: false,
   };
+}
+
+/** So many records of the beginning are read again. */
+const READ_AGAIN = 200;
+const SHOWN_AROUND = 20;
+
+/** What the source answers otherwise when it is asked again, such as addresses with tokens: each pull would send it. One sentence each. */
+async function changingValues(
+  setup: FeedSetup,
+  { samples, seen }: Pick<Extract<Trial, { kind: 'read' }>, 'samples' | 'seen'>,
+  { signal, network }: Pick<TrialContext, 'signal' | 'network'>,
+): Promise<readonly string[]> {
+  if (samples.length === 0 || !kindOf(setup.source.from).isRemote) return [];
+  const again = new Map<PostingKey, Fields>();
+  const parse = compileParser(setup);
+  const enough = new AbortController();
+  let records = 0;
+  const take = (batch: RecordBatch) => {
+    for (let at = 0; at < batch.count && records < READ_AGAIN; at++, records++) {
+      const parsed = batch.oversizedLengthOf(at) > 0 ? undefined : parse(batch.recordOf(at));
+      const read = parsed?.kind === 'tree' ? setup.reader.read(parsed.tree) : undefined;
+      for (const each of read?.kind === 'places' ? read.postings : [read])
+        if (each !== undefined && 'posting' in each) again.set(each.posting.key, each.posting.fields);
+    }
+    if (records >= READ_AGAIN) enough.abort(ENOUGH);
+  };
+  const both = AbortSignal.any([signal, enough.signal]);
+  const options = { signal: both, network, threadsFromBytes: Number.POSITIVE_INFINITY };
+  await readFeed(setup.source, { take, drain: () => undefined }, options).catch((error: unknown) => {
+    if (error !== ENOUGH) throw error;
+  });
+  const pairs = samples.flatMap(({ key, fields }) => {
+    const others = again.get(key);
+    return others === undefined ? [] : [{ fields, others }];
+  });
+  if (pairs.length === 0 && again.size > 0 && seen <= READ_AGAIN)
+    return ['the keys differ between two requests, so that each pull would make other postings; choose another key'];
+  const changed = new Map<string, string>();
+  for (const { fields, others } of pairs) {
+    for (const [field, value] of Object.entries(fields)) {
+      const other = others[field] ?? value;
+      if (other !== value && !changed.has(field)) changed.set(field, shownChange(value, other));
+    }
+  }
+  return [...changed].map(
+    ([field, shown]) =>
+      `${field} differs between two requests (${shown}), so that each pull would update the job: take it from another path, leave out with match what changes, or name a shuffled list in unordered`,
+  );
+}
+
+function shownChange(value: string, other: string): string {
+  const at = [...value].findIndex((character, index) => character !== other[index]);
+  const from = Math.max(0, at - SHOWN_AROUND);
+  return [value, other].map((text) => JSON.stringify(text.slice(from, from + 2 * SHOWN_AROUND))).join(', then ');
 }
 
 /** The reason by which a reading is ended early. */

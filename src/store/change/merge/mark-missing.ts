@@ -270,6 +270,20 @@ export async function deleteLoad(pullTx: PullTransaction): Promise<Pick<DeleteLo
   return { live, done, recent: done + waiting };
 }
 
+/** Whether each of so many complete pulls before this one had as many records, and skipped as many of them. */
+export async function hadAsManyRecords(
+  { session, subject }: PullTransaction,
+  pulls: number,
+  { seen, skipped }: { readonly seen: number; readonly skipped: number },
+): Promise<boolean> {
+  const [row] = await session.query<{ same: boolean }>(
+    `select count(*) = $3 and bool_and(seen = $4 and skipped = $5) as same from (select seen, skipped from pull
+       where feed = $1 and id < $2 and complete and undoes is null and status <> 'not_modified' order by id desc limit $3) p`,
+    [subject.feed, subject.pull, pulls, seen, skipped],
+  );
+  return row?.same === true;
+}
+
 // What a pull does about the expired postings that it saw, in its tables: their jobs are due, and what is recorded of them.
 
 const BATCH = 10_000;
