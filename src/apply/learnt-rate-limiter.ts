@@ -1,6 +1,6 @@
 // Limits this process to the rate that the site has taught, which all processes share through the database.
 import { pause } from '../flow/pause.ts';
-import type { RateLimiter } from '../flow/rate-limiter.ts';
+import { type RateLimiter, rateLimiterFor } from '../flow/rate-limiter.ts';
 import type { SiteName } from '../posting/identifiers.ts';
 import type { Queryable } from '../store/postgres/database.ts';
 import { hasLearntRate, takeSiteSlot } from '../store/site/site-state.ts';
@@ -15,16 +15,15 @@ const FAR_MS = 3_600_000;
 const NEVER = new AbortController().signal;
 
 /**
- * @param local limits the process to the configured rate, whatever the site has taught.
+ * Also limits the process to the configured rate, whatever the site has taught.
  * @param isStopping once it returns true, nobody waits any longer.
  */
 export function learntRateLimiter(
-  local: RateLimiter,
   db: Queryable,
-  site: SiteName,
-  requestsPerSecond: number,
-  isStopping: () => boolean,
+  { name: site, requestsPerSecond }: { readonly name: SiteName; readonly requestsPerSecond: number },
+  isStopping: () => boolean = () => false,
 ): RateLimiter {
+  const local = rateLimiterFor(requestsPerSecond);
   let learnt = false;
   let checkedAt = Number.NEGATIVE_INFINITY;
 

@@ -663,7 +663,7 @@ function secretsAmong<T extends LoadedText>(texts: readonly T[]): readonly T[] {
 }
 
 function hasSecretInAddress(value: string): boolean {
-  if (!/^[a-z][a-z0-9+.-]*:\/\//i.test(value) || !URL.canParse(value)) return false;
+  if (!isAddress(value) || !URL.canParse(value)) return false;
   const { password, searchParams } = new URL(value);
   const written = [...searchParams].some(
     ([name, given]) => SECRET_PARAMETER.test(name) && given !== '' && !REFERENCE.test(given),
@@ -713,8 +713,7 @@ function namedFiles(texts: readonly LoadedText[]): readonly NamedFile[] {
     if (value === '') return [];
     const name = String(path.at(-1));
     if (path[0] === 'source' || path[0] === 'sources') {
-      const isElsewhere = /^[a-z][a-z0-9+.-]*:\/\//i.test(value);
-      return isElsewhere ? [] : [{ path, value, kind: 'source' }];
+      return isAddress(value) ? [] : [{ path, value, kind: 'source' }];
     }
     return name === 'map' || name.endsWith('_file') ? [{ path, value, kind: 'setting' }] : [];
   });

@@ -4,8 +4,9 @@ import { readdir, realpath, stat } from 'node:fs/promises';
 import { basename, dirname, join, relative, resolve, sep } from 'node:path';
 import { serialize } from 'node:v8';
 import type { RequestedAddresses } from '../feed/source/sources.ts';
+import { feedName } from '../posting/identifiers.ts';
 import { settingOf, settingsIn } from './build/sites-and-feeds.ts';
-import type { Include } from './config.ts';
+import type { Config, Include } from './config.ts';
 import { type Complaint, ConfigError, complaintLine } from './config-error.ts';
 import { INCLUDE_PATTERN, includeSchema } from './schema/config-schema.ts';
 import { nameSchema } from './schema/scalars.ts';
@@ -18,14 +19,8 @@ export interface FeedDraft {
   readonly text: string;
 }
 
-export interface ReadFeedFiles {
-  readonly include: Include | undefined;
-  /** Absolute path of the file of each feed that has one, also of one that can't be used. */
-  readonly feedFiles: ReadonlyMap<string, string>;
-  /** The addresses that each of these files names for its source, as written. */
-  readonly fileAddresses: ReadonlyMap<string, RequestedAddresses>;
-  /** A digest of the settings in each of these files, as written. */
-  readonly fileDigests: ReadonlyMap<string, string>;
+/** Also of the files that can't be used. */
+export interface ReadFeedFiles extends Pick<Config, 'include' | 'feedFiles' | 'fileAddresses' | 'fileDigests'> {
   /** `undefined`: no feed has a file of its own. */
   readonly sources: ReadonlyMap<string, FeedFileSource> | undefined;
   readonly complaints: readonly Complaint[];
@@ -67,10 +62,10 @@ export async function readFeedFiles(
     const own = sources.get(draft.feed);
     if (own !== undefined && 'unreadable' in own) complaints.push(...own.unreadable);
   }
-  const settings = [...sources].map(([name, own]) => [name, 'unreadable' in own ? {} : toData(own)] as const);
+  const settings = [...sources].map(([name, own]) => [feedName(name), 'unreadable' in own ? {} : toData(own)] as const);
   return {
     include,
-    feedFiles: new Map(files.map(({ name, file }) => [name, file])),
+    feedFiles: new Map(files.map(({ name, file }) => [feedName(name), file])),
     fileAddresses: new Map(settings.map(([name, own]) => [name, requestedAddresses(own)])),
     fileDigests: new Map(settings.map(([name, own]) => [name, digestOf(own)])),
     sources: include === undefined && draft === undefined ? undefined : sources,

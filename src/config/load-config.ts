@@ -3,10 +3,9 @@
 import { existsSync } from 'node:fs';
 import { access, constants, stat } from 'node:fs/promises';
 import { basename, dirname, join, relative, resolve } from 'node:path';
-import type { RequestedAddresses } from '../feed/source/sources.ts';
 import { type FeedName, type SiteName, siteName } from '../posting/identifiers.ts';
 import { ALERT_KINDS, POSTING_EVENTS } from '../telemetry/alert-message.ts';
-import { makeSitesAndFeeds, type SitesAndFeeds, settingOf, settingsIn } from './build/sites-and-feeds.ts';
+import { makeSitesAndFeeds, settingOf, settingsIn } from './build/sites-and-feeds.ts';
 import { makeWebConfig } from './build/web-config.ts';
 import type { AlertDestination, BrokenFeed, Config } from './config.ts';
 import { type Complaint, ConfigError } from './config-error.ts';
@@ -18,7 +17,7 @@ import {
   fillText,
   hideVariableValues,
 } from './environment.ts';
-import { type FeedDraft, readFeedFiles } from './include.ts';
+import { type FeedDraft, isAddress, readFeedFiles } from './include.ts';
 import { packageRoot } from './package-root.ts';
 import { type AbsentSecret, readSecret, Secret, type SecretSettings, signingFault } from './read-secret.ts';
 import { configSchema, type WrittenConfig } from './schema/config-schema.ts';
@@ -55,8 +54,9 @@ export async function loadConfig(options: LoadOptions): Promise<Config> {
   const absolutePath = resolve(cwd, path ?? CONFIG_FILE);
   if (path === undefined) await expectFile(absolutePath);
   const main = parseYaml(shorter(cwd, absolutePath), await readText(absolutePath));
-  const included = await readFeedFiles(main, { path: absolutePath, shown: (file) => shorter(cwd, file), draft });
-  const source = included.sources === undefined ? main : withFeedFiles(main, included.sources);
+  const around = { path: absolutePath, shown: (file: string) => shorter(cwd, file), draft };
+  const { sources, complaints: ofFiles, unreadable, ...files } = await readFeedFiles(main, around);
+  const source = sources === undefined ? main : withFeedFiles(main, sources);
   const filling = fillFromEnvironment(source, env, isSecretSetting);
   const written = toData(source);
   const folder = dirname(absolutePath);
@@ -71,42 +71,42 @@ export async function loadConfig(options: LoadOptions): Promise<Config> {
   const data = absentQueue === undefined ? written : { ...written, queue: 'database' };
 
   const top = validate(configSchema, data, source);
-  const sitesAndFeeds = await makeSitesAndFeeds(data, source, { env, used: filling.used, folder, absent });
-  const services = await readServices(data, source, { env, folder, absent });
-  const parts = {
+  const { complaints: ofFeeds, ...sitesAndFeeds } = await makeSitesAndFeeds(data, source, {
+    env,
+    used: filling.used,
+    folder,
+    absent,
+  });
+  const { complaints: ofServices, ...services } = await readServices(data, source, { env, folder, absent });
+  const made: MadeParts = {
     ...sitesAndFeeds,
     ...services,
-    absentQueue,
+    ...files,
+    brokenFeeds: new Map(),
     absences: [...absences],
-    complaints: [...sitesAndFeeds.complaints, ...services.complaints],
     warnings: [...sitesAndFeeds.warnings, ...services.warnings],
   };
   const complaints = tidy(
     [
       ...filling.complaints.filter((complaint) => absentSecrets !== 'keep' || !absences.has(complaint)),
-      ...(top.kind === 'refused' ? top.complaints.filter(({ setting }) => !included.unreadable.has(setting)) : []),
-      ...parts.complaints,
-      ...included.complaints,
+      ...(top.kind === 'refused' ? top.complaints.filter(({ setting }) => !unreadable.has(setting)) : []),
+      ...ofFeeds,
+      ...ofServices,
+      ...ofFiles,
       ...(absentSecrets === 'keep' ? [] : [...absences].filter((absence) => !filling.unset.has(absence))),
       ...(thorough === true ? await findUnusable(data, source, folder) : []),
     ],
     filling,
   );
-  const made = {
-    ...parts,
-    include: included.include,
-    feedFiles: included.feedFiles,
-    fileAddresses: included.fileAddresses,
-    fileDigests: included.fileDigests,
-  };
-  if (top.kind === 'settings' && complaints.length === 0) return makeConfig(absolutePath, top.settings, made);
+  if (top.kind === 'settings' && complaints.length === 0)
+    return makeConfig(absolutePath, top.settings, made, absentQueue);
   if (brokenFeeds !== 'leave_out' || sharesSettings(source)) throw new ConfigError(complaints);
 
   const sorted = sortByFeed(complaints, data);
   const rest = validate(configSchema, withoutFeeds(data, sorted.broken), source);
   if (sorted.general.length > 0 || rest.kind === 'refused') throw new ConfigError(complaints);
-  const feeds = new Map([...parts.feeds].filter(([name]) => !sorted.broken.has(name)));
-  return makeConfig(absolutePath, rest.settings, { ...made, feeds }, sorted.broken);
+  const feeds = new Map([...made.feeds].filter(([name]) => !sorted.broken.has(name)));
+  return makeConfig(absolutePath, rest.settings, { ...made, feeds, brokenFeeds: sorted.broken }, absentQueue);
 }
 
 /** What is said of a setting whose variables are not set. */
@@ -156,33 +156,21 @@ function tidy(
   return kept.map((complaint) => ({ ...complaint, message: hideVariableValues(complaint.message, used) }));
 }
 
-function makeConfig(
-  path: string,
-  written: WrittenConfig,
-  parts: SitesAndFeeds &
-    Services &
-    Pick<Config, 'absences' | 'include'> & {
-      readonly absentQueue: Secret | undefined;
-      readonly feedFiles: ReadonlyMap<string, string>;
-      readonly fileAddresses: ReadonlyMap<string, RequestedAddresses>;
-      readonly fileDigests: ReadonlyMap<string, string>;
-    },
-  brokenFeeds: Config['brokenFeeds'] = new Map(),
-): Config {
-  const { sites, feeds, warnings, ownPresets, metricsToken, alerts, web, absentQueue, absences, include } = parts;
+/** What is not simply a value of the schema. */
+type MadeParts = Omit<Config, 'path' | 'database' | 'queue' | 'dataDir' | 'log' | 'listen' | 'retention'>;
+
+function makeConfig(path: string, written: WrittenConfig, made: MadeParts, absentQueue: Secret | undefined): Config {
   const { database, queue, retention } = written;
   const usedQueue: Config['queue'] =
     queue === 'database' ? { kind: 'database' } : { kind: 'redis', url: new Secret(queue) };
   return {
+    ...made,
     path,
     database: database === 'embedded' ? { kind: 'embedded' } : { kind: 'postgres', url: new Secret(database) },
     queue: absentQueue === undefined ? usedQueue : { kind: 'redis', url: absentQueue },
     dataDir: resolve(dirname(path), written.data_dir),
     log: written.log,
     listen: written.web?.listen ?? written.listen,
-    metricsToken,
-    alerts,
-    web,
     retention: {
       requestsDays: retention.requests_days,
       failuresDays: retention.failures_days,
@@ -190,16 +178,6 @@ function makeConfig(
       pullsDays: retention.pulls_days,
       undoDays: retention.undo_days,
     },
-    sites,
-    feeds,
-    brokenFeeds,
-    warnings,
-    absences,
-    ownPresets,
-    include,
-    feedFiles: parts.feedFiles as Config['feedFiles'],
-    fileAddresses: parts.fileAddresses as Config['fileAddresses'],
-    fileDigests: parts.fileDigests as Config['fileDigests'],
   };
 }
 
@@ -278,7 +256,7 @@ async function findUnusable(data: unknown, source: YamlSource, folder: string): 
   return complaints;
 }
 
-const isPath = (source: string): boolean => source !== '' && source !== '-' && !/^[a-z][a-z0-9+.-]*:\/\//i.test(source);
+const isPath = (source: string): boolean => source !== '' && source !== '-' && !isAddress(source);
 
 async function fileFault(path: string): Promise<string | undefined> {
   try {

@@ -3,7 +3,7 @@ import { posix, relative, resolve } from 'node:path';
 import { z } from 'zod';
 import type { SingleConfig } from '../feed/source/sources.ts';
 import { fileFault, readKey, readSecret, Secret, type SecretSettings, secretText } from './read-secret.ts';
-import { exactlyOne, fileSchema, needsOneSecret, secretSchema } from './schema/scalars.ts';
+import { exactlyOne, exactlyOneSecret, fileSchema, secretSchema, secretSettings } from './schema/scalars.ts';
 
 // What a kind of source is to the configuration and to `init`, if its addresses have a scheme of their own.
 
@@ -75,10 +75,7 @@ const schemeSource = <Schema extends z.ZodObject>(
 const s3Schema = z
   .strictObject({
     access_key_id: z.string().min(1).describe("The access key's ID."),
-    secret_access_key: secretSchema.optional().describe(`The secret access key: \`\${NAME}\`, from the environment.`),
-    secret_access_key_file: fileSchema
-      .optional()
-      .describe('Instead of `secret_access_key`: a file that holds it, relative to this file.'),
+    ...secretSettings('secret_access_key', `The secret access key: \`\${NAME}\`, from the environment.`),
     session_token: secretSchema.optional().describe(`Of temporary credentials: \`\${NAME}\`, from the environment.`),
     region: z
       .string()
@@ -94,7 +91,7 @@ const s3Schema = z
       .optional()
       .describe("The address of a service other than Amazon's."),
   })
-  .refine((s3) => exactlyOne(s3.secret_access_key, s3.secret_access_key_file), needsOneSecret('secret_access_key'));
+  .refine(...exactlyOneSecret('secret_access_key'));
 
 const variable = (name: string): string => `\${${name}}`;
 
@@ -162,10 +159,7 @@ const hostKeySchema = z
 const sftpSchema = z
   .strictObject({
     user: z.string().min(1).describe('The user name.'),
-    password: secretSchema.optional().describe(`The password: \`\${NAME}\`, from the environment.`),
-    password_file: fileSchema
-      .optional()
-      .describe('Instead of `password`: a file that holds it, relative to this file.'),
+    ...secretSettings('password', `The password: \`\${NAME}\`, from the environment.`),
     key_file: fileSchema
       .optional()
       .describe("Instead of a password: a private key, in OpenSSH's format or PEM, relative to this file."),

@@ -1,6 +1,6 @@
 // Validates plain data against a schema. Returns checked settings, or complaints for people.
 import { z } from 'zod';
-import { nearestName } from '../posting/id-and-name.ts';
+import { didYouMean } from '../posting/id-and-name.ts';
 import type { Complaint } from './config-error.ts';
 import type { SettingPath, YamlSource } from './yaml-source.ts';
 
@@ -49,9 +49,8 @@ const isWrongKind = (issue: Issue): issue is Extract<Issue, { code: 'invalid_typ
 const isOfNothing = (issue: Issue): boolean => issue.message.endsWith('received undefined');
 
 function unknownName(name: string, known: readonly string[]): string {
-  const guess = nearestName(name, known);
-  if (guess !== undefined) return `is not a setting; did you mean ${guess}?`;
-  return known.length === 0 ? 'is not a setting' : `is not a setting; known here: ${known.join(', ')}`;
+  const others = known.length === 0 ? '' : `; known here: ${known.join(', ')}`;
+  return `is not a setting${didYouMean(name, known) || others}`;
 }
 
 function describe(issue: Issue): string {

@@ -10,7 +10,7 @@ import {
   tellPauses,
   tellStopped,
 } from '../plan/pause-words.ts';
-import { nearestName } from '../posting/id-and-name.ts';
+import { didYouMean } from '../posting/id-and-name.ts';
 import type { FeedName, SiteName } from '../posting/identifiers.ts';
 import type { App } from '../runtime/app.ts';
 import { auditAction } from '../store/access/audit.ts';
@@ -340,11 +340,12 @@ async function whichOf(
   ];
   if (found.length > 0) return found;
   const known = [...(of === 'feed' ? [] : sites), ...(of === 'site' ? [] : feeds)];
-  const guess = nearestName(name, known);
-  const meant = guess === undefined ? '' : `; did you mean ${guess}?`;
   const lists = [
     ...(of === 'feed' ? [] : [`sites: ${[...sites].join(', ') || 'none'}`]),
     ...(of === 'site' ? [] : [`feeds: ${[...feeds].join(', ') || 'none'}`]),
   ];
-  throw new OperationRefused('unknown', `there is no ${of ?? 'site or feed'} ${name}${meant} (${lists.join('; ')})`);
+  throw new OperationRefused(
+    'unknown',
+    `there is no ${of ?? 'site or feed'} ${name}${didYouMean(name, known)} (${lists.join('; ')})`,
+  );
 }

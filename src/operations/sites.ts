@@ -4,7 +4,6 @@ import { describeMove } from '../apply/confirm-address.ts';
 import { learntRateLimiter } from '../apply/learnt-rate-limiter.ts';
 import { type AskedSite, askForJob } from '../apply/show-job.ts';
 import type { SiteConfig } from '../config/config.ts';
-import { rateLimiterFor } from '../flow/rate-limiter.ts';
 import { messageOf, plural } from '../plan/message.ts';
 import type { LearntRewrites } from '../plan/observe-values.ts';
 import { fieldOf } from '../plan/same-meaning.ts';
@@ -145,14 +144,7 @@ async function confirmMoved(
   const address = addressOf(site.options);
   if ((await findMove(db, site.name, address)) === undefined) return undefined;
   const client = await openSiteClient(site.options);
-  const { requestsPerSecond } = site;
-  const rateLimiter = learntRateLimiter(
-    rateLimiterFor(requestsPerSecond),
-    db,
-    site.name,
-    requestsPerSecond,
-    () => signal.aborted,
-  );
+  const rateLimiter = learntRateLimiter(db, site, () => signal.aborted);
   try {
     const jobs = await jobsToCompare(db, site.name, MOST_ASKED);
     const learnt = await learntRewrites(db, site.name);

@@ -66,6 +66,12 @@ export function nearestName(name: string, known: readonly string[]): string | un
   return best !== undefined && best.distance <= most ? best.candidate : undefined;
 }
 
+/** The end of a message about a mistyped name; empty if no known one is close. */
+export function didYouMean(name: string, known: readonly string[], written = (meant: string) => meant): string {
+  const meant = nearestName(name, known);
+  return meant === undefined ? '' : `; did you mean ${written(meant)}?`;
+}
+
 /** The Levenshtein distance of two names. */
 function editDistance(from: string, to: string): number {
   let above = Array.from({ length: to.length + 1 }, (_, index) => index);

@@ -245,12 +245,16 @@ async function lockPosting(
   feed: FeedName,
   key: PostingKey,
 ): Promise<{ readonly posting: EditablePosting; readonly earlier: readonly EditRow[] }> {
-  const found = await findChangeOf(tx, feed, key);
-  const change = found === undefined ? undefined : await lockChange(tx, found.id);
+  const change = await lockChangeOf(tx, feed, key);
   await lockJob(tx, feed, key);
   const live = await findLiveJob(tx, feed, key);
   const expiry = await expiryOf(tx, feed, key);
   return { posting: { feed, key, change, live, expiry }, earlier: await editsOfPosting(tx, feed, key) };
+}
+
+async function lockChangeOf(tx: Queryable, feed: FeedName, key: PostingKey): Promise<OpenChangeRow | undefined> {
+  const found = await findChangeOf(tx, feed, key);
+  return found && lockChange(tx, found.id);
 }
 
 function planOf(
@@ -382,10 +386,9 @@ export async function undoEdits(
 ): Promise<UndoEditReport> {
   return db.transaction(async (tx): Promise<UndoEditReport> => {
     if (!(await blockPullsAndDetails(tx, feed))) {
-      return refused(`feed ${feed} is being pulled right now; try again when that has ended`);
+      return refused(beingPulled(feed));
     }
-    const found = await findChangeOf(tx, feed, key);
-    const change = found === undefined ? undefined : await lockChange(tx, found.id);
+    const change = await lockChangeOf(tx, feed, key);
     const edits = await editsOfPosting(tx, feed, key);
     if (version !== undefined && version !== editsVersion(edits)) {
       return {

@@ -9,6 +9,7 @@ import type { EntryQuery } from '../store/review/found-entries.ts';
 import { countSelected, questionedSelected } from '../store/review/review-totals.ts';
 import { countActedOn, countRefused } from './entry-facts.ts';
 import { type FeedsConfig, readConfiguredHere } from './health/configured-policy.ts';
+import { sumOf } from './seen.ts';
 
 /** The held deletes of a feed. */
 export interface HeldOffer {
@@ -30,7 +31,7 @@ export async function readHeldOffers(db: Queryable, config: FeedsConfig): Promis
   const offers = new Map<FeedName, HeldOffer>();
   for (const feed of new Set(counted.map((each) => each.feed))) {
     const own = counted.filter((each) => each.feed === feed);
-    const approvable = countActedOn('approve', own, where).reduce((sum, { n }) => sum + n, 0);
+    const approvable = sumOf(countActedOn('approve', own, where));
     const barred = countRefused('approve', own, where).map(({ why }) => why);
     offers.set(feed, { feed, approvable, inQuestion: asked.has(feed), barred });
   }
@@ -57,7 +58,7 @@ export function answerFirst(questioned: readonly QuestionedDeletes[]): Message |
   const [first] = questioned;
   if (first === undefined) return undefined;
   const feeds = [...new Set(questioned.map(({ feed }) => feed))];
-  const n = questioned.reduce((sum, each) => sum + each.n, 0);
+  const n = sumOf(questioned);
   const of = feeds.length === 1 ? `feed ${feeds[0]}` : `feeds ${feeds.join(', ')}`;
   const text =
     `the keys of ${of} seem to have changed: ${plural(n, 'job')} of postings that are gone may belong to new ones, ` +

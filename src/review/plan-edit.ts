@@ -86,7 +86,7 @@ function reasonOfUpdate(reason: Reason | undefined, createOnly: CreateOnlyFields
   if (reason === undefined || createOnly === undefined) return reason;
   const problems = problemsOfUpdate(reason.problems, createOnly);
   if (problems.length === 0) return undefined;
-  return { ...reason, problems, message: problems.map(({ message }) => message).join('; ') };
+  return { ...reason, problems, message: sentence(problems) };
 }
 
 const RESOLVED = 'it is already resolved';
@@ -221,4 +221,4 @@ function sourceOf(fields: Fields, edits: readonly EditRow[]): Fields {
 const fieldOf = (fields: Fields, name: string): string | undefined =>
   Object.hasOwn(fields, name) ? fields[name] : undefined;
 
-const sentence = (problems: readonly Problem[]): string => problems.map((problem) => problem.message).join('; ');
+const sentence = (problems: readonly Problem[]): string => problems.map(({ message }) => message).join('; ');

@@ -4,7 +4,7 @@ import type { FeedName, PostingKey } from '../posting/identifiers.ts';
 import { excerpt } from '../posting/markup.ts';
 import type { Fields } from '../posting/posting.ts';
 import { countOpen, countOutcomes } from '../store/backlog/open-counts.ts';
-import type { Database, Queryable } from '../store/postgres/database.ts';
+import { type Database, inSnapshot, type Queryable } from '../store/postgres/database.ts';
 import { findPull, type PullEffect, type PullRow, pulledPostings } from '../store/pull/pull-history.ts';
 
 /** A field's value before the pull and what the site has now, cut to where they differ. */
@@ -99,8 +99,7 @@ export interface PullSums {
  * pull is committed nothing became of its postings, so the sums of one are all zero.
  */
 export async function readPullSums(db: Database, id: number): Promise<PullSums | undefined> {
-  return db.transaction(async (tx) => {
-    await tx.query('set transaction isolation level repeatable read read only');
+  return inSnapshot(db, async (tx) => {
     const pull = await findPull(tx, id);
     if (pull === undefined) return undefined;
     const isCounted = pull.committedAt !== undefined;

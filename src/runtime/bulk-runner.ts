@@ -6,7 +6,6 @@ import { pauseForToken } from '../apply/site-health.ts';
 import type { Config, SiteConfig } from '../config/config.ts';
 import { placesOf } from '../config/load-us-states.ts';
 import { endsWithin, startRounds } from '../flow/pause.ts';
-import { rateLimiterFor } from '../flow/rate-limiter.ts';
 import { tell } from '../plan/message.ts';
 import type { FeedName, SiteName } from '../posting/identifiers.ts';
 import { type AdoptRunOptions, adoptFoundJobs, type FoundSite, type FoundSites } from '../review/bulk/adopt-found.ts';
@@ -176,13 +175,11 @@ function openFoundSites(
   const opened = new Map<SiteName, SiteConnection>();
 
   async function connect(site: SiteConfig): Promise<SiteConnection> {
-    const { name, requestsPerSecond } = site;
-    const known = connectionOf(name) ?? opened.get(name);
+    const known = connectionOf(site.name) ?? opened.get(site.name);
     if (known !== undefined) return known;
-    const local = rateLimiterFor(requestsPerSecond);
-    const rateLimiter = learntRateLimiter(local, app.db, name, requestsPerSecond, () => signal.aborted);
+    const rateLimiter = learntRateLimiter(app.db, site, () => signal.aborted);
     const connection = { client: await openProvenClient(app.db, site), rateLimiter };
-    opened.set(name, connection);
+    opened.set(site.name, connection);
     return connection;
   }
 

@@ -2,7 +2,7 @@
 import { learntRateLimiter } from '../apply/learnt-rate-limiter.ts';
 import { askForJob } from '../apply/show-job.ts';
 import type { SiteConfig } from '../config/config.ts';
-import { type RateLimiter, rateLimiterFor } from '../flow/rate-limiter.ts';
+import type { RateLimiter } from '../flow/rate-limiter.ts';
 import { plural, tell } from '../plan/message.ts';
 import { compareReferences, fieldOf, foldSpace } from '../plan/same-meaning.ts';
 import type { FieldMapping } from '../posting/field-mapping.ts';
@@ -47,9 +47,7 @@ export async function askSites(
       continue;
     }
     const client = await openProvenClient(app.db, site);
-    const { requestsPerSecond } = site;
-    const local = rateLimiterFor(requestsPerSecond);
-    const rateLimiter = learntRateLimiter(local, app.db, name, requestsPerSecond, () => around.signal.aborted);
+    const rateLimiter = learntRateLimiter(app.db, site, () => around.signal.aborted);
     try {
       problems.push(...(await askSite({ feeds: app.config.feeds, lines, site, client, rateLimiter, jobs, ...around })));
       around.signal.throwIfAborted();

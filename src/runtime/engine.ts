@@ -10,7 +10,6 @@ import type { SiteContext, SitePolicy } from '../apply/site-context.ts';
 import type { SiteConfig } from '../config/config.ts';
 import { placesOf } from '../config/load-us-states.ts';
 import { type RepeatedWork, startRounds } from '../flow/pause.ts';
-import { rateLimiterFor } from '../flow/rate-limiter.ts';
 import { semaphoreFor } from '../flow/semaphore.ts';
 import { createOnlyOf } from '../plan/desired-change.ts';
 import type { FeedName, SiteName } from '../posting/identifiers.ts';
@@ -93,14 +92,7 @@ export async function startEngine(
       const address = addressOf(site.options);
       const requestSlots = semaphoreFor(site.options.concurrency);
       const inFlight = semaphoreFor(site.options.concurrency + besidesFor(site));
-      const isStopping = () => requestSlots.closed;
-      const rateLimiter = learntRateLimiter(
-        rateLimiterFor(site.requestsPerSecond),
-        db,
-        site.name,
-        site.requestsPerSecond,
-        isStopping,
-      );
+      const rateLimiter = learntRateLimiter(db, site, () => requestSlots.closed);
       const tokenDigest = tokens.get(site.name) as string;
       const client = createSiteClient({ ...site.options, fieldNames: fieldNamesOf(site.name, config) });
       const siteContext = {

@@ -60,6 +60,12 @@ export function chooseFeeds(config: Config, names: readonly string[], purpose: '
   return { setups, broken };
 }
 
+/** The setup of one feed, or what is wrong with it. Throws as {@link chooseFeeds} does. */
+export function setupOfFeed(config: Config, name: string, purpose?: 'pull' | 'send'): FeedSetup | string {
+  const { setups, broken } = chooseFeeds(config, [name], purpose);
+  return setups[0] ?? broken.map(({ message }) => message).join('; ');
+}
+
 /** The secrets that are absent of those which sending a feed's changes needs. */
 function absencesOf({ siteName }: FeedConfig, { sites, queue }: Config): readonly Complaint[] {
   const needed = [sites.get(siteName)?.options.token, queue.kind === 'redis' ? queue.url : undefined];

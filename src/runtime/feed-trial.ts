@@ -16,7 +16,7 @@ import { type Trial, tryFeed } from '../pull/preview/try-feed.ts';
 import type { PlannedChange } from '../store/backlog/planned-changes.ts';
 import { findUpload } from '../store/feed/feed-uploads.ts';
 import type { App } from './app.ts';
-import { chooseFeeds } from './feed-setups.ts';
+import { setupOfFeed } from './feed-setups.ts';
 
 interface DraftRequest {
   /** A configuration that has the draft as this feed. */
@@ -137,9 +137,8 @@ export async function planDraft(
 }
 
 function setupOf({ config, feed }: DraftRequest): FeedSetup | string {
-  const { setups, broken } = chooseFeeds(config, [feed]);
-  const [setup] = setups;
-  if (setup === undefined) return broken.map(({ message }) => message).join('; ');
+  const setup = setupOfFeed(config, feed);
+  if (typeof setup === 'string') return setup;
   // What was uploaded is read as the draft says, whatever the file has.
   const file = setup.file && { ...setup.file, isAsRead: async () => true };
   return { ...setup, file, source: { ...setup.source, from: withoutRetries(setup.source.from) } };

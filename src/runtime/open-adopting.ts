@@ -2,7 +2,7 @@
 // may belong.
 import { learntRateLimiter } from '../apply/learnt-rate-limiter.ts';
 import type { SiteConfig } from '../config/config.ts';
-import { type RateLimiter, rateLimiterFor } from '../flow/rate-limiter.ts';
+import type { RateLimiter } from '../flow/rate-limiter.ts';
 import { type Message, tell } from '../plan/message.ts';
 import type { FeedName, SiteName } from '../posting/identifiers.ts';
 import type { FeedSetup } from '../pull/feed-setup.ts';
@@ -13,7 +13,7 @@ import { addressOf } from '../site/http/job-address.ts';
 import { type UnmappedPosting, unreadFeeds } from '../store/backlog/unmapped-postings.ts';
 import { lockFeed } from '../store/locks/feed-locks.ts';
 import type { App } from './app.ts';
-import { chooseFeeds } from './feed-setups.ts';
+import { setupOfFeed } from './feed-setups.ts';
 import { openProvenClient, whyClosed } from './open-site-client.ts';
 import { UserError } from './stop-signal.ts';
 
@@ -53,7 +53,8 @@ export async function withAdopting(
   { signal, onProgress, connectionOf }: AdoptingOptions,
   work: (adopting: Adopting) => Promise<void>,
 ): Promise<void> {
-  const setup = setupOf(app, name);
+  const setup = setupOfFeed(app.config, name);
+  if (typeof setup === 'string') throw new UserError(`feed ${name}: ${setup}`);
   const site = app.config.sites.get(setup.site);
   if (site === undefined) throw new UserError(`feed ${name} names site ${setup.site}, which is not configured`);
   const closed = await whyClosed(app, site);
@@ -80,7 +81,7 @@ export async function withAdopting(
       stateField: setup.mapping.stateField.name,
       states: setup.mapping.states,
       client,
-      rateLimiter: connection?.rateLimiter ?? ownRateLimiter(app, site, guarded),
+      rateLimiter: connection?.rateLimiter ?? learntRateLimiter(app.db, site, () => guarded.aborted),
       signal: guarded,
       readPostings: (take) => readUnmapped(setup, context, take),
       onProgress: (done) => onProgress(describeProgress(setup, done)),
@@ -101,16 +102,6 @@ export async function withAdopting(
     await opened?.close();
     await lock.release();
   }
-}
-
-const ownRateLimiter = ({ db }: App, { name, requestsPerSecond }: SiteConfig, guarded: AbortSignal): RateLimiter =>
-  learntRateLimiter(rateLimiterFor(requestsPerSecond), db, name, requestsPerSecond, () => guarded.aborted);
-
-function setupOf({ config }: App, name: string): FeedSetup {
-  const { setups, broken } = chooseFeeds(config, [name]);
-  const [setup] = setups;
-  if (setup === undefined) throw new UserError(`feed ${name}: ${broken[0]?.message ?? 'it is not configured'}`);
-  return setup;
 }
 
 function describeProgress({ feed, site }: FeedSetup, { what, done }: AdoptProgress): string {
@@ -159,9 +150,9 @@ async function readOne(
   signal: AbortSignal,
   take: (postings: readonly UnmappedPosting[]) => Promise<void>,
 ): Promise<boolean> {
-  const [setup] = chooseFeeds(app.config, [feed]).setups;
-  const lock = setup === undefined ? undefined : await lockFeed(app.db, feed);
-  if (setup === undefined || lock === undefined) return false;
+  const setup = setupOfFeed(app.config, feed);
+  const lock = typeof setup === 'string' ? undefined : await lockFeed(app.db, feed);
+  if (typeof setup === 'string' || lock === undefined) return false;
   try {
     const read = await readUnmapped(setup, { db: app.db, log: app.log, signal }, take);
     return read.kind === 'read' && read.shortfalls.length === 0;

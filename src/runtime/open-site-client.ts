@@ -5,7 +5,6 @@ import { learntRateLimiter } from '../apply/learnt-rate-limiter.ts';
 import { proveReads } from '../apply/prove-token.ts';
 import type { Config, SiteConfig } from '../config/config.ts';
 import { placesOf } from '../config/load-us-states.ts';
-import { rateLimiterFor } from '../flow/rate-limiter.ts';
 import { type Message, messageOf, reword, textOf } from '../plan/message.ts';
 import { tellPauses } from '../plan/pause-words.ts';
 import type { SiteName } from '../posting/identifiers.ts';
@@ -40,13 +39,12 @@ export type OpenCandidateSite = CandidateSite &
 
 /** The caller closes its client, and has made sure that the site is at the address where its jobs were made. */
 export async function openCandidateSite(db: Database, site: SiteConfig): Promise<OpenCandidateSite> {
-  const { name, options, requestsPerSecond, doubts, stateField } = site;
   return {
     client: await openProvenClient(db, site),
-    rateLimiter: learntRateLimiter(rateLimiterFor(requestsPerSecond), db, name, requestsPerSecond, () => false),
-    referenceField: options.referenceField,
-    places: placesOf({ stateField }),
-    resolveAfterMs: doubts.resolveAfterMs,
+    rateLimiter: learntRateLimiter(db, site),
+    referenceField: site.options.referenceField,
+    places: placesOf(site),
+    resolveAfterMs: site.doubts.resolveAfterMs,
   };
 }
 

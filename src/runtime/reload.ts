@@ -66,7 +66,7 @@ export const NO_CHANGES: ConfigChanges = { added: [], changed: [], removed: [], 
 interface Unstored {
   readonly report: ReloadReport;
   readonly answers: number | undefined;
-  /** `false`: what became of it belongs into the activity. A person who asks is there already. */
+  /** `false`: what became of it belongs in the activity. A person who asks is there already. */
   readonly isTold: boolean;
 }
 

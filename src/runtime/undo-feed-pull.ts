@@ -5,7 +5,7 @@ import type { PlanLine } from '../pull/preview/trial-counts.ts';
 import { noSuchPull, planUndo, type UndoEnd, type UndoPlan, undoPull, whyNotUndo } from '../pull/undo-pull.ts';
 import { findPull, type PullRow } from '../store/pull/pull-history.ts';
 import type { App } from './app.ts';
-import { chooseFeeds } from './feed-setups.ts';
+import { setupOfFeed } from './feed-setups.ts';
 
 type Refused = { readonly kind: 'unknown' | 'refused'; readonly message: Message };
 
@@ -65,10 +65,9 @@ async function setupOf({ db, config }: App, number: number): Promise<{ kind: 'fo
       : 'which is not in the configuration';
     return { kind: 'refused', message: `pull ${number} is of feed ${pull.feed}, ${why}` };
   }
-  const { setups, broken } = chooseFeeds(config, [pull.feed], 'send');
-  const [setup] = setups;
-  if (setup !== undefined) return { kind: 'found', setup };
-  return { kind: 'refused', message: `pull ${number} can't be undone: ${broken[0]?.message}` };
+  const setup = setupOfFeed(config, pull.feed, 'send');
+  if (typeof setup !== 'string') return { kind: 'found', setup };
+  return { kind: 'refused', message: `pull ${number} can't be undone: ${setup}` };
 }
 
 function notDone({ feed }: FeedSetup, end: Exclude<UndoPlan, { kind: 'planned' }>): Refused {

@@ -5,9 +5,9 @@ import { pageRequest } from './interface/list-jobs.ts';
 import { stateByAbbreviation, stateBySlug } from './job-rules.ts';
 import type { JobSite, SiteEnv } from './job-site.ts';
 import type { Job, JobFilter } from './jobs.ts';
-import { Day, Layout, MessagePage, Moment, placeOf, quantity, type Visit } from './layout.tsx';
+import { Day, Layout, Moment, placeOf, quantity, TitleLine, type Visit } from './layout.tsx';
 import type { RequestRecord } from './request-log.ts';
-import { show, toLogin, visitOf, visitWithoutForms } from './visit.ts';
+import { show, showMessage, toLogin, visitOf, visitWithoutForms } from './visit.ts';
 
 const NEWEST_SHOWN = 5;
 const REQUESTS_SHOWN = 200;
@@ -66,13 +66,12 @@ export function addBoardRoutes(app: Hono<SiteEnv>, site: JobSite): void {
   app.get('/states/:slug', async (c) => {
     const state = stateBySlug(c.req.param('slug'));
     if (!state) {
-      return show(
-        c,
-        <MessagePage title="There is no such state" visit={visitWithoutForms(c)}>
+      const known = (
+        <>
           The <a href="/states">list of states</a> shows all states with jobs.
-        </MessagePage>,
-        404,
+        </>
       );
+      return showMessage(c, 404, 'There is no such state', known);
     }
     return show(
       c,
@@ -127,10 +126,7 @@ interface RequestsProps {
 
 const RequestsPage = ({ visit, requests, total }: RequestsProps) => (
   <Layout title="Requests" here="/requests" visit={visit}>
-    <div class="title-line">
-      <h1>Requests to the XML interface</h1>
-      <p class="count">{quantity(total, 'request')} since the start</p>
-    </div>
+    <TitleLine title="Requests to the XML interface" count={`${quantity(total, 'request')} since the start`} />
     {requests.length > 0 ? (
       <div class="scroll" tabindex={0}>
         <table>
@@ -209,7 +205,7 @@ const HomePage = ({ visit, newest, total, states, origin, stateField, exampleSta
           </>
         ) : (
           <p class="empty">
-            Nothing here yet. <a href="/jobs/new">Post a job</a> by hand, or send one through the XML interface.
+            <NothingYet />
           </p>
         )}
       </section>
@@ -271,10 +267,7 @@ const StateCounts = ({ states }: { states: HomeProps['states'] }) => (
 /** All states with jobs. */
 const StatesPage = ({ visit, states }: Pick<HomeProps, 'visit' | 'states'>) => (
   <Layout title="Jobs by state" here="/states" visit={visit}>
-    <div class="title-line">
-      <h1>Jobs by state</h1>
-      <p class="count">{quantity(states.length, 'state')}</p>
-    </div>
+    <TitleLine title="Jobs by state" count={quantity(states.length, 'state')} />
     {states.length > 0 ? <StateCounts states={states} /> : <p class="empty">There are no jobs in any state yet.</p>}
   </Layout>
 );
@@ -361,10 +354,7 @@ interface JobListProps {
 /** A whole page with a list of jobs. */
 const JobListPage = ({ title, here, visit, jobs, total, list, empty, searchable = false }: JobListProps) => (
   <Layout title={title} here={here} visit={visit}>
-    <div class="title-line">
-      <h1>{title}</h1>
-      <p class="count">{quantity(total, 'job')}</p>
-    </div>
+    <TitleLine title={title} count={quantity(total, 'job')} />
     {searchable ? <Search value={list.search} /> : null}
     {jobs.length > 0 ? <Jobs jobs={jobs} /> : <p class="empty">{empty}</p>}
     <Pager list={list} />

@@ -7,9 +7,9 @@ import { planId } from './interface/xml-app.ts';
 import { checkJob, errorSentence, type JobError, stateByAbbreviation, stateLists } from './job-rules.ts';
 import type { JobSite, SiteEnv } from './job-site.ts';
 import type { Job, JobFields } from './jobs.ts';
-import { Field, Layout, MessagePage, Moment, placeOf, type Visit } from './layout.tsx';
+import { Field, Layout, Moment, placeOf, type Visit } from './layout.tsx';
 import type { SandboxSettings } from './settings.ts';
-import { formOf, show, toLogin, visitOf, visitWithoutForms } from './visit.ts';
+import { formOf, show, showMessage, toLogin, visitOf, visitWithoutForms } from './visit.ts';
 
 export function addJobRoutes(app: Hono<SiteEnv>, site: JobSite): void {
   const form = (c: Context<SiteEnv>, job: Job | undefined, fields: JobFields, errors: readonly JobError[]) =>
@@ -40,7 +40,7 @@ export function addJobRoutes(app: Hono<SiteEnv>, site: JobSite): void {
     if (!account) return toLogin(c, `/jobs/${encodeURIComponent(id)}`);
     const job = await site.jobs.find(id);
     if (!job) return noSuchJob(c);
-    return job.ownerId === account.id ? { account, job } : foreignJob(c);
+    return job.ownerId === account.id ? { account, job } : showMessage(c, 403, 'This job is not yours', FOREIGN);
   };
 
   app.get('/jobs/new', (c) => (c.get('account') ? form(c, undefined, {}, []) : toLogin(c, '/jobs/new')));
@@ -86,24 +86,18 @@ export function addJobRoutes(app: Hono<SiteEnv>, site: JobSite): void {
   });
 }
 
+const FOREIGN = 'You can read the jobs of other accounts, and change only your own.';
+
 const pathOf = (job: Job): string => `/jobs/${encodeURIComponent(job.id)}`;
 
 const noSuchJob = (c: Context<SiteEnv>) =>
-  show(
+  showMessage(
     c,
-    <MessagePage title="There is no such job" visit={visitWithoutForms(c)}>
-      It may have been deleted. The <a href="/jobs">list of jobs</a> shows all of them.
-    </MessagePage>,
     404,
-  );
-
-const foreignJob = (c: Context<SiteEnv>) =>
-  show(
-    c,
-    <MessagePage title="This job is not yours" visit={visitWithoutForms(c)}>
-      You can read the jobs of other accounts, and change only your own.
-    </MessagePage>,
-    403,
+    'There is no such job',
+    <>
+      It may have been deleted. The <a href="/jobs">list of jobs</a> shows all of them.
+    </>,
   );
 
 // The form to post or edit a job.
@@ -199,7 +193,7 @@ interface JobProps {
 const JobPage = ({ visit, job, ownerEmail, stateField }: JobProps) => {
   const { title = 'Untitled', description = '', number } = job.fields;
   const text = plainText(description);
-  const path = `/jobs/${encodeURIComponent(job.id)}`;
+  const path = pathOf(job);
   const details = orderedFields(job.fields).filter(([name]) => !placed.has(name) && name !== stateField);
   const known = new Set<string>(knownFields);
   return (
@@ -236,26 +230,17 @@ const JobPage = ({ visit, job, ownerEmail, stateField }: JobProps) => {
                   <dd>{value ? <Value name={name} value={value} /> : '–'}</dd>
                 </div>
               ))}
-              <div>
-                <dt>Posted by</dt>
-                <dd>{ownerEmail}</dd>
-              </div>
-              <div>
-                <dt>Posted</dt>
-                <dd>
-                  <Moment at={job.createdAt} />
-                </dd>
-              </div>
-              <div>
-                <dt>Last changed</dt>
-                <dd>
-                  <Moment at={job.updatedAt} />
-                </dd>
-              </div>
-              <div>
-                <dt>Job ID</dt>
-                <dd>{job.id}</dd>
-              </div>
+              {[
+                ['Posted by', ownerEmail],
+                ['Posted', <Moment at={job.createdAt} />],
+                ['Last changed', <Moment at={job.updatedAt} />],
+                ['Job ID', job.id],
+              ].map(([name, value]) => (
+                <div>
+                  <dt>{name}</dt>
+                  <dd>{value}</dd>
+                </div>
+              ))}
             </dl>
             {visit.account?.id === job.ownerId ? (
               <div class="tools">

@@ -94,21 +94,13 @@ const toJob = (row: JobRow): Job => ({
 });
 
 export function openJobs(pool: Pool): JobStore {
-  const find = async (id: string): Promise<Job | undefined> => {
-    const { rows } = await pool.query<JobRow>({
-      name: 'sandbox-find',
-      text: `select ${COLUMNS} from sandbox.job where id = $1 and deleted_at is null`,
-      values: [id],
-    });
+  const finder = (name: string, condition: string) => async (id: string) => {
+    const text = `select ${COLUMNS} from sandbox.job where id = $1 and ${condition}`;
+    const { rows } = await pool.query<JobRow>({ name, text, values: [id] });
     return rows[0] && toJob(rows[0]);
   };
-  const findDeleted = async (id: string): Promise<Job | undefined> => {
-    const { rows } = await pool.query<JobRow>(
-      `select ${COLUMNS} from sandbox.job where id = $1 and deleted_at is not null`,
-      [id],
-    );
-    return rows[0] && toJob(rows[0]);
-  };
+  const find = finder('sandbox-find', 'deleted_at is null');
+  const findDeleted = finder('sandbox-find-deleted', 'deleted_at is not null');
   // The changing statement itself checks the owner, which avoids a race. Only if it changed nothing do we ask why.
   const changed = async (id: string, row: JobRow | undefined): Promise<Changed> => {
     if (row) return { kind: 'changed', job: toJob(row) };

@@ -107,6 +107,14 @@ export const Layout = ({
   </html>
 );
 
+/** The heading of a list, with how many things it has. */
+export const TitleLine = ({ title, count }: { title: string; count: string }) => (
+  <div class="title-line">
+    <h1>{title}</h1>
+    <p class="count">{count}</p>
+  </div>
+);
+
 /** A page with just a message. */
 export const MessagePage = ({ title, visit, children }: { title: string; visit: Visit; children: Child }) => (
   <Layout title={title} visit={visit}>

@@ -12,8 +12,7 @@ import { addBoardRoutes } from './board-routes.tsx';
 import { addJobRoutes } from './job-routes.tsx';
 import type { JobSite, SiteEnv } from './job-site.ts';
 import { identify } from './job-site.ts';
-import { MessagePage } from './layout.tsx';
-import { show, visitWithoutForms } from './visit.ts';
+import { showMessage } from './visit.ts';
 
 export async function createPageApp(site: JobSite): Promise<Hono<SiteEnv>> {
   const style = await readFile(join(packageRoot, 'src', 'sandbox', 'style.css'), 'utf8');
@@ -41,38 +40,23 @@ export async function createPageApp(site: JobSite): Promise<Hono<SiteEnv>> {
     if (identity.kind === 'account') c.set('account', identity.account);
     if (identity.kind !== 'wrong') return next();
     c.header('www-authenticate', 'Basic realm="Jobs", charset="UTF-8"');
-    return show(
-      c,
-      <MessagePage title="This token is not valid" visit={visitWithoutForms(c)}>
+    const where = (
+      <>
         Your current token is under <a href="/account">My Account</a>.
-      </MessagePage>,
-      401,
+      </>
     );
+    return showMessage(c, 401, 'This token is not valid', where);
   });
 
   addBoardRoutes(app, site);
   addJobRoutes(app, site);
   addAccountRoutes(app, site);
 
-  app.notFound((c) =>
-    show(
-      c,
-      <MessagePage title="There is no such page" visit={visitWithoutForms(c)}>
-        The address may be mistyped.
-      </MessagePage>,
-      404,
-    ),
-  );
+  app.notFound((c) => showMessage(c, 404, 'There is no such page', 'The address may be mistyped.'));
   app.onError((error, c) => {
     if (error instanceof HTTPException) return error.getResponse();
     if (!site.closing.aborted) site.log('page failed', { error: error.stack ?? error.message });
-    return show(
-      c,
-      <MessagePage title="Something went wrong" visit={visitWithoutForms(c)}>
-        The sandbox could not answer. Its log says why.
-      </MessagePage>,
-      500,
-    );
+    return showMessage(c, 500, 'Something went wrong', 'The sandbox could not answer. Its log says why.');
   });
   return app;
 }

@@ -2,9 +2,10 @@
 import type { Context } from 'hono';
 import { html } from 'hono/html';
 import { HTTPException } from 'hono/http-exception';
+import type { Child } from 'hono/jsx';
 import type { HtmlEscapedString } from 'hono/utils/html';
 import type { SiteEnv } from './job-site.ts';
-import type { Visit } from './layout.tsx';
+import { MessagePage, type Visit } from './layout.tsx';
 
 /** A rendered page. */
 export type Page = HtmlEscapedString | Promise<HtmlEscapedString>;
@@ -24,6 +25,14 @@ export const show = (
   page: Page,
   status: 200 | 401 | 403 | 404 | 422 | 429 | 500 = 200,
 ): Response | Promise<Response> => c.html(html`<!DOCTYPE html>${page}`, status);
+
+/** The response with a page that has just a message. */
+export const showMessage = (
+  c: Context<SiteEnv>,
+  status: Parameters<typeof show>[2],
+  title: string,
+  children: Child,
+): Response | Promise<Response> => show(c, MessagePage({ title, visit: visitWithoutForms(c), children }), status);
 
 const notForXml = /[^\t\n\u0020-\uD7FF\uE000-\uFFFD\u{10000}-\u{10FFFF}]/gu;
 

@@ -3,9 +3,10 @@ import { relative, resolve } from 'node:path';
 import { makeCredentials } from '../config/build/credentials.ts';
 import { makeSingleConfig } from '../config/build/source-config.ts';
 import { fillText } from '../config/environment.ts';
+import { isAddress } from '../config/include.ts';
 import type { SecretSettings } from '../config/read-secret.ts';
 import { Secret } from '../config/read-secret.ts';
-import { feedSchema } from '../config/schema/feed-schema.ts';
+import { feedSchema, isSecretHeader } from '../config/schema/feed-schema.ts';
 import type { InitAnswer, InitContext, SchemeSource } from '../config/scheme-sources.ts';
 import { SCHEMES, schemeSourceOf } from '../config/scheme-sources.ts';
 import { isSecretParameter, publicAddress, type SingleConfig } from '../feed/source/sources.ts';
@@ -44,7 +45,7 @@ export async function readFeedAccess(
   const prefix = name.toUpperCase().replaceAll('-', '_');
   const own = schemeSourceOf(address);
   if (own !== undefined) return schemeAccess(own, address, options, { prefix, folder, env: process.env });
-  if (/^[a-z][a-z0-9+.-]*:\/\//i.test(address)) return webAccess(address, headers, prefix);
+  if (isAddress(address)) return webAccess(address, headers, prefix);
   const path = resolve(address);
   const short = relative(folder, path);
   return { source: short.startsWith('..') ? path : short, settings: {}, secrets: {}, from: { kind: 'file', path } };
@@ -196,9 +197,9 @@ const withoutSecrets = (address: string): string => (address.split('?')[0] ?? ''
 function readHeader(text: string): readonly [string, string] {
   const [, header = '', value = ''] = /^([^:\s]+):\s*(.+)$/.exec(text) ?? [];
   if (header === '') throw new AccessRefused(`"${text}" is not a header; write 'Name: value'`);
-  if (/auth|cookie|token|key|secret|password/i.test(header) && !value.includes(`\${`)) {
+  if (isSecretHeader(header) && !value.includes(`\${`)) {
     throw new AccessRefused(
-      `the header ${header} is a secret, which does not belong into a configuration: put it into an environment variable, and write --header '${header}: \${NAME}'`,
+      `the header ${header} is a secret, which does not belong in a configuration: put it into an environment variable, and write --header '${header}: \${NAME}'`,
     );
   }
   return [header, value];

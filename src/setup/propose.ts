@@ -137,19 +137,25 @@ async function presetProposal(
   runnerUp?: SecondProposal,
 ): Promise<ProposalResult> {
   const proposal = {
-    preset: { name: preset.name, description: format.description },
-    settings: {},
-    key: undefined,
+    ...ofPreset(preset, format),
     lenient,
-    fields: {},
     filled: Object.keys(format.fields).filter((field) => hasField(found, field)),
     records,
     ...factsOf(await sampleRecords(bytes, feedConfigOf(format).source, address)),
-    notes: [],
     ...(runnerUp === undefined ? {} : { runnerUp }),
   };
   return { kind: 'proposal', proposal };
 }
+
+/** As the preset reads it. */
+const ofPreset = ({ name }: Preset, { description }: Pick<WrittenFormat, 'description'>) => ({
+  preset: { name, description },
+  settings: {},
+  key: undefined,
+  lenient: false,
+  fields: {},
+  notes: [],
+});
 
 /** With values that are accepted or refused. */
 const hasField = ({ filled, refused: wrong }: MappedRecords, field: string): boolean =>
@@ -195,12 +201,9 @@ async function proposeKeyless(
   const key = isIdentified ? 'identifier/value' : mapping.key;
   const { filled } = mappedRecordsOf(feedConfigOf({ ...format, key: [key ?? 'title'].flat() }), sample.trees);
   return {
-    preset: { name: preset.name, description: format.description },
-    settings: {},
+    ...ofPreset(preset, format),
     key,
     keyCandidates: mapping.keyCandidates,
-    lenient: false,
-    fields: {},
     filled: Object.keys(format.fields).filter((field) => filled.has(field)),
     records: sample.records,
     ...factsOf(sample),
@@ -218,11 +221,7 @@ async function proposeSitemap(presets: readonly Preset[], bytes: Buffer): Promis
   const format = await readPreset(preset);
   const { trees, records } = await sampleRecords(bytes, feedConfigOf(format).source);
   return {
-    preset: { name: preset.name, description: format.description },
-    settings: {},
-    key: undefined,
-    lenient: false,
-    fields: {},
+    ...ofPreset(preset, format),
     filled: Object.keys(format.fields),
     records,
     ...factsOf({ trees }),

@@ -72,7 +72,7 @@ describe('mistakes', () => {
   test('a name without a file', async () => {
     preset('acme-ats.yaml');
     expect(await complaintOf('acme-att')).toContain(
-      'there is no preset acme-att; did you mean acme-ats?; your own belong into the folder presets beside this file',
+      'there is no preset acme-att; did you mean acme-ats?; your own belong in the folder presets beside this file',
     );
   });
 

@@ -7,6 +7,7 @@ import { text as readAll } from 'node:stream/consumers';
 import type { Command } from 'commander';
 import type { z } from 'zod';
 import { complaintLine } from '../../config/config-error.ts';
+import { isAddress } from '../../config/include.ts';
 import { CREDENTIAL_FORMS } from '../../config/schema/credentials-schema.ts';
 import { fileErrorInWords } from '../../config/settings-file.ts';
 import { UPLOADED_FILE } from '../../feed/source/sources.ts';
@@ -52,7 +53,6 @@ const FEED = { feed: 'name of the feed' };
 /** What the operation is asked by options; the rest is read here. */
 const { feed, site, format, records, files } = membersOf(recogniseSource.input) as Readonly<Record<string, z.ZodType>>;
 const RECOGNISED_BY = { feed, site, format, records, files } as Readonly<Record<string, z.ZodType>>;
-const ADDRESS = /^[a-z][a-z0-9+.-]*:\/\//i;
 
 function recogniseCommand(): Command {
   const form = { help: { feed: 'name of the feed; by default it is made of the source' } };
@@ -73,7 +73,7 @@ function recogniseCommand(): Command {
       const source = String(given);
       const members = givenMembers(RECOGNISED_BY, {}, options);
       // Of a folder, the settings name the place, not one file.
-      const isPlace = ADDRESS.test(source) || options.files !== undefined;
+      const isPlace = isAddress(source) || options.files !== undefined;
       const sample = isPlace ? await sampleOf(options, 'sample') : await keepLocal(source, options);
       const credentials = credentialsOf(options);
       return recogniseSource.input.parse({

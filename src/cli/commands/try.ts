@@ -3,7 +3,7 @@ import { Command } from 'commander';
 import type { FeedSetup } from '../../pull/feed-setup.ts';
 import { type Trial, tryFeed } from '../../pull/preview/try-feed.ts';
 import { readConfig } from '../../runtime/app.ts';
-import { chooseFeeds } from '../../runtime/feed-setups.ts';
+import { setupOfFeed } from '../../runtime/feed-setups.ts';
 import { ExitStatus, stopSignal, UserError } from '../../runtime/stop-signal.ts';
 import { formatBytes, printNotice, startProgressLine, stopPrintingOn } from '../../telemetry/print.ts';
 import { CONFIG, positiveNumber } from '../adapter/command-line.ts';
@@ -27,13 +27,11 @@ export function tryCommand(): Command {
     .option('--json', 'print one JSON object per shown posting, and one that sums up the feed')
     .action(async (name: string, options: TryOptions) => {
       const config = await readConfig(options);
-      const { setups, broken } = chooseFeeds(config, [name]);
-      for (const { feed, message } of broken) throw new UserError(`feed ${feed}: ${message}`);
+      const setup = setupOfFeed(config, name);
+      if (typeof setup === 'string') throw new UserError(`feed ${name}: ${setup}`);
       for (const warning of config.warnings) printNotice(`warning: ${warning}`);
-      for (const setup of setups) {
-        const element = config.sites.get(setup.site)?.options.resource?.element;
-        process.exitCode = await showTrial(setup, { ...options, element });
-      }
+      const element = config.sites.get(setup.site)?.options.resource?.element;
+      process.exitCode = await showTrial(setup, { ...options, element });
     });
 }
 

@@ -2,7 +2,6 @@
 import { Command, Option } from 'commander';
 import { learntRateLimiter } from '../../apply/learnt-rate-limiter.ts';
 import type { SiteConfig } from '../../config/config.ts';
-import { rateLimiterFor } from '../../flow/rate-limiter.ts';
 import { notesOnRestore } from '../../operations/status.ts';
 import { createOnlyOf } from '../../plan/desired-change.ts';
 import { updatesJobs } from '../../plan/policy.ts';
@@ -219,8 +218,7 @@ function subjectOf(
   client: Awaited<ReturnType<typeof openProvenClient>>,
   onProgress: (done: VerifyProgress) => void,
 ): VerifySubject {
-  const local = rateLimiterFor(site.requestsPerSecond);
-  const rateLimiter = learntRateLimiter(local, app.db, site.name, site.requestsPerSecond, () => signal.aborted);
+  const rateLimiter = learntRateLimiter(app.db, site, () => signal.aborted);
   return {
     ...verifySubjectOf(app.db, site, setups, { client, rateLimiter, signal }),
     only: options.field === undefined ? undefined : new Set(options.field),

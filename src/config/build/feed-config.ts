@@ -13,7 +13,7 @@ import { foreignCities, stateTable, usCities } from '../load-us-states.ts';
 import type { WrittenFeed } from '../schema/feed-schema.ts';
 import type { WrittenFields, WrittenFormat, WrittenRule, WrittenRules } from '../schema/format-schema.ts';
 import type { WrittenSite } from '../schema/site-schema.ts';
-import type { WrittenStep, WrittenSteps } from '../schema/step-schema.ts';
+import { dateOrderOf, type WrittenStep, type WrittenSteps } from '../schema/step-schema.ts';
 import type { MapFiles } from './map-files.ts';
 import { makeSource, pagesOf, type SourceParts } from './source-config.ts';
 
@@ -164,16 +164,6 @@ function makeRule(rule: string | WrittenRule, { mapFiles, zone }: RuleContext): 
   };
 }
 
-function makeDateStep({ order, zone, to, time }: NonNullable<WrittenSteps['date']>): SettingsStep {
-  return {
-    kind: 'date',
-    ...(order === undefined ? {} : { order: order === 'month_first' ? 'month first' : 'day first' }),
-    ...(zone === undefined ? {} : { zone }),
-    ...(to === undefined ? {} : { to }),
-    time,
-  };
-}
-
 /** The steps that come last. */
 function makeLastSteps({ sanitize, max_length: most }: WrittenSteps): SettingsStep[] {
   const steps: SettingsStep[] = [];
@@ -186,24 +176,21 @@ function makeLastSteps({ sanitize, max_length: most }: WrittenSteps): SettingsSt
 /** The steps with settings that come first, in their fixed order. */
 function makeSteps(written: WrittenSteps, standard: string | undefined, mapFiles: MapFiles): SettingsStep[] {
   const { match, take, map, us_place: part, date } = written;
+  const otherwise = written.otherwise ?? (standard === undefined ? 'reject' : 'default');
   const steps: SettingsStep[] = [];
   if (match !== undefined) {
-    const otherwise = written.otherwise ?? 'default';
-    steps.push({ kind: 'match', pattern: match, ...(take === undefined ? {} : { take }), otherwise });
+    const unmatched = written.otherwise ?? 'default';
+    steps.push({ kind: 'match', pattern: match, ...(take === undefined ? {} : { take }), otherwise: unmatched });
   }
   if (map !== undefined) {
     const table = typeof map === 'string' ? (mapFiles.get(written) ?? []) : Object.entries(map);
-    const otherwise = written.otherwise ?? (standard === undefined ? 'reject' : 'default');
     steps.push({ kind: 'map', table, otherwise });
   }
-  if (part !== undefined) {
-    steps.push({
-      kind: 'us_place',
-      part,
-      otherwise: written.otherwise ?? (standard === undefined ? 'reject' : 'default'),
-    });
+  if (part !== undefined) steps.push({ kind: 'us_place', part, otherwise });
+  if (date !== undefined) {
+    const { order, ...settings } = date;
+    steps.push({ kind: 'date', ...settings, ...dateOrderOf(order) });
   }
-  if (date !== undefined) steps.push(makeDateStep(date));
   return steps;
 }
 

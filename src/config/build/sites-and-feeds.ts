@@ -2,10 +2,10 @@
 import type { z } from 'zod';
 import { formatKind } from '../../feed/format/format-kinds.ts';
 import { outerParameter } from '../../feed/source/sources.ts';
-import { nearestName } from '../../posting/id-and-name.ts';
+import { didYouMean } from '../../posting/id-and-name.ts';
 import { type FeedName, feedName, type SiteName, siteName } from '../../posting/identifiers.ts';
 import { SHORT_SECRET } from '../../posting/secret-pattern.ts';
-import type { FeedConfig, SiteConfig } from '../config.ts';
+import type { Config, FeedConfig, SiteConfig } from '../config.ts';
 import { type Complaint, ConfigError, complaintLine } from '../config-error.ts';
 import type { Environment } from '../environment.ts';
 import { findPresets, folderOf, type Preset, type Presets, readPreset } from '../presets.ts';
@@ -22,12 +22,9 @@ import { constantsOf, makeFeedConfig, mergeFields } from './feed-config.ts';
 import { type MapFiles, readMapFiles } from './map-files.ts';
 import { pagesOf } from './source-config.ts';
 
-export interface SitesAndFeeds {
-  readonly sites: ReadonlyMap<SiteName, SiteConfig>;
-  readonly feeds: ReadonlyMap<FeedName, FeedConfig>;
+interface SitesAndFeeds extends Pick<Config, 'sites' | 'feeds' | 'warnings'> {
   /** Mistakes that the schema can't detect: unknown names, unreadable files, fields that nothing fills. */
   readonly complaints: readonly Complaint[];
-  readonly warnings: readonly string[];
   /** The user's own presets. */
   readonly ownPresets: readonly Preset[];
 }
@@ -75,7 +72,7 @@ export async function makeSitesAndFeeds(
     if (siteFault !== undefined) complain(['feeds', name, 'site'], siteFault);
     const presetFault = unknownName(settingOf(raw, 'format'), 'preset', [...presets.byName.keys()]);
     if (presetFault !== undefined) {
-      complain(['feeds', name, 'format'], `${presetFault}; your own belong into the folder presets beside this file`);
+      complain(['feeds', name, 'format'], `${presetFault}; your own belong in the folder presets beside this file`);
     }
   }
 
@@ -202,9 +199,7 @@ async function mapFilesOf(
 
 function unknownName(name: unknown, kind: string, known: readonly string[]): string | undefined {
   if (typeof name !== 'string' || known.includes(name)) return undefined;
-  const guess = nearestName(name, known);
-  const help = guess === undefined ? `known: ${known.join(', ') || 'none'}` : `did you mean ${guess}?`;
-  return `there is no ${kind} ${name}; ${help}`;
+  return `there is no ${kind} ${name}${didYouMean(name, known) || `; known: ${known.join(', ') || 'none'}`}`;
 }
 
 /** One setting of raw settings; `undefined` if absent. */
@@ -319,12 +314,9 @@ function checkRequiredFields(feed: WrittenFeed, format: WrittenFormat, site: Wri
   }));
   for (const [field, rule] of Object.entries(feed.fields)) {
     if (rule !== null || Object.hasOwn(format.fields, field)) continue;
-    const guess = nearestName(field, Object.keys(format.fields));
-    const message = `null takes away a field of the format, and it has no ${field}`;
-    faults.push({
-      path: ['fields', field],
-      message: guess === undefined ? message : `${message}; did you mean ${guess}?`,
-    });
+    const guess = didYouMean(field, Object.keys(format.fields));
+    const message = `null takes away a field of the format, and it has no ${field}${guess}`;
+    faults.push({ path: ['fields', field], message });
   }
   const places = feed.places ?? format.places;
   for (const field of places?.use === 'each' ? places.fields : []) {
@@ -353,8 +345,7 @@ function faultsOfCreateOnly(
     if (name === site.reference_field)
       return [{ path, message: `${name} is the reference_field of the site, which tells whose job it is` }];
     if (fields.includes(name)) return [];
-    const guess = nearestName(name, fields);
-    return [{ path, message: `nothing fills ${name}${guess === undefined ? '' : `; did you mean ${guess}?`}` }];
+    return [{ path, message: `nothing fills ${name}${didYouMean(name, fields)}` }];
   });
   if (fields.every((name) => names.includes(name)))
     faults.push({ path, message: 'leaves no field to update; use policy: create_only' });

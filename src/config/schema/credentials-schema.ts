@@ -1,15 +1,12 @@
 // The schema of what a feed's source accepts as credentials, besides headers.
 import { z } from 'zod';
 import { SCHEME_SOURCES } from '../scheme-sources.ts';
-import { exactlyOne, fileSchema, needsOneSecret, secretSchema } from './scalars.ts';
+import { exactlyOneSecret, fileSchema, secretSchema, secretSettings } from './scalars.ts';
 
 const basicSchema = z
   .strictObject({
     user: z.string().min(1).describe(`The user name, or a key that stands for it: \`\${NAME}\`.`),
-    password: secretSchema.optional().describe(`The password: \`\${NAME}\`, from the environment.`),
-    password_file: fileSchema
-      .optional()
-      .describe('Instead of `password`: a file that holds it, relative to this file.'),
+    ...secretSettings('password', `The password: \`\${NAME}\`, from the environment.`),
   })
   .superRefine(({ user, password, password_file }, context) => {
     if (password !== undefined && password_file !== undefined) {
@@ -22,11 +19,8 @@ const basicSchema = z
   });
 
 const bearerSchema = z
-  .strictObject({
-    token: secretSchema.optional().describe(`The token: \`\${NAME}\`, from the environment.`),
-    token_file: fileSchema.optional().describe('Instead of `token`: a file that holds it, relative to this file.'),
-  })
-  .refine(({ token, token_file }) => exactlyOne(token, token_file), needsOneSecret('token'));
+  .strictObject(secretSettings('token', `The token: \`\${NAME}\`, from the environment.`))
+  .refine(...exactlyOneSecret('token'));
 
 const querySchema = z
   .strictObject({
@@ -34,10 +28,9 @@ const querySchema = z
       .string()
       .regex(/^[^\s&=#?]+$/, 'must be the name of a parameter, without spaces, & and =')
       .describe('The name of the parameter: `api_key`.'),
-    value: secretSchema.optional().describe(`The key: \`\${NAME}\`, from the environment.`),
-    value_file: fileSchema.optional().describe('Instead of `value`: a file that holds it, relative to this file.'),
+    ...secretSettings('value', `The key: \`\${NAME}\`, from the environment.`),
   })
-  .refine(({ value, value_file }) => exactlyOne(value, value_file), needsOneSecret('value'));
+  .refine(...exactlyOneSecret('value'));
 
 const tokenUrlSchema = z
   .string()
@@ -50,10 +43,7 @@ const oauth2Schema = z
   .strictObject({
     token_url: tokenUrlSchema.describe('The address of the token endpoint.'),
     client_id: z.string().min(1).describe("The client's ID."),
-    client_secret: secretSchema.optional().describe(`The client's secret: \`\${NAME}\`, from the environment.`),
-    client_secret_file: fileSchema
-      .optional()
-      .describe('Instead of `client_secret`: a file that holds it, relative to this file.'),
+    ...secretSettings('client_secret', `The client's secret: \`\${NAME}\`, from the environment.`),
     scope: z.string().min(1).optional().describe('The scopes to ask for, separated by spaces.'),
     audience: z.string().min(1).optional().describe('The audience to ask for, which some token endpoints need.'),
     client_in: z
@@ -61,7 +51,7 @@ const oauth2Schema = z
       .default('header')
       .describe('Where the token endpoint expects ID and secret: `header` (HTTP Basic) or `body`.'),
   })
-  .refine((oauth2) => exactlyOne(oauth2.client_secret, oauth2.client_secret_file), needsOneSecret('client_secret'));
+  .refine(...exactlyOneSecret('client_secret'));
 
 const tlsSchema = z
   .strictObject({

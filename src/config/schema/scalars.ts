@@ -5,12 +5,6 @@ import { compileSource } from '../../posting/field-mapping.ts';
 import { MalformedPathError, parseValuePath } from '../../posting/paths/value-path.ts';
 import { FIELD_NAME } from '../../posting/site-rules.ts';
 
-/** The complaint about a secret that is set twice, or not at all. */
-export const needsOneSecret = (secret: string) => ({
-  error: `needs exactly one of ${secret}: \${NAME} and ${secret}_file: PATH`,
-  path: [secret],
-});
-
 // Parses sizes such as `500MB` or `5 MiB`.
 
 const UNITS: Readonly<Record<string, number>> = {
@@ -77,6 +71,26 @@ export const secretSchema = z
 
 /** The path of a file, relative to the configuration. */
 export const fileSchema = z.string().min(1);
+
+/** The two settings of a secret, of which one is written: a reference to the environment, or a file that holds it. */
+export const secretSettings = <Name extends string>(name: Name, description: string) =>
+  ({
+    [name]: secretSchema.optional().describe(description),
+    [`${name}_file`]: fileSchema
+      .optional()
+      .describe(`Instead of \`${name}\`: a file that holds it, relative to this file.`),
+  }) as Readonly<Record<Name | `${Name}_file`, z.ZodOptional<z.ZodString>>>;
+
+/** For `refine`: the secret is neither set twice nor absent. */
+export const exactlyOneSecret = <Name extends string>(
+  name: Name,
+): [
+  (settings: Readonly<Partial<Record<Name | `${Name}_file`, unknown>>>) => boolean,
+  { error: string; path: string[] },
+] => [
+  (settings) => exactlyOne(settings[name], settings[`${name}_file`]),
+  { error: `needs exactly one of ${name}: \${NAME} and ${name}_file: PATH`, path: [name] },
+];
 
 /** The IANA name of a time zone. */
 export const timeZoneSchema = z

@@ -2,7 +2,7 @@
 // them, alert destinations, and `/metrics`.
 import { z } from 'zod';
 import { ALERT_KINDS, POSTING_EVENTS } from '../../telemetry/alert-message.ts';
-import { fileSchema, nameSchema, needsOneSecret, percentSchema, positiveSchema, secretSchema } from './scalars.ts';
+import { exactlyOneSecret, fileSchema, nameSchema, percentSchema, positiveSchema, secretSettings } from './scalars.ts';
 
 export const ROLES = ['viewer', 'reviewer', 'admin'] as const;
 export const SCOPES = ['read', 'pull', 'review', 'configure'] as const;
@@ -23,27 +23,21 @@ const webListenSchema = z
 
 const userSchema = z
   .strictObject({
-    password_hash: secretSchema
-      .optional()
-      .describe(`The hash of the password, made by \`jobmirror users hash\`: \`\${NAME}\`, from the environment.`),
-    password_hash_file: fileSchema
-      .optional()
-      .describe('Instead of `password_hash`: a file that holds it, relative to this file.'),
+    ...secretSettings(
+      'password_hash',
+      `The hash of the password, made by \`jobmirror users hash\`: \`\${NAME}\`, from the environment.`,
+    ),
     role: z
       .enum(ROLES)
       .describe(
         '`viewer` sees everything and changes nothing; `reviewer` may also start pulls and act on review; `admin` may also change feeds, and so use every variable and file that jobmirror can read for them.',
       ),
   })
-  .refine(
-    ({ password_hash, password_hash_file }) => (password_hash === undefined) !== (password_hash_file === undefined),
-    needsOneSecret('password_hash'),
-  );
+  .refine(...exactlyOneSecret('password_hash'));
 
 const tokenSchema = z
   .strictObject({
-    token: secretSchema.optional().describe(`The token: \`\${NAME}\`, from the environment.`),
-    token_file: fileSchema.optional().describe('Instead of `token`: a file that holds it, relative to this file.'),
+    ...secretSettings('token', `The token: \`\${NAME}\`, from the environment.`),
     scopes: z
       .array(z.enum(SCOPES))
       .min(1)
@@ -51,22 +45,16 @@ const tokenSchema = z
         'What a request with this token may do: `read`, `pull` (start pulls), `review` (act on review), `configure` (change feeds, reload).',
       ),
   })
-  .refine(({ token, token_file }) => (token === undefined) !== (token_file === undefined), needsOneSecret('token'));
+  .refine(...exactlyOneSecret('token'));
+
+const SIGNING_SECRET = `\`\${NAME}\`, from the environment, with 24 to 64 bytes in Base64, as \`openssl rand -base64 32\` prints them; may begin with \`whsec_\`.`;
 
 const webhookSchema = z
   .strictObject({
-    secret: secretSchema
-      .optional()
-      .describe(
-        `What the sender signs its messages with: \`\${NAME}\`, from the environment, with 24 to 64 bytes in Base64, as \`openssl rand -base64 32\` prints them; may begin with \`whsec_\`.`,
-      ),
-    secret_file: fileSchema.optional().describe('Instead of `secret`: a file that holds it, relative to this file.'),
+    ...secretSettings('secret', `What the sender signs its messages with: ${SIGNING_SECRET}`),
     feeds: z.array(nameSchema).min(1).optional().describe('The feeds that it may speak of; without it, all.'),
   })
-  .refine(
-    ({ secret, secret_file }) => (secret === undefined) !== (secret_file === undefined),
-    needsOneSecret('secret'),
-  );
+  .refine(...exactlyOneSecret('secret'));
 
 const proxySchema = z
   .string()
@@ -166,12 +154,7 @@ const destinationSchema = z
       .describe(
         `A webhook: its address, or \`\${NAME}\` from the environment, as addresses of chat services are secrets.`,
       ),
-    secret: secretSchema
-      .optional()
-      .describe(
-        `What signs the messages to a webhook: \`\${NAME}\`, from the environment, with 24 to 64 bytes in Base64, as \`openssl rand -base64 32\` prints them; may begin with \`whsec_\`.`,
-      ),
-    secret_file: fileSchema.optional().describe('Instead of `secret`: a file that holds it, relative to this file.'),
+    ...secretSettings('secret', `What signs the messages to a webhook: ${SIGNING_SECRET}`),
     format: z
       .enum(['standard', 'slack'])
       .default('standard')
@@ -213,23 +196,12 @@ export type WrittenDestination = z.output<typeof destinationSchema>;
 
 // The schema of the settings for `/metrics`.
 export const metricsSchema = z
-  .strictObject({
-    token: z
-      .string()
-      .regex(
-        /^\$\{[A-Za-z_][A-Za-z0-9_]*\}$/,
-        `must be exactly \${NAME}, the name of an environment variable; or use token_file`,
-      )
-      .optional()
-      .describe(
-        `What Prometheus has to send (\`Authorization: Bearer …\`): \`\${NAME}\`, from the environment. It also opens \`/healthz\`. Without it, both answer this machine, unless a proxy passed the request on, and whoever may read the pages.`,
-      ),
-    token_file: z
-      .string()
-      .min(1)
-      .optional()
-      .describe('Instead of `token`: a file that holds it, relative to this file.'),
-  })
+  .strictObject(
+    secretSettings(
+      'token',
+      `What Prometheus has to send (\`Authorization: Bearer …\`): \`\${NAME}\`, from the environment. It also opens \`/healthz\`. Without it, both answer this machine, unless a proxy passed the request on, and whoever may read the pages.`,
+    ),
+  )
   .refine(({ token, token_file }) => token === undefined || token_file === undefined, {
     error: 'has both token and token_file; keep one of them',
   });

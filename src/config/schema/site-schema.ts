@@ -1,7 +1,6 @@
 // The schema of one site's settings.
 import { z } from 'zod';
 import { STATE_GROUPS } from '../../posting/places.ts';
-import { FIELD_NAME } from '../../posting/site-rules.ts';
 import {
   constantsSchema,
   countSchema,
@@ -9,6 +8,7 @@ import {
   percentSchema,
   positiveSchema,
   secondsSchema,
+  secretSettings,
 } from './scalars.ts';
 
 const baseUrlSchema = z
@@ -21,13 +21,6 @@ const baseUrlSchema = z
 function isBaseUrl(text: string): boolean {
   return /^https?:\/\/[^/?#@\\]+(\/[^?#@\\]*)?$/i.test(text) && URL.canParse(text);
 }
-
-const tokenSchema = z
-  .string()
-  .regex(
-    /^\$\{[A-Za-z_][A-Za-z0-9_]*\}$/,
-    `must be exactly \${NAME}, the name of an environment variable: a token written here would end up in every copy of this file; or use token_file`,
-  );
 
 const stateFieldSchema = z.strictObject({
   name: fieldNameSchema.default('location-state').describe('The field that carries the U.S. state.'),
@@ -47,14 +40,7 @@ const stateFieldSchema = z.strictObject({
 });
 
 const resourceSchema = z.strictObject({
-  element: z
-    .string()
-    .regex(
-      FIELD_NAME,
-      'must be a name that an XML element can have: letters, digits, - _ or ., beginning with a letter',
-    )
-    .default('job')
-    .describe('The XML element of one job, in requests and answers.'),
+  element: fieldNameSchema.default('job').describe('The XML element of one job, in requests and answers.'),
   path: z
     .string()
     .regex(
@@ -134,20 +120,13 @@ export const siteSchema = z
     base_url: baseUrlSchema.describe(
       'Address of the site; its path, if any, is prefixed to every path of the interface. Once the site has jobs, jobmirror uses another address (another port is one too) only after `resume SITE --moved`.',
     ),
-    token: tokenSchema
-      .optional()
-      .describe(`The authentication token of the user to act as: \`\${NAME}\`, from the environment.`),
-    token_file: z
-      .string()
-      .min(1)
-      .optional()
-      .describe('Instead of `token`: a file that holds it, relative to this file.'),
+    ...secretSettings('token', `The authentication token of the user to act as: \`\${NAME}\`, from the environment.`),
     state_field: stateFieldSchema
       .prefault({})
       .describe('The field that carries the U.S. state, which the site requires.'),
     resource: resourceSchema.prefault({}).describe('What the site calls its jobs.'),
     constants: constantsSchema.describe(
-      'Field: a value that is the same for all jobs, such as `project_id: 3`. They are sent with each create, and with an update only where `omitted_fields: clear` needs it. A field that should also be updated belongs into the `fields` of the feed, which count before a constant.',
+      'Field: a value that is the same for all jobs, such as `project_id: 3`. They are sent with each create, and with an update only where `omitted_fields: clear` needs it. A field that should also be updated belongs in the `fields` of the feed, which count before a constant.',
     ),
     required: z.array(fieldNameSchema).default(['title']).describe('Fields that the site requires besides the state.'),
     max_lengths: z

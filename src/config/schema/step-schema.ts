@@ -160,9 +160,13 @@ function toCondition([path, test]: [string, WrittenTest]): Condition {
     ...(notMatches === undefined ? {} : { notMatches }),
     ...(newerThan === undefined ? {} : { newerThan }),
     ...(olderThan === undefined ? {} : { olderThan }),
-    ...(order === undefined ? {} : { order: order === 'month_first' ? 'month first' : 'day first' }),
+    ...dateOrderOf(order),
   };
 }
+
+/** The setting `order` as the steps have it. */
+export const dateOrderOf = (order: 'month_first' | 'day_first' | undefined) =>
+  order === undefined ? {} : ({ order: order === 'month_first' ? 'month first' : 'day first' } as const);
 
 export const transformSchema = z.enum(TRANSFORM_NAMES);
 

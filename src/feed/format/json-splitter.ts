@@ -1,5 +1,5 @@
 // Splits the UTF-8 bytes of a JSON document, in chunks of any size, into its records, without parsing them.
-import { nearestName } from '../../posting/id-and-name.ts';
+import { didYouMean } from '../../posting/id-and-name.ts';
 import { UNDECODABLE_OUTSIDE, Utf8Check } from '../decode/utf8-check.ts';
 import { ChunkJoiner, RecordHandOver } from './chunk-joiner.ts';
 import type { SplitEnd, SplitOptions, SplitSink, Splitter } from './format.ts';
@@ -579,8 +579,7 @@ class JsonOutline {
     const where = ended.path === '' ? 'the document' : `"${ended.path}"`;
     const others =
       ended.names.length === 0 ? 'it is empty' : `it has ${ended.names.map((other) => `"${other}"`).join(', ')}`;
-    const meant = name === undefined ? undefined : nearestName(name, ended.names);
-    const guess = meant === undefined ? '' : `; did you mean "${meant}"?`;
+    const guess = name === undefined ? '' : didYouMean(name, ended.names, (meant) => `"${meant}"`);
     this.note(`${where} has no "${name}", where the records are expected; ${others}${guess}`);
   }
 

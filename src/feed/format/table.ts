@@ -1,6 +1,6 @@
 // Reads the beginning of a table, and tells which of its rows are records and what precedes each of them.
 import { isUtf8 } from 'node:buffer';
-import { nearestName } from '../../posting/id-and-name.ts';
+import { didYouMean } from '../../posting/id-and-name.ts';
 import { parseValuePath, textsAt } from '../../posting/paths/value-path.ts';
 import type { RecordTree } from '../../posting/posting.ts';
 import { DELIMITERS, type Delimiter, type TableLayout } from './format.ts';
@@ -86,10 +86,8 @@ export class TableStart {
     const row = treeOf(names, names);
     const missing = this.#layout.keyPaths.find((path) => textsAt(parseValuePath(path), row).length === 0);
     if (missing === undefined) return { kind: 'table', table: { names, delimiter }, isRecord };
-    const meant = nearestName(missing, names);
-    const guess = meant === undefined ? '' : `; did you mean ${quote(meant)}?`;
     return refused(
-      `it has no column ${quote(missing)}, from which the key comes; its columns are ${names.slice(0, 20).map(quote).join(', ')}${names.length > 20 ? ', …' : ''}${guess}`,
+      `it has no column ${quote(missing)}, from which the key comes; its columns are ${names.slice(0, 20).map(quote).join(', ')}${names.length > 20 ? ', …' : ''}${didYouMean(missing, names, quote)}`,
     );
   }
 }

@@ -1,6 +1,6 @@
 // Decides which alerts are open: from what is failing, as /healthz sees it, and from the changes that wait for a person.
 import type { Config } from '../../config/config.ts';
-import { type Advice, type Message, messageOf, plural } from '../../plan/message.ts';
+import { type Advice, type Message, messageOf, plural, textOf } from '../../plan/message.ts';
 import { type PersonsPause, pauseInBrief, pauseInFull } from '../../plan/pause-words.ts';
 import type { FeedName, SiteName } from '../../posting/identifiers.ts';
 import type { EntryKind } from '../../store/backlog/open-counts.ts';
@@ -11,7 +11,7 @@ import type { AlertKind } from '../../telemetry/alert-message.ts';
 import { formatTime } from '../../telemetry/times.ts';
 import { adviceOnHeld, canApprove, type HeldOffer } from '../held-offer.ts';
 import { groupTitle } from '../list-groups.ts';
-import type { HealthCondition } from './assess-health.ts';
+import { type HealthCondition, keysSeemChanged } from './assess-health.ts';
 
 /** One alert that is open now. */
 export interface AlertCondition {
@@ -96,9 +96,7 @@ function ofFailure({ kind, site, feed, message, detail }: HealthCondition): Aler
   if (alert === null || subject === undefined) return [];
   const next =
     kind === 'paused' && site !== undefined
-      ? messageOf(String(typeof message === 'string' ? message : message.text), [
-          { words: 'once its cause is gone, run', action: { kind: 'resume_site', site } },
-        ])
+      ? messageOf(textOf(message), [{ words: 'once its cause is gone, run', action: { kind: 'resume_site', site } }])
       : message;
   return [{ kind: alert, subject, message: next, ...(detail === undefined ? {} : { detail }) }];
 }
@@ -153,9 +151,8 @@ function waiting(
 
 /** Its creates wait, also while no delete of it is held: within the grace, or of a feed that deletes nothing. */
 function undecided(feed: FeedName): AlertCondition {
-  const text = `feed ${feed}: its keys seem to have changed, and its creates and deletes wait for a person`;
   const next = [{ words: 'to decide, run', action: { kind: 'rekey_feed', feed } as const }];
-  return { kind: 'held', subject: `feed ${feed}`, message: messageOf(text, next) };
+  return { kind: 'held', subject: `feed ${feed}`, message: messageOf(keysSeemChanged(feed), next) };
 }
 
 function rejected({ feed, state, n }: ChangeGauge, size: number, percent: number): AlertCondition[] {

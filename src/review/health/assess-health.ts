@@ -1,7 +1,6 @@
 // Decides from the status of sites and feeds what is failing and what waits for a person: one answer for status,
 // /healthz and scripts.
-import type { Message } from '../../plan/message.ts';
-import { plural } from '../../plan/message.ts';
+import { type Message, plural } from '../../plan/message.ts';
 import { type PersonsPause, pauseInBrief, pausesOf, tellPauses } from '../../plan/pause-words.ts';
 import type { FeedName, SiteName } from '../../posting/identifiers.ts';
 import { type PullHistory, RECENT_PULLS } from '../../store/pull/pull-history.ts';
@@ -138,12 +137,12 @@ function notReloaded({ keptFormer = [] }: AssessOptions): HealthCondition[] {
   return [{ kind: 'configuration', message, detail: keptFormer.join('; ') }];
 }
 
+export const keysSeemChanged = (feed: FeedName): string =>
+  `feed ${feed}: its keys seem to have changed, and its creates and deletes wait for a person`;
+
 function waitsOf({ feed, review, rekeyed, twins, restored }: FeedFacts): HealthCondition[] {
   const unknown: HealthCondition[] = restored === undefined ? [] : [{ kind: 'restored', feed, message: restored }];
-  if (rekeyed) {
-    const message = `feed ${feed}: its keys seem to have changed, and its creates and deletes wait for a person`;
-    return [...unknown, { kind: 'review', feed, message }];
-  }
+  if (rekeyed) return [...unknown, { kind: 'review', feed, message: keysSeemChanged(feed) }];
   const alike = `feed ${feed}: new postings wait, as they may be others under new keys`;
   const unanswered: HealthCondition[] = twins === true ? [{ kind: 'review', feed, message: alike }] : [];
   if (review === 0) return [...unknown, ...unanswered];

@@ -5,7 +5,7 @@ import { type CreateOnlyFields, updatableFields } from '../../plan/desired-chang
 import { type Message, messageOf, plural, reword } from '../../plan/message.ts';
 import { fieldOf } from '../../plan/same-meaning.ts';
 import type { FeedName, PostingKey, SiteJobId, SiteName } from '../../posting/identifiers.ts';
-import { compileStates, type StateTable } from '../../posting/places.ts';
+import type { StateTable } from '../../posting/places.ts';
 import type { Fields } from '../../posting/posting.ts';
 import { explainOtherContent, tellOtherReference } from '../../site/contradiction.ts';
 import { type SiteClient, type SiteJob, shownUnlessDeleted, withRevealedFields } from '../../site/exchange.ts';
@@ -28,8 +28,9 @@ import {
   sampleOfAges,
 } from '../../store/mapping/visible-jobs.ts';
 import type { Database } from '../../store/postgres/database.ts';
-import { hasShownReferences, learntRewrites } from '../../store/site/kept-values.ts';
+import { hasShownReferences } from '../../store/site/kept-values.ts';
 import { crossStep } from '../../telemetry/times.ts';
+import { adoptRules } from './match-jobs.ts';
 
 /**
  * - `gone`: the site says that the posting's job does not exist.
@@ -155,20 +156,13 @@ const MOST_REFUTED = 5;
 
 /** Hands over each finding as soon as it is certain. */
 export async function verifySite(verification: Verification, subject: VerifySubject): Promise<VerifyEnd> {
-  const { db, site, feeds, referenceField, signal } = subject;
+  const { db, feeds, referenceField, signal } = subject;
   const jobs = await verification.countJobs();
   const counts = new Map(feeds.map((feed) => [feed, { ...noCounts(), jobs: jobs.get(feed) ?? 0 }]));
-  const find = compileStates(subject.states);
   const verifying: Verifying = {
     verification,
     subject,
-    rules: {
-      referenceField,
-      stateField: subject.stateField,
-      stateOf: (text) => find(text)?.name,
-      learnt: await learntRewrites(db, site),
-      only: subject.only,
-    },
+    rules: { ...(await adoptRules(db, subject)), only: subject.only },
     since: await databaseTime(db),
     countsOf: (feed) => counts.get(feed) as FeedCounts,
     progress: { seen: 0, unproven: [], retitled: [] },

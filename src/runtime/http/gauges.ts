@@ -117,13 +117,15 @@ const RECORD_KINDS: readonly RecordGauge['kind'][] = ['unreadable', 'duplicate']
 
 const one = (value: number): MetricSample[] => [{ labels: {}, value }];
 
+export const databaseUp = (value: 0 | 1): GaugeValues => ({
+  name: 'jobmirror_database_up',
+  help: 'Whether the database answered; if not, there is no gauge of the installation.',
+  samples: one(value),
+});
+
 export function gaugeValues(facts: GaugeFacts): GaugeValues[] {
   return [
-    {
-      name: 'jobmirror_database_up',
-      help: 'Whether the database answered; if not, there is no gauge of the installation.',
-      samples: one(1),
-    },
+    databaseUp(1),
     { name: 'jobmirror_workers', help: 'Live processes that send.', samples: one(facts.workers) },
     ...changeValues(facts),
     ...pullValues(facts),

@@ -1,14 +1,12 @@
 // Starts the HTTP server of `start` with all of its routes.
 
 import { once } from 'node:events';
-import { readFileSync } from 'node:fs';
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
-import { join } from 'node:path';
 import { createAdaptorServer, type HttpBindings } from '@hono/node-server';
 import { Hono } from 'hono';
 import { addressesIn, networkOf, plainAddress } from '../../config/build/web-config.ts';
-import { packageRoot } from '../../config/package-root.ts';
+import { programVersion } from '../../config/package-root.ts';
 import { tell, type WriteAction } from '../../plan/message.ts';
 import type { HealthCondition } from '../../review/health/assess-health.ts';
 import { readSchedules } from '../../store/feed/feed-schedule.ts';
@@ -20,7 +18,7 @@ import { tokenDigests } from '../open-site-client.ts';
 import { assessRunning } from '../read-health.ts';
 import { isLate } from '../schedule/next-run.ts';
 import { UserError } from '../stop-signal.ts';
-import { cacheBriefly, collectGauges, type ReadQueues } from './gauges.ts';
+import { cacheBriefly, collectGauges, databaseUp, type ReadQueues } from './gauges.ts';
 
 /** Why a request may not read health or metrics, which name feeds and sites. `undefined`: it may. */
 export type MayMonitor = (
@@ -47,7 +45,7 @@ interface ReplaceableServer extends HttpServer {
 export async function startHttp(app: App, readQueues: ReadQueues, served: Served): Promise<ReplaceableServer> {
   const { listen, web } = app.config;
   const { host, port } = listen;
-  const metrics = startMetrics(aboutVersion());
+  const metrics = startMetrics({ version: programVersion(), node: process.version });
   const since = new Date();
   let routes = await allRoutes(app, readQueues, served, { metrics, since });
   try {
@@ -108,11 +106,6 @@ async function allRoutes(
     return answerJson(503, { ok: false, error: 'the check failed' });
   });
   return routes as unknown as Hono;
-}
-
-function aboutVersion(): Readonly<Record<string, string>> {
-  const { version } = JSON.parse(readFileSync(join(packageRoot, 'package.json'), 'utf8')) as { version: string };
-  return { version, node: process.version };
 }
 
 // The one HTTP server of a running process, for whatever routes it is given.
@@ -217,18 +210,11 @@ interface MetricsOptions {
   readonly timeoutMs?: number;
 }
 
-const DOWN: GaugeValues = {
-  name: 'jobmirror_database_up',
-  help: 'Whether the database answered; if not, there is no gauge of the installation.',
-  samples: [{ labels: {}, value: 0 }],
-};
-
 export function metricsRoutes(options: MetricsOptions): Hono {
   const { metrics, gauges, timeoutMs = 5_000 } = options;
   const routes = new Hono();
   routes.get('/metrics', async () => {
-    const values = await inTime(gauges(), timeoutMs).catch(() => undefined);
-    metrics.setGauges(values ?? [DOWN]);
+    metrics.setGauges(await inTime(gauges, timeoutMs).catch(() => [databaseUp(0)]));
     return new Response(await metrics.text(), {
       headers: { 'Content-Type': metrics.contentType, 'Cache-Control': 'no-store' },
     });
@@ -236,14 +222,17 @@ export function metricsRoutes(options: MetricsOptions): Hono {
   return routes;
 }
 
-async function inTime<T>(work: Promise<T>, timeoutMs: number): Promise<T> {
+class TooLateError extends Error {}
+
+async function inTime<T>(work: () => Promise<T>, timeoutMs: number): Promise<T> {
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(new Error(`no result after ${timeoutMs} ms`)), timeoutMs);
+    timer = setTimeout(() => reject(new TooLateError(`no result after ${timeoutMs} ms`)), timeoutMs);
+    // What is waited for must not keep the process alive.
     timer.unref();
   });
   try {
-    return await Promise.race([work, late]);
+    return await Promise.race([work(), late]);
   } finally {
     clearTimeout(timer);
   }
@@ -274,31 +263,20 @@ export function healthRoutes({ check, ready = check, checkTimeoutMs = 5_000 }: H
     ['/healthz', check],
     ['/readyz', ready],
   ] as const) {
-    const inTime = oneAtATime(() => checkInTime(run, checkTimeoutMs));
+    const checked = oneAtATime(() => checkInTime(run, checkTimeoutMs));
     routes.get(path, async () => {
-      const health = await inTime();
+      const health = await checked();
       return answerJson(health.ok ? 200 : 503, health);
     });
   }
   return routes;
 }
 
-async function checkInTime(check: () => Promise<Health>, timeoutMs: number): Promise<Health> {
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<Health>((resolve) => {
-    timer = setTimeout(() => resolve({ ok: false, error: `no result after ${timeoutMs} ms` }), timeoutMs);
-    // A pending check must not keep the process alive.
-    timer.unref();
+/** Hides other errors, which may name hosts and users: they belong in the log of the part that failed, not on a page. */
+const checkInTime = (check: () => Promise<Health>, timeoutMs: number): Promise<Health> =>
+  inTime(check, timeoutMs).catch((error: unknown) => {
+    return { ok: false, error: error instanceof TooLateError ? error.message : 'the check failed' };
   });
-  try {
-    return await Promise.race([check(), late]);
-  } catch {
-    // Hide the thrown error, which may name hosts and users: it belongs in the log of the part that failed, not on a page.
-    return { ok: false, error: 'the check failed' };
-  } finally {
-    clearTimeout(timer);
-  }
-}
 
 /** Concurrent calls share one result, so many probes cost one check. */
 function oneAtATime<Result>(run: () => Promise<Result>): () => Promise<Result> {

@@ -1,5 +1,5 @@
 // Takes scheduled runs as they come due and completes each: with any number of processes, each run is one pull.
-import { pause } from '../../flow/pause.ts';
+import { endsWithin, pause } from '../../flow/pause.ts';
 import type { FeedName } from '../../posting/identifiers.ts';
 import {
   type DueRun,
@@ -151,10 +151,7 @@ export function startScheduledRuns(options: RunOptions): ScheduledRuns {
       ending.abort();
       stopping.abort();
       await looping;
-      const ended = new AbortController();
-      const all = Promise.all(running.values()).finally(() => ended.abort());
-      // A remaining timer would keep the process alive.
-      await Promise.race([all, pause(graceMs, ended.signal)]);
+      await endsWithin(Promise.all(running.values()), graceMs);
       await giveBackForgotten(db, worker, []).catch(options.onError);
       if (isLeft) await startAgain([...running.keys()]).catch(options.onError);
     },

@@ -1,14 +1,8 @@
-// Faults in responses: statuses of the site or of a proxy in front of it, refusals, broken bodies, and responses that
-// do not come from the interface (HTML pages and redirects).
+// All faults. In responses: statuses of the site or of a proxy in front of it, refusals, broken bodies, and responses that
+// do not come from the interface (HTML pages and redirects); and of connections.
 import { setTimeout as delay } from 'node:timers/promises';
 import { type FaultParameters, type FaultStep, fault, gone, sentAlready } from './fault-row.ts';
-import { failureXml } from './write-xml.ts';
-
-const answer = (status: number, message: string, headers: Record<string, string> = {}): Response =>
-  new Response(failureXml(message), {
-    status,
-    headers: { 'content-type': 'application/xml; charset=utf-8', ...headers },
-  });
+import { failure } from './write-xml.ts';
 
 function retryHeader({ retryAfter, seconds }: Pick<FaultParameters, 'retryAfter' | 'seconds'>): Record<string, string> {
   if (retryAfter === 'none') return {};
@@ -20,18 +14,18 @@ function retryHeader({ retryAfter, seconds }: Pick<FaultParameters, 'retryAfter'
 const failing = <const Name extends string>(name: Name, description: string, message: string) =>
   fault(name, `${description}; made: the request is processed anyway`, { made: false }, async (step, { made }) => {
     if (made) await step.process();
-    return answer(Number(name), message);
+    return failure(Number(name), message);
   });
 
 const refusing = <const Name extends string>(name: Name, description: string, message: string, headers = {}) =>
-  fault(name, description, {}, async () => answer(Number(name), message, headers));
+  fault(name, description, {}, async () => failure(Number(name), message, headers));
 
 const waiting = <const Name extends string>(
   name: Name,
   description: string,
   message: string,
   defaults: Pick<FaultParameters, 'retryAfter' | 'seconds'>,
-) => fault(name, description, defaults, async (_, given) => answer(Number(name), message, retryHeader(given)));
+) => fault(name, description, defaults, async (_, given) => failure(Number(name), message, retryHeader(given)));
 
 export const status500 = failing('500', 'internal error', 'Something went wrong.');
 export const status502 = failing('502', 'bad gateway', 'The server behind this one gave no answer.');

@@ -160,9 +160,6 @@ export function validationErrorBody(
   return { type: 'application/xml', text: writeDocument(xml) };
 }
 
-/** Every other failure: an `error` with one message. */
-export const failureXml = (message: string): string => writeDocument(element('error', [element('message', message)]));
-
 // Builds responses with XML bodies.
 
 const XML_TYPE = 'application/xml; charset=utf-8';
@@ -171,9 +168,9 @@ const XML_TYPE = 'application/xml; charset=utf-8';
 export const xmlAnswer = (root: Xml, status = 200, headers: Record<string, string> = {}): Response =>
   new Response(writeDocument(root), { status, headers: { 'content-type': XML_TYPE, ...headers } });
 
-/** A failure with a message for the client's developer. */
+/** Every failure but those of validation: an `error` with one message for the client's developer. */
 export const failure = (status: number, message: string, headers: Record<string, string> = {}): Response =>
-  new Response(failureXml(message), { status, headers: { 'content-type': XML_TYPE, ...headers } });
+  xmlAnswer(element('error', [element('message', message)]), status, headers);
 
 /** @param deleted a job that was there. */
 export const jobNotFound = (deleted?: Job): Response =>
