@@ -2,7 +2,6 @@
 import { foundJobsScope, siteOfFeed } from '../operations/adoption.ts';
 import { expectNotMoved } from '../operations/sites.ts';
 import { plural, tell } from '../plan/message.ts';
-import { updatesJobs } from '../plan/policy.ts';
 import { type FeedName, postingKey } from '../posting/identifiers.ts';
 import type { BulkRun } from '../review/bulk/run-bulk.ts';
 import { matchJobs } from '../review/jobs/match-jobs.ts';
@@ -22,25 +21,16 @@ import { searchFeedAgain } from '../store/change/site-search.ts';
 import { JobMatching, type MatchCounts } from '../store/mapping/job-matching.ts';
 import { leftAlone } from '../store/review/bulk-actions.ts';
 import type { FoundJobsScope } from '../store/review/found-entries.ts';
-import {
-  askWhether,
-  type ProgressLine,
-  printJson,
-  printLine,
-  printNotice,
-  startProgressLine,
-} from '../telemetry/print.ts';
-import { actorName, commandWriter } from './adapter/command-line.ts';
+import { type ProgressLine, printJson, printLine, printNotice, startProgressLine } from '../telemetry/print.ts';
+import { actorName, type CommonOptions, commandWriter } from './adapter/command-line.ts';
+import { expectAgreement } from './adapter/with-app.ts';
 import { say } from './adapter/write-action.ts';
 import { siteJobIdOf } from './ask-first.ts';
 import { runShowing } from './bulk-command.ts';
-import { printMatches } from './output/describe-finding.ts';
+import { nextOf, printMatches } from './output/describe-finding.ts';
 import { sendAndTell } from './send-and-tell.ts';
 
-export interface AdoptOptions {
-  readonly config?: string;
-  readonly json?: boolean;
-  readonly as?: string;
+export interface AdoptOptions extends CommonOptions {
   readonly sure?: boolean;
   readonly job?: string;
   readonly posting?: string;
@@ -110,16 +100,13 @@ async function printAdopted(
   if (options.json === true) return;
   await printLine(
     `${plural(adopted, 'job')} adopted; ${left} left to decide, ${plural(counts.unmatched, 'posting')} without a job.` +
-      (adopted > 0 ? nextOf(subject) : ''),
+      (adopted > 0 ? nextOf(subject.policy) : ''),
   );
   if (left > 0) {
     const words = ['mappings', 'adopt', feed, '--job', 'JOBID', '--posting', 'KEY'];
     await printLine(`Adopt one: ${commandWriter(options.config)(words)}`);
   }
 }
-
-const nextOf = ({ policy }: AdoptingCommand['subject']): string =>
-  updatesJobs(policy) ? ' The next sync sends what differs.' : ` Policy ${policy} leaves what differs as it is.`;
 
 const describeCounts = ({ sure, unsure, unmatched, jobs }: MatchCounts): string =>
   `${sure} sure, ${unsure} unsure, ${unmatched} unmatched; ${plural(jobs, 'other job')} on the site without a posting. Nothing was changed.`;
@@ -146,16 +133,13 @@ async function adoptOneNamed(adopting: AdoptingCommand, options: AdoptOptions): 
   if (options.json === true)
     return printJson({ feed, key, job_id: id, score: end.score, adopted: true, reasons: end.reasons });
   return printLine(
-    `Job ${id} adopted for posting ${key} of feed ${feed} (${end.reasons.join(', ')}).${nextOf(subject)}`,
+    `Job ${id} adopted for posting ${key} of feed ${feed} (${end.reasons.join(', ')}).${nextOf(subject.policy)}`,
   );
 }
 
 // Adopts the site jobs that a search found for a feed, where their posting is certain. Asks for confirmation first.
 
-export interface AdoptFoundOptions {
-  readonly config?: string;
-  readonly json?: boolean;
-  readonly as?: string;
+export interface AdoptFoundOptions extends CommonOptions {
   readonly yes?: boolean;
   readonly send: boolean;
 }
@@ -200,16 +184,12 @@ async function askToAdopt(feed: FeedName, sure: number, left: number, options: A
       'everything that was found to be the same, and no other posting or job does. Their other fields are set to the values in the feed.',
     ...(left === 0 ? [] : [`${plural(left, 'found job')} ${left === 1 ? 'is' : 'are'} left: decide one by one.`]),
   ];
-  const isAgreed = await askWhether(`${lines.join('\n')}\nAdopt them?`);
-  if (isAgreed === undefined) {
-    const write = commandWriter(options.config);
-    const ways = [
-      `  see them:       ${write(['review', 'list', feed])}`,
-      `  adopt them:     ${write(['review', 'settle', feed, '--found', '--yes'])}`,
-    ];
-    throw new UserError([...lines, 'Nothing was adopted.', ...ways].join('\n'));
-  }
-  if (!isAgreed) throw new UserError('Nothing was adopted.');
+  const write = commandWriter(options.config);
+  const ways = [
+    `\n  see them:       ${write(['review', 'list', feed])}`,
+    `\n  adopt them:     ${write(['review', 'settle', feed, '--found', '--yes'])}`,
+  ];
+  await expectAgreement(lines, 'Adopt them?', 'Nothing was adopted.', ways.join(''));
 }
 
 /** Adopts exactly those that the person has seen. */

@@ -18,18 +18,12 @@ import { UserError } from '../runtime/stop-signal.ts';
 import { findEntries } from '../store/change/act-in-review.ts';
 import { reviewPage } from '../store/review/review-page.ts';
 import { type HeldDelete, heldReasons, readHeldDeletes } from '../store/review/review-totals.ts';
-import { askWhether, printNotice } from '../telemetry/print.ts';
+import { printNotice } from '../telemetry/print.ts';
 import { formatTime } from '../telemetry/times.ts';
 import type { WriteCommand } from './adapter/command-line.ts';
+import { expectAgreement, isAgreed } from './adapter/with-app.ts';
 import { say } from './adapter/write-action.ts';
 import type { EntryFilter } from './bulk-command.ts';
-
-/** Returns false if nobody can be asked. @throws {UserError} if the answer is no */
-async function isAgreed(lines: readonly string[], question: string, refused: string): Promise<boolean> {
-  const answer = await askWhether([...lines, question].join('\n'));
-  if (answer === false) throw new UserError(refused);
-  return answer === true;
-}
 
 interface Question {
   /** Fewer entries need no confirmation. */
@@ -88,8 +82,8 @@ export async function askAboutSelected(
   if (total < question.from) return { total, seen };
   const effect = question.effect(total, describeKinds(countByKind(selected)));
   const shown = [effect, ...describeSelected(selected)].join('\n  ');
-  if (await isAgreed([shown], question.ask, question.refused)) return { total, seen };
-  throw new UserError(`${shown}\n${question.refused} ${question.unasked(total, seen)}`);
+  await expectAgreement([shown], question.ask, question.refused, ` ${question.unasked(total, seen)}`);
+  return { total, seen };
 }
 
 /** Entries that are named one by one, or told how to bind. */
@@ -167,15 +161,14 @@ export async function askToDiscard(
   // A pull may add entries to a feed before they are discarded, but none to those given by number.
   if (!coversMuch(chosen)) return feeds.length === 0 ? undefined : seen;
   const lines = describeChosen(chosen);
-  if (await isAgreed(lines, 'Discard them?', 'Nothing was discarded.')) return seen;
   const names = [...numbers.map(String), ...feeds];
   const ways = [
-    'Nothing was discarded.',
-    `  see them:       ${write(['review', 'list', ...feeds.slice(0, 1)])}`,
-    `  one kind only:  ${write(['review', 'discard', ...names, '--kind', 'KIND'])}`,
-    `  all of them:    ${write(['review', 'discard', ...names, '--yes'])}`,
+    `\n  see them:       ${write(['review', 'list', ...feeds.slice(0, 1)])}`,
+    `\n  one kind only:  ${write(['review', 'discard', ...names, '--kind', 'KIND'])}`,
+    `\n  all of them:    ${write(['review', 'discard', ...names, '--yes'])}`,
   ];
-  throw new UserError([...lines, ...ways].join('\n'));
+  await expectAgreement(lines, 'Discard them?', 'Nothing was discarded.', ways.join(''));
+  return seen;
 }
 
 /** Whether a feed's name selects several entries, or the selection covers several kinds. */

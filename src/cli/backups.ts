@@ -10,12 +10,11 @@ import { type RestoreRefusal, restoreBackup, type SetAsideData } from '../store/
 import { backUpToFile } from '../store/backup/write-backup.ts';
 import { openDatabase } from '../store/postgres/database.ts';
 import { onUsableServer, UnusableServerError } from '../store/postgres/usable-server.ts';
-import { askWhether, printJson, printLine, printNotice } from '../telemetry/print.ts';
-import { actorName, commandWriter } from './adapter/command-line.ts';
+import { printJson, printLine, printNotice } from '../telemetry/print.ts';
+import { actorName, type CommonOptions, commandWriter } from './adapter/command-line.ts';
+import { expectAgreement } from './adapter/with-app.ts';
 
-export interface BackupCommandOptions {
-  readonly config?: string;
-  readonly json?: boolean;
+export interface BackupCommandOptions extends CommonOptions {
   readonly force?: boolean;
 }
 
@@ -72,13 +71,10 @@ function describeSummary({ header, tables, rows, bytes }: BackupSummary): string
 
 // Restores a backup.
 
-export interface RestoreCommandOptions {
-  readonly config?: string;
-  readonly json?: boolean;
+export interface RestoreCommandOptions extends CommonOptions {
   readonly check?: boolean;
   readonly replace?: boolean;
   readonly yes?: boolean;
-  readonly as?: string;
 }
 
 /** Reads the whole file. Throws a UserError that says why it can't be restored; nothing was changed. */
@@ -141,10 +137,12 @@ export async function restore(file: string, options: RestoreCommandOptions): Pro
 
 async function confirm(file: string, summary: BackupSummary): Promise<void> {
   const effect = `This replaces everything in the configured database by ${file}: ${describeSummary(summary)}.`;
-  const isAgreed = await askWhether(`${effect}\nReplace it?`);
-  if (isAgreed === undefined)
-    throw new UserError(`${effect}\nNothing was changed. To do it without being asked: --replace --yes`);
-  if (!isAgreed) throw new UserError('Nothing was changed.');
+  await expectAgreement(
+    [effect],
+    'Replace it?',
+    'Nothing was changed.',
+    ' To do it without being asked: --replace --yes',
+  );
 }
 
 function refused(refusal: RestoreRefusal): UserError {

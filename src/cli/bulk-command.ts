@@ -19,7 +19,7 @@ import { type ActedEntry, findEntries, knownFeeds } from '../store/change/act-in
 import type { Queryable } from '../store/postgres/database.ts';
 import { type BulkRow, findBulk, operationOf, skippedOfBulk } from '../store/review/bulk-actions.ts';
 import { printJson, printLine, printNotice, startProgressLine } from '../telemetry/print.ts';
-import { isEntryNumber, type WriteCommand } from './adapter/command-line.ts';
+import { type CommonOptions, isEntryNumber, type WriteCommand } from './adapter/command-line.ts';
 import { addOptions, type GivenOptions, givenMembers } from './adapter/operation-command.ts';
 import { sendAndTell } from './send-and-tell.ts';
 
@@ -31,10 +31,7 @@ export interface BulkCommandOptions {
 }
 
 /** Options of all commands that decide about entries. */
-export interface DecisionOptions extends GivenOptions {
-  readonly config?: string;
-  readonly json?: boolean;
-  readonly as?: string;
+export interface DecisionOptions extends GivenOptions, CommonOptions {
   readonly count?: number;
   readonly seen?: string;
   readonly ifVersion?: string;

@@ -11,9 +11,9 @@ import type { PathSample, Proposal } from '../setup/propose.ts';
 import type { KeyCandidate, ProposedRule } from '../setup/propose-fields.ts';
 import type { ConfigParts, ExistingConfig } from '../setup/write-config.ts';
 import { ask, oneLine, printNotice } from '../telemetry/print.ts';
-import { quoteWord } from './adapter/command-line.ts';
+import { type CommonOptions, quoteWord } from './adapter/command-line.ts';
 
-export interface InitOptions {
+export interface InitOptions extends CommonOptions {
   readonly site?: string;
   readonly siteName?: string;
   readonly tokenEnv?: string;
@@ -28,9 +28,7 @@ export interface InitOptions {
   readonly header?: readonly string[];
   readonly schedule?: string;
   readonly timeZone?: string;
-  readonly config?: string;
   readonly force?: boolean;
-  readonly json?: boolean;
 }
 
 export interface Answers {

@@ -10,17 +10,15 @@ import { type Engine, startEngine } from '../runtime/engine.ts';
 import { sendAndConclude } from '../runtime/mirror-feed.ts';
 import { STOP_WITHIN_MS, UserError } from '../runtime/stop-signal.ts';
 import { commitUndoOf, type PlannedUndo } from '../runtime/undo-feed-pull.ts';
-import { askWhether, printJson, printLine, printNotice, startProgressLine } from '../telemetry/print.ts';
+import { printJson, printLine, printNotice, startProgressLine } from '../telemetry/print.ts';
 import { formatTime } from '../telemetry/times.ts';
-import { actorName, commandWriter, type WriteCommand } from './adapter/command-line.ts';
+import { actorName, type CommonOptions, commandWriter, type WriteCommand } from './adapter/command-line.ts';
+import { expectAgreement } from './adapter/with-app.ts';
 import { actionWriter, say } from './adapter/write-action.ts';
 import { describeChange, describePull, describeUnsent } from './output/describe-pull.ts';
 
-export interface UndoCommandOptions {
-  readonly config?: string;
-  readonly json?: boolean;
+export interface UndoCommandOptions extends CommonOptions {
   readonly yes?: boolean;
-  readonly as?: string;
 }
 
 /** @throws UserError if the pull can't be undone, or nobody confirms it; then nothing was changed. */
@@ -78,10 +76,8 @@ async function confirm(
     if (json !== true) printNotice(text);
     return;
   }
-  const isAgreed = await askWhether(`${text}\nUndo it?`);
-  if (isAgreed === undefined)
-    throw new UserError(`${text}\nNothing was changed. To do it: ${write(['undo', String(number), '--yes'])}`);
-  if (!isAgreed) throw new UserError('Nothing was changed.');
+  const unasked = ` To do it: ${write(['undo', String(number), '--yes'])}`;
+  await expectAgreement([text], 'Undo it?', 'Nothing was changed.', unasked);
 }
 
 async function commitAndSend(

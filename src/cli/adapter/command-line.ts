@@ -9,6 +9,14 @@ import { packageRoot } from '../../config/package-root.ts';
 /** Completes the words after the program's name to a command that can be run as it is. */
 export type WriteCommand = (words: readonly string[]) => string;
 
+/** Options that most commands have. */
+export interface CommonOptions {
+  readonly config?: string;
+  readonly json?: boolean;
+  /** Who acts. */
+  readonly as?: string;
+}
+
 /** Writes commands for the same configuration file. */
 export function commandWriter(configFile: string | undefined): WriteCommand {
   const suffix = configFile === undefined ? [] : ['--config', configFile];

@@ -16,13 +16,21 @@ import {
 import type { App } from '../../runtime/app.ts';
 import { type ExitStatus, UserError } from '../../runtime/stop-signal.ts';
 import { printJson, printLine, printLines } from '../../telemetry/print.ts';
-import { ACTOR, actorName, CONFIG, commandWriter, positiveNumber, type WriteCommand } from './command-line.ts';
+import {
+  ACTOR,
+  actorName,
+  CONFIG,
+  type CommonOptions,
+  commandWriter,
+  positiveNumber,
+  type WriteCommand,
+} from './command-line.ts';
 import { withApp } from './with-app.ts';
 
 /** Options as commander gives them, by their names in camel case. */
 export type GivenOptions = Readonly<Record<string, unknown>>;
 
-type CommonOptions = GivenOptions & { readonly config?: string };
+type CommandOptions = GivenOptions & Pick<CommonOptions, 'config'>;
 
 interface CommandForm {
   readonly name: string;
@@ -58,7 +66,7 @@ type Told<Output> =
       /** By default, everything was done. */
       exitStatus?(done: Output, options: GivenOptions): ExitStatus | undefined;
     }
-  | { follow(done: Output, app: App, options: CommonOptions, signal: AbortSignal): Promise<void> };
+  | { follow(done: Output, app: App, options: CommandOptions, signal: AbortSignal): Promise<void> };
 
 interface ListForm<Input, Item, Place> extends CommandForm {
   /** Items at most, unless an option says otherwise. */
@@ -114,7 +122,7 @@ export const runSingle = <Input extends z.ZodType, Output extends z.ZodType>(
   operation: SingleOperation<Input, Output>,
   input: z.output<Input>,
   told: Told<z.output<Output>>,
-  options: CommonOptions,
+  options: CommandOptions,
   objects?: ObjectMembers,
 ): Promise<void> =>
   withApp(options, async (app, signal) => {
@@ -260,7 +268,7 @@ const flagOf = (name: string, { flags }: Pick<CommandForm, 'flags'>): string =>
 
 /** Commander passes the arguments, the options and the command. */
 function partsOf(given: readonly unknown[]) {
-  const options = given.at(-2) as CommonOptions;
+  const options = given.at(-2) as CommandOptions;
   return { values: given.slice(0, -2), options };
 }
 

@@ -2,7 +2,7 @@
 import { OperationRefused } from '../../operations/operation.ts';
 import { type App, type AppOptions, openApp } from '../../runtime/app.ts';
 import { stopSignal, UserError } from '../../runtime/stop-signal.ts';
-import { printJson, stopPrintingOn } from '../../telemetry/print.ts';
+import { askWhether, printJson, stopPrintingOn } from '../../telemetry/print.ts';
 import { commandWriter } from './command-line.ts';
 import { actionWriter, say } from './write-action.ts';
 
@@ -44,4 +44,26 @@ export async function explainRefusal<Result>(
     const reason = say(error.reason, commandWriter(config));
     throw new UserError(error.subject === undefined ? reason : `${error.subject}: ${reason}`, { cause: error });
   }
+}
+
+/** Returns false if nobody can be asked on a terminal. @throws {UserError} if the answer is no */
+export async function isAgreed(lines: readonly string[], question: string, refused: string): Promise<boolean> {
+  const answer = await askWhether([...lines, question].join('\n'));
+  if (answer === false) throw new UserError(refused);
+  return answer === true;
+}
+
+/**
+ * The same where somebody has to agree.
+ * @param unasked follows `refused` where nobody can be asked: how to do it nevertheless
+ * @throws {UserError} if nobody agrees
+ */
+export async function expectAgreement(
+  lines: readonly string[],
+  question: string,
+  refused: string,
+  unasked: string,
+): Promise<void> {
+  if (await isAgreed(lines, question, refused)) return;
+  throw new UserError([...lines, `${refused}${unasked}`].join('\n'));
 }

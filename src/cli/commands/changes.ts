@@ -13,16 +13,14 @@ import type { OperationContext } from '../../operations/operation.ts';
 import { membersOf } from '../../operations/scalars.ts';
 import { oneLine, printData, printJson, printLines } from '../../telemetry/print.ts';
 import { formatTime } from '../../telemetry/times.ts';
-import { commandWriter, positiveNumber } from '../adapter/command-line.ts';
+import { type CommonOptions, commandWriter, positiveNumber } from '../adapter/command-line.ts';
 import { addOptions, askedHere, inputOf, olderOnes, printing, withCommon } from '../adapter/operation-command.ts';
 import { withApp } from '../adapter/with-app.ts';
 import { formatRows, type RowColumn } from '../output/table.ts';
 
 const SHOWN = 50;
 
-interface ChangesOptions extends Readonly<Record<string, unknown>> {
-  readonly config?: string;
-  readonly json?: boolean;
+interface ChangesOptions extends Readonly<Record<string, unknown>>, CommonOptions {
   readonly csv?: boolean;
   readonly limit?: number;
   readonly before?: number;

@@ -34,7 +34,7 @@ import { describeReference, noteReference, referenceState, type SiteReference } 
 import { findMove } from '../../store/site/known-address.ts';
 import { printJson, printLines, printNotice } from '../../telemetry/print.ts';
 import { formatTime } from '../../telemetry/times.ts';
-import { CONFIG, commandWriter, type WriteCommand } from '../adapter/command-line.ts';
+import { CONFIG, type CommonOptions, commandWriter, type WriteCommand } from '../adapter/command-line.ts';
 import { say } from '../adapter/write-action.ts';
 
 /** What came back from a site, and whether that proves that it accepts the token. */
@@ -88,9 +88,7 @@ interface WrittenCheck extends Pick<DatabaseCheck, 'unseen'> {
   readonly warnings: readonly string[];
 }
 
-interface CheckOptions {
-  readonly config?: string;
-  readonly json?: boolean;
+interface CheckOptions extends CommonOptions {
   readonly online?: boolean;
 }
 

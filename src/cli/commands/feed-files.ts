@@ -34,6 +34,7 @@ import { membersOf } from '../../operations/scalars.ts';
 import { plural } from '../../plan/message.ts';
 import { MOST_SAMPLE_BYTES } from '../../runtime/feed-trial.ts';
 import { ExitStatus, UserError } from '../../runtime/stop-signal.ts';
+import { secondChoice } from '../../setup/write-config.ts';
 import { oneLine } from '../../telemetry/print.ts';
 import { formatTime } from '../../telemetry/times.ts';
 import { actorName, positiveNumber, type WriteCommand, wholeNumber } from '../adapter/command-line.ts';
@@ -108,11 +109,7 @@ function recognisedLines(found: RecognisedFeed): readonly string[] {
     ...(variables.length === 0
       ? []
       : [`The address has a secret: set ${variables.join(' and ')} in the environment of jobmirror`]),
-    ...(second === null
-      ? []
-      : [
-          `Second choice: --format ${second.format}, which would send ${second.postings} of ${plural(second.records, 'record')}`,
-        ]),
+    ...(second === null ? [] : [secondChoice(`--format ${second.format}`, second)]),
     ...(FROM_UPLOAD.test(found.text)
       ? ['The feed reads an uploaded file: save this with `feeds save-file`, and name the file with --sample']
       : []),

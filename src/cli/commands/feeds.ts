@@ -6,7 +6,6 @@ import { declareFeedNew, renameFeedTo, renewFeed, resumeStoppedFeed, retireNamed
 import { namedFeed } from '../../operations/operation.ts';
 import { decideAboutRekey } from '../../operations/rekey.ts';
 import { plural } from '../../plan/message.ts';
-import { updatesJobs } from '../../plan/policy.ts';
 import { type FeedName, postingKey } from '../../posting/identifiers.ts';
 import {
   isUnknown,
@@ -23,11 +22,11 @@ import { ExitStatus, UserError } from '../../runtime/stop-signal.ts';
 import { readRekey } from '../../store/change/rekey/read-rekey.ts';
 import { lockFeed } from '../../store/locks/feed-locks.ts';
 import { askWhether, printJson, printLine } from '../../telemetry/print.ts';
-import { ACTOR, actorName, commandWriter } from '../adapter/command-line.ts';
+import { ACTOR, actorName, type CommonOptions, commandWriter } from '../adapter/command-line.ts';
 import { runWithin, singleCommand, withCommon } from '../adapter/operation-command.ts';
 import { withApp } from '../adapter/with-app.ts';
 import { adviceLine, say } from '../adapter/write-action.ts';
-import { itsTitle, verdictPrinter } from '../output/describe-finding.ts';
+import { itsTitle, nextOf, verdictPrinter } from '../output/describe-finding.ts';
 import { feedFileCommands, uploadCommands } from './feed-files.ts';
 import { stillLines } from './resume.ts';
 
@@ -137,10 +136,7 @@ function rekeyCommand(): Command {
     });
 }
 
-interface RekeyOptions {
-  readonly config?: string;
-  readonly json?: boolean;
-  readonly as?: string;
+interface RekeyOptions extends CommonOptions {
   readonly sure?: boolean;
   readonly yes?: boolean;
   readonly posting?: string;
@@ -272,9 +268,6 @@ async function tellBound(
   );
   await tellWays(feed, options);
 }
-
-const nextOf = (policy: RekeySubject['policy']): string =>
-  updatesJobs(policy) ? ' The next sync sends what differs.' : ` Policy ${policy} leaves what differs as it is.`;
 
 async function bindNamed(
   app: App,

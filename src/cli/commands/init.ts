@@ -9,18 +9,18 @@ import { CONFIG_FILE } from '../../config/config-file.ts';
 import type { Environment } from '../../config/environment.ts';
 import { loadConfig } from '../../config/load-config.ts';
 import { SCHEME_SOURCES, SCHEMES } from '../../config/scheme-sources.ts';
-import { plural } from '../../plan/message.ts';
 import { type Trial, tryFeed } from '../../pull/preview/try-feed.ts';
 import { chooseFeeds } from '../../runtime/feed-setups.ts';
 import { ExitStatus, stopSignal, UserError } from '../../runtime/stop-signal.ts';
 import { AccessRefused, type FeedAccess, readFeedAccess } from '../../setup/feed-access.ts';
-import type { Proposal, SecondProposal } from '../../setup/propose.ts';
+import type { Proposal } from '../../setup/propose.ts';
 import { type Recognition, recogniseFeed } from '../../setup/recognise.ts';
 import {
   addToConfig,
   type ExistingConfig,
   proposeFeedName,
   readExisting,
+  secondChoice,
   writeConfig,
 } from '../../setup/write-config.ts';
 import {
@@ -275,18 +275,9 @@ function describeProposal(
   return [
     `${records} records in the beginning of the feed; ${what}.`,
     ...(encoding === undefined ? [] : [`It is not encoded as UTF-8; ${encoding} is assumed.`]),
-    ...(runnerUp === undefined ? [] : [describeSecond(runnerUp)]),
+    ...(runnerUp === undefined ? [] : [secondChoice(`--format ${runnerUp.format}`, runnerUp)]),
     ...notes.map((note) => `Note: ${note}.`),
   ];
-}
-
-function describeSecond({ format, postings, records, gains, losses }: SecondProposal): string {
-  const differences = [
-    ...(gains.length === 0 ? [] : [`it would also fill ${gains.join(', ')}`]),
-    ...(losses.length === 0 ? [] : [`it would lose ${losses.join(', ')}`]),
-  ];
-  const what = differences.length === 0 ? 'it would fill the same fields' : differences.join(', and ');
-  return `Second choice: --format ${format}, by which ${postings} of the first ${plural(records, 'record')} would be sent; ${what}.`;
 }
 
 async function show(

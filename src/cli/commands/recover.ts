@@ -24,7 +24,7 @@ import { Verification } from '../../store/mapping/verification.ts';
 import { keptReference } from '../../store/site/kept-values.ts';
 import { askWhether, oneLine, printJson, printLine } from '../../telemetry/print.ts';
 import { formatTime } from '../../telemetry/times.ts';
-import { ACTOR, actorName, CONFIG, commandWriter } from '../adapter/command-line.ts';
+import { ACTOR, actorName, CONFIG, type CommonOptions, commandWriter } from '../adapter/command-line.ts';
 import { withApp } from '../adapter/with-app.ts';
 import { type AdoptingCommand, runAdopting } from '../adopt-mappings.ts';
 import { findingPrinter, itsTitle, printMatches } from '../output/describe-finding.ts';
@@ -47,13 +47,10 @@ export function recoverCommand(): Command {
     );
 }
 
-interface RecoverOptions {
-  readonly config?: string;
-  readonly json?: boolean;
+interface RecoverOptions extends CommonOptions {
   readonly yes?: boolean;
   /** The jobs without a posting stay on the site, and nobody is asked about them any more. */
   readonly leaveStrays?: boolean;
-  readonly as?: string;
 }
 
 /** Lines of one kind that are printed, unless as JSON. */

@@ -32,18 +32,16 @@ import {
 } from '../../store/status/report-lines.ts';
 import { createScrub } from '../../telemetry/log.ts';
 import { printData, printLines, terminalText } from '../../telemetry/print.ts';
-import { CONFIG, positiveNumber } from '../adapter/command-line.ts';
+import { CONFIG, type CommonOptions, positiveNumber } from '../adapter/command-line.ts';
 import { printing, readerOf } from '../adapter/operation-command.ts';
 import { withApp } from '../adapter/with-app.ts';
 import { reportHtml } from '../output/report-html.ts';
 import { reportHeader, reportRow, reportText } from '../output/report-text.ts';
 import type { Section } from '../output/report-words.ts';
 
-interface ReportOptions {
-  readonly config?: string;
+interface ReportOptions extends CommonOptions {
   readonly html?: boolean;
   readonly csv?: boolean;
-  readonly json?: boolean;
   readonly output?: string;
   readonly state?: readonly LineState[];
   readonly since?: Date;

@@ -23,16 +23,14 @@ import { ExitStatus, UserError } from '../../runtime/stop-signal.ts';
 import type { SelectedAction } from '../../store/review/bulk-actions.ts';
 import { oneLine, printJson, printLines, terminalText } from '../../telemetry/print.ts';
 import { formatSpan, formatTime } from '../../telemetry/times.ts';
-import { commandWriter, entryNumber, groupId, type WriteCommand } from '../adapter/command-line.ts';
+import { type CommonOptions, commandWriter, entryNumber, groupId, type WriteCommand } from '../adapter/command-line.ts';
 import { printing, runSingle, withCommon } from '../adapter/operation-command.ts';
 import { withApp } from '../adapter/with-app.ts';
 import { actionLine, writeAction } from '../adapter/write-action.ts';
 import { siteJobIdOf } from '../ask-first.ts';
 import { formatTable } from '../output/table.ts';
 
-interface ShowOptions {
-  readonly config?: string;
-  readonly json?: boolean;
+interface ShowOptions extends CommonOptions {
   /** The jobs to compare with; none: those that it may have made. */
   readonly job?: readonly string[];
   readonly group?: string;

@@ -21,7 +21,7 @@ import {
   printNotice,
   startProgressLine,
 } from '../../telemetry/print.ts';
-import { CONFIG, commandWriter } from '../adapter/command-line.ts';
+import { CONFIG, type CommonOptions, commandWriter } from '../adapter/command-line.ts';
 import { printing } from '../adapter/operation-command.ts';
 import { actionWriter, say } from '../adapter/write-action.ts';
 import { describePull } from '../output/describe-pull.ts';
@@ -29,9 +29,7 @@ import { describePull } from '../output/describe-pull.ts';
 /** How many feeds are mirrored in parallel. */
 const FEEDS_AT_ONCE = 2;
 
-interface SyncOptions {
-  readonly config?: string;
-  readonly json?: boolean;
+interface SyncOptions extends CommonOptions {
   readonly verbose?: boolean;
 }
 

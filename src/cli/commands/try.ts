@@ -6,14 +6,12 @@ import { readConfig } from '../../runtime/app.ts';
 import { setupOfFeed } from '../../runtime/feed-setups.ts';
 import { ExitStatus, stopSignal, UserError } from '../../runtime/stop-signal.ts';
 import { formatBytes, printNotice, startProgressLine, stopPrintingOn } from '../../telemetry/print.ts';
-import { CONFIG, positiveNumber } from '../adapter/command-line.ts';
+import { CONFIG, type CommonOptions, positiveNumber } from '../adapter/command-line.ts';
 import { printTrial } from '../output/describe-trial.ts';
 
 const SHOWN_POSTINGS = 3;
 
-interface TryOptions {
-  readonly config?: string;
-  readonly json?: boolean;
+interface TryOptions extends CommonOptions {
   readonly xml?: boolean;
   readonly limit: number;
 }

@@ -31,7 +31,15 @@ import {
   printNotice,
   startProgressLine,
 } from '../../telemetry/print.ts';
-import { ACTOR, actorName, CONFIG, commandWriter, positiveNumber, type WriteCommand } from '../adapter/command-line.ts';
+import {
+  ACTOR,
+  actorName,
+  CONFIG,
+  type CommonOptions,
+  commandWriter,
+  positiveNumber,
+  type WriteCommand,
+} from '../adapter/command-line.ts';
 import { withApp } from '../adapter/with-app.ts';
 import { say } from '../adapter/write-action.ts';
 import { describeResult, type FeedResult, findingPrinter, resultJson } from '../output/describe-finding.ts';
@@ -63,10 +71,7 @@ export function verifyCommand(): Command {
     });
 }
 
-interface VerifyOptions {
-  readonly config?: string;
-  readonly json?: boolean;
-  readonly as?: string;
+interface VerifyOptions extends CommonOptions {
   readonly sample?: number;
   readonly each?: boolean;
   readonly after?: string;

@@ -1,6 +1,7 @@
 // Writes what verifying found: a finding or the counts of a feed, as lines for people and as JSON.
 import type { Certainty } from '../../plan/match/whose-job.ts';
 import { plural } from '../../plan/message.ts';
+import { type FeedPolicy, updatesJobs } from '../../plan/policy.ts';
 import type { FeedName } from '../../posting/identifiers.ts';
 import type { PostingsSetAgain } from '../../review/jobs/verify-feed.ts';
 import type { FeedCounts, Finding } from '../../review/jobs/verify-site.ts';
@@ -166,3 +167,7 @@ const matchJson = ({ adopted, message, ...line }: MatchLine & Outcome): Record<s
   adopted,
   ...(message === undefined ? {} : { message }),
 });
+
+/** What becomes of values in which jobs that were adopted, or kept by new keys, differ. */
+export const nextOf = (policy: FeedPolicy | undefined): string =>
+  updatesJobs(policy) ? ' The next sync sends what differs.' : ` Policy ${policy} leaves what differs as it is.`;

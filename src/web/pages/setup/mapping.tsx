@@ -9,6 +9,7 @@ import {
 import type { RecognisedFeed, TriedFeed } from '../../../operations/feed-setup.ts';
 import { plural } from '../../../plan/message.ts';
 import { htmlToText } from '../../../posting/markup.ts';
+import { secondChoice } from '../../../setup/write-config.ts';
 import { pageAddress } from '../parts/addresses.ts';
 import { Csrf, HiddenFields, Layout, PostForm, type Visit } from '../parts/layout.tsx';
 import { Fact, SelectField, TextField } from '../parts/parts.tsx';
@@ -187,7 +188,7 @@ const Recognised = ({ visit, recognised, draft }: { visit: Visit; recognised: Re
             format: second.format,
           }}
         >
-          <p>{`Second choice: ${inWords(second)}`}</p>
+          <p>{secondChoice(nameOf(second.format), second)}</p>
           <button type="submit">{`Use ${nameOf(second.format)} instead`}</button>
         </PostForm>
       )}
@@ -196,15 +197,6 @@ const Recognised = ({ visit, recognised, draft }: { visit: Visit; recognised: Re
 };
 
 const nameOf = (format: string): string => (format === 'own' ? 'a format of its own' : format);
-
-function inWords({ format, postings, records, gains, losses }: NonNullable<RecognisedFeed['second']>): string {
-  const differences = [
-    ...(gains.length === 0 ? [] : [`it would also fill ${gains.join(', ')}`]),
-    ...(losses.length === 0 ? [] : [`it would lose ${losses.join(', ')}`]),
-  ];
-  const what = differences.length === 0 ? 'it would fill the same fields' : differences.join(', and ');
-  return `${nameOf(format)}, by which ${postings} of the first ${plural(records, 'record')} would be sent; ${what}.`;
-}
 
 /** A browser shows so many that nobody finds one among more; any path can be written in the text. */
 const MOST_PATHS = 150;
