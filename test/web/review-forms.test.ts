@@ -1,6 +1,7 @@
 // The pages of review without scripts: each action acts on exactly what was shown, by those who may.
 import { beforeEach, describe, expect, it } from 'vitest';
 import { startBulkRunner } from '../../src/runtime/bulk-runner.ts';
+import { FilterForm } from '../../src/web/pages/review/filter-form.tsx';
 import { openStage } from '../review/stage.ts';
 import { posting, postings } from '../support/indeed-feed.ts';
 import { openedForEach } from '../support/opened.ts';
@@ -32,6 +33,15 @@ async function runAll(): Promise<void> {
   await expect.poll(open).toEqual([]);
   await runner.stop(5_000);
 }
+
+it('the filter writes the name of a feed as it is, and a kind in words', () => {
+  const texts = { feed: 'acme_2', kind: 'in_doubt' };
+  const form = String(FilterForm({ address: '/review', texts, feeds: ['acme_2'], sites: [] }));
+  expect(form).toContain('<summary>Filter: acme_2, in doubt</summary>');
+  expect(form).toMatch(
+    /<option value="acme_2" selected="">acme_2<\/option>.*<option value="in_doubt" selected="">in doubt</,
+  );
+});
 
 it('an action of a terminal that waits for a site is continued or stopped on its page', { tags: 'slow' }, async () => {
   await stage.pull(odd('a'));

@@ -10,7 +10,7 @@ import type { WebEnv } from '../web-env.ts';
 import { pageAddress } from './parts/addresses.ts';
 import { Layout, type Visit } from './parts/layout.tsx';
 import { askedBy, type PageContext, readInput, showPage } from './parts/page.tsx';
-import { FeedChoice, StackedTable, When } from './parts/parts.tsx';
+import { Choice, Pager, StackedTable, TextField, When } from './parts/parts.tsx';
 import { expectValue } from './parts/read-form.ts';
 import { FoldedFilter } from './review/filter-form.tsx';
 
@@ -77,11 +77,8 @@ const ActivityPage = ({ visit, items, feeds, selection, isFirst, older }: Activi
     <Layout title="Activity" visit={visit} section="activity">
       <FoldedFilter chosen={[feed, actor].flatMap((text) => text ?? [])}>
         <form class="row" method="get" action={prefix + pageAddress.activity()}>
-          <FeedChoice feeds={feeds} chosen={feed} />
-          <div>
-            <label for="actor">Who</label>
-            <input id="actor" name="actor" value={actor ?? ''} />
-          </div>
+          <Choice name="feed" label="Feed" of={feeds} chosen={feed} />
+          <TextField name="actor" label="Who" value={actor ?? ''} />
           <button type="submit">Show</button>
         </form>
       </FoldedFilter>
@@ -113,14 +110,12 @@ const ActivityPage = ({ visit, items, feeds, selection, isFirst, older }: Activi
           rows={items}
         />
       )}
-      <p class="row">
-        {(!isFirst || of !== undefined) && <a href={prefix + pageAddress.activity({ feed, actor })}>Newest</a>}
-        {older !== undefined && (
-          <a href={prefix + older} rel="next">
-            Older
-          </a>
-        )}
-      </p>
+      <Pager
+        label="Pages of the activity"
+        isByTime
+        first={isFirst && of === undefined ? undefined : prefix + pageAddress.activity({ feed, actor })}
+        next={older && prefix + older}
+      />
     </Layout>
   );
 };

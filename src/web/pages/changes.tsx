@@ -7,7 +7,7 @@ import type { WebEnv } from '../web-env.ts';
 import { type ChangesSelection, pageAddress } from './parts/addresses.ts';
 import { Layout, type Visit } from './parts/layout.tsx';
 import { askedBy, type PageContext, readInput, sendFile, showPage } from './parts/page.tsx';
-import { FeedChoice, SiteLink, StackedTable, When } from './parts/parts.tsx';
+import { Choice, Pager, SiteLink, StackedTable, TextField, When } from './parts/parts.tsx';
 import { expectValue } from './parts/read-form.ts';
 import { FoldedFilter } from './review/filter-form.tsx';
 
@@ -63,24 +63,10 @@ const ChangesPage = ({ visit, items, keptSince, feeds, selection, older }: Chang
     <Layout title="Changes" visit={visit} section="changes">
       <FoldedFilter chosen={[since, until, operation, feed].flatMap((text) => text ?? [])}>
         <form class="row" method="get" action={prefix + pageAddress.changes()}>
-          <div>
-            <label for="since">Since</label>
-            <input id="since" name="since" value={since ?? ''} aria-describedby="times" />
-          </div>
-          <div>
-            <label for="until">Before</label>
-            <input id="until" name="until" value={until ?? ''} aria-describedby="times" />
-          </div>
-          <div>
-            <label for="operation">Operation</label>
-            <select id="operation" name="operation">
-              <option value="">all</option>
-              {OPERATIONS.map((name) => (
-                <option selected={name === operation}>{name}</option>
-              ))}
-            </select>
-          </div>
-          <FeedChoice feeds={feeds} chosen={feed} />
+          <TextField name="since" label="Since" value={since ?? ''} aria-describedby="times" />
+          <TextField name="until" label="Before" value={until ?? ''} aria-describedby="times" />
+          <Choice name="operation" label="Operation" of={OPERATIONS} chosen={operation} />
+          <Choice name="feed" label="Feed" of={feeds} chosen={feed} />
           <button type="submit">Show</button>
         </form>
         <p id="times" class="hint">
@@ -88,15 +74,14 @@ const ChangesPage = ({ visit, items, keptSince, feeds, selection, older }: Chang
         </p>
       </FoldedFilter>
       {items.length === 0 ? <p>Nothing like that was done on the sites.</p> : <Changes prefix={prefix} items={items} />}
-      <p class="row">
-        {before !== undefined && <a href={prefix + pageAddress.changes(filter)}>Newest</a>}
-        {older !== undefined && (
-          <a href={prefix + pageAddress.changes({ ...filter, before: older })} rel="next">
-            Older
-          </a>
-        )}
+      <Pager
+        label="Pages of changes"
+        isByTime
+        first={before === undefined ? undefined : prefix + pageAddress.changes(filter)}
+        next={older === undefined ? undefined : prefix + pageAddress.changes({ ...filter, before: older })}
+      >
         {items.length > 0 && <a href={prefix + pageAddress.changesFile(filter)}>All of these as CSV</a>}
-      </p>
+      </Pager>
       {older === undefined && (
         <p class="hint">
           {'What was done before '}

@@ -20,7 +20,7 @@ import type { WebEnv } from '../web-env.ts';
 import { pageAddress } from './parts/addresses.ts';
 import { Layout, PostForm, type Visit } from './parts/layout.tsx';
 import { askedBy, operationForm, type PageContext, type PageVisit, readInput, showPage } from './parts/page.tsx';
-import { StackedTable, sentence, When } from './parts/parts.tsx';
+import { StackedTable, sentence, TextField, When } from './parts/parts.tsx';
 
 type Shown = z.output<typeof showFeedText.output>;
 type Saved = z.output<typeof saveFeedText.output>;
@@ -337,10 +337,7 @@ const ConfigurationPage = ({ visit, feeds, path, reload }: ConfigurationPageProp
       ))}
     </ul>
     <form class="row" method="get" action={`${visit.prefix}/feed/file`}>
-      <div>
-        <label for="feed">Name of a new feed</label>
-        <input id="feed" name="feed" required pattern="[a-z0-9][a-z0-9_\-]*" />
-      </div>
+      <TextField name="feed" label="Name of a new feed" required pattern="[a-z0-9][a-z0-9_\-]*" />
       <button type="submit">Write its file</button>
     </form>
     <h2>Running processes</h2>

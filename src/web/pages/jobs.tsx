@@ -17,7 +17,7 @@ import { decodeCursor, encodeCursor, type WebEnv } from '../web-env.ts';
 import { pageAddress } from './parts/addresses.ts';
 import { Layout, mayPull, type Visit } from './parts/layout.tsx';
 import { type PageContext, showPage } from './parts/page.tsx';
-import { Pager, SiteLink, StackedTable } from './parts/parts.tsx';
+import { Choice, Pager, SiteLink, StackedTable } from './parts/parts.tsx';
 import { malformed } from './parts/read-form.ts';
 import { SyncNow } from './posting/decide.tsx';
 
@@ -46,17 +46,7 @@ const Jobs = (props: JobsProps) => {
             <label for="q">Key of a posting, ID of a job, or words of a title</label>
             <input id="q" name="q" type="search" value={q ?? ''} maxlength={2_000} autocomplete="off" />
           </div>
-          <div>
-            <label for="feed">Feed</label>
-            <select id="feed" name="feed">
-              <option value="">all feeds</option>
-              {feeds.map((name) => (
-                <option value={name} selected={name === feed}>
-                  {name}
-                </option>
-              ))}
-            </select>
-          </div>
+          <Choice name="feed" label="Feed" of={feeds} chosen={feed} none="all feeds" />
           <button type="submit">Find</button>
         </form>
       </search>

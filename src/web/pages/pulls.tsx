@@ -15,7 +15,7 @@ import type { WebEnv } from '../web-env.ts';
 import { pageAddress } from './parts/addresses.ts';
 import { Layout, mayReview, PanelForm, type Visit } from './parts/layout.tsx';
 import { askedBy, operationForm, type PageContext, showPage } from './parts/page.tsx';
-import { PullStatusLabel, ShownDifference, StackedTable, sentence, When } from './parts/parts.tsx';
+import { Pager, PullStatusLabel, ShownDifference, StackedTable, sentence, When } from './parts/parts.tsx';
 import { expectValue } from './parts/read-form.ts';
 import { PullPage, tookWords } from './pull.tsx';
 
@@ -107,14 +107,12 @@ const PullsPage = ({ visit, pulls, feed, older, isFirst }: PullsPageProps) => {
       <div id="pulls" data-live={isRunning ? 'true' : undefined}>
         <PullTable prefix={prefix} pulls={pulls} label="Pulls, newest first" withFeed={feed === undefined} />
       </div>
-      <p class="row">
-        {!isFirst && <a href={prefix + pageAddress.pulls(feed)}>Newest</a>}
-        {older !== undefined && (
-          <a href={prefix + pageAddress.pulls(feed, older)} rel="next">
-            Older
-          </a>
-        )}
-      </p>
+      <Pager
+        label="Pages of pulls"
+        isByTime
+        first={isFirst ? undefined : prefix + pageAddress.pulls(feed)}
+        next={older === undefined ? undefined : prefix + pageAddress.pulls(feed, older)}
+      />
     </Layout>
   );
 };

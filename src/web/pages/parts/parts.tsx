@@ -149,12 +149,14 @@ interface TextFieldProps {
   readonly value?: string | undefined;
   readonly maxlength?: number;
   readonly required?: boolean;
+  readonly pattern?: string;
   readonly list?: string | undefined;
   readonly spellcheck?: boolean;
   readonly placeholder?: string | undefined;
   readonly inputmode?: 'url';
   readonly type?: 'time';
   readonly hint?: string;
+  readonly 'aria-describedby'?: string;
   /** What else belongs to it. */
   readonly children?: Child;
 }
@@ -223,17 +225,28 @@ export const Alert = ({ children }: { children: Child }) => (
   </p>
 );
 
-/** Chooses a feed, or all. The chosen one may no longer be configured. */
-export const FeedChoice = ({ feeds, chosen }: { feeds: Iterable<string>; chosen: string | undefined }) => (
-  <div>
-    <label for="feed">Feed</label>
-    <select id="feed" name="feed">
-      <option value="">all</option>
-      {[...new Set([...feeds, ...(chosen === undefined ? [] : [chosen])])].map((name) => (
-        <option selected={name === chosen}>{name}</option>
-      ))}
-    </select>
-  </div>
+export interface ChoiceProps {
+  readonly name: string;
+  readonly label: string;
+  readonly id?: string;
+  readonly of: Iterable<string>;
+  /** May be none of these, such as a feed that is no longer configured. */
+  readonly chosen: string | undefined;
+  /** What the empty choice is called. */
+  readonly none?: string;
+  readonly words?: (value: string) => string;
+}
+
+/** Chooses one, or none. */
+export const Choice = ({ of, chosen, none = 'all', words = (value) => value, ...field }: ChoiceProps) => (
+  <SelectField {...field}>
+    <option value="">{none}</option>
+    {[...new Set([...of, ...(chosen === undefined ? [] : [chosen])])].map((value) => (
+      <option value={value} selected={value === chosen}>
+        {words(value)}
+      </option>
+    ))}
+  </SelectField>
 );
 
 interface PagerProps {
@@ -242,20 +255,24 @@ interface PagerProps {
   readonly first: string | undefined;
   /** That of the next page; `undefined`: nothing follows. */
   readonly next: string | undefined;
+  /** The list has the newest first. */
+  readonly isByTime?: true;
   /** How many this page shows. */
   readonly shown?: number;
+  readonly children?: Child;
 }
 
 /** The way to other pages of a list; nothing if this is the only one. */
-export const Pager = ({ label, first, next, shown }: PagerProps) =>
-  first === undefined && next === undefined ? null : (
+export const Pager = ({ label, first, next, isByTime, shown, children }: PagerProps) =>
+  first === undefined && next === undefined && !children ? null : (
     <nav aria-label={label} class="row">
-      {first !== undefined && <a href={first}>First page</a>}
+      {first !== undefined && <a href={first}>{isByTime ? 'Newest' : 'First page'}</a>}
       {next !== undefined && (
         <a href={next} rel="next">
-          Next page
+          {isByTime ? 'Older' : 'Next page'}
         </a>
       )}
+      {children}
       {shown !== undefined && <span class="quiet">{`${shown} on this page`}</span>}
     </nav>
   );

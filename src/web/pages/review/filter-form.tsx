@@ -2,7 +2,7 @@
 import type { Child } from 'hono/jsx';
 import { ENTRY_KINDS } from '../../../store/backlog/open-counts.ts';
 import type { ReviewSelection } from '../parts/addresses.ts';
-import { SelectField, Submit, TextField } from '../parts/parts.tsx';
+import { Choice, type ChoiceProps, SelectField, Submit, TextField } from '../parts/parts.tsx';
 
 export interface FilterFormProps {
   /** The page, with the prefix. */
@@ -31,23 +31,25 @@ export const FoldedFilter = ({ chosen, children }: { chosen: readonly string[]; 
 
 const SHOWN = ['feed', 'site', 'kind', 'older_than', 'newer_than', 'q'] as const;
 
+const wordsOfKind = (kind: string): string => kind.replaceAll('_', ' ');
+
 const chosenOf = (texts: ReviewSelection): readonly string[] => [
-  ...SHOWN.flatMap((name) => texts[name]?.replaceAll('_', ' ') || []),
+  ...SHOWN.flatMap((name) => (name === 'kind' && texts.kind ? wordsOfKind(texts.kind) : texts[name]) || []),
   ...(texts.discarded === 'true' ? ['discarded'] : []),
 ];
 
 const Fields = ({ address, texts, feeds, sites }: FilterFormProps) => (
   <form method="get" action={address} class="row filter" aria-label="Filter">
     {texts.group !== undefined && <input type="hidden" name="group" value={texts.group} />}
-    <Choice name="feed" label="Feed" of={feeds} chosen={texts.feed} none="all feeds" />
+    <Filter name="feed" label="Feed" of={feeds} chosen={texts.feed} none="all feeds" />
     {(sites.length > 1 || texts.site !== undefined) && (
-      <Choice name="site" label="Site" of={sites} chosen={texts.site} none="all sites" />
+      <Filter name="site" label="Site" of={sites} chosen={texts.site} none="all sites" />
     )}
     {texts.group === undefined && (
-      <Choice name="kind" label="Kind" of={ENTRY_KINDS} chosen={texts.kind} none="all kinds" />
+      <Filter name="kind" label="Kind" of={ENTRY_KINDS} chosen={texts.kind} none="all kinds" words={wordsOfKind} />
     )}
-    <Choice name="older_than" label="Waiting for at least" of={AGES} chosen={texts.older_than} none="any time" />
-    <Choice name="newer_than" label="Waiting for less than" of={AGES} chosen={texts.newer_than} none="any time" />
+    <Filter name="older_than" label="Waiting for at least" of={AGES} chosen={texts.older_than} none="any time" />
+    <Filter name="newer_than" label="Waiting for less than" of={AGES} chosen={texts.newer_than} none="any time" />
     <TextField id="filter-q" name="q" label="Key, title, value or message" value={texts.q ?? ''} maxlength={200} />
     <SelectField id="filter-discarded" name="discarded" label="State">
       <option value="">waiting</option>
@@ -59,22 +61,4 @@ const Fields = ({ address, texts, feeds, sites }: FilterFormProps) => (
   </form>
 );
 
-interface ChoiceProps {
-  readonly name: string;
-  readonly label: string;
-  readonly of: readonly string[];
-  readonly chosen: string | undefined;
-  /** What the empty choice is called. */
-  readonly none: string;
-}
-
-const Choice = ({ name, label, of, chosen, none }: ChoiceProps) => (
-  <SelectField id={`filter-${name}`} name={name} label={label}>
-    <option value="">{none}</option>
-    {[...new Set([...of, ...(chosen === undefined ? [] : [chosen])])].map((value) => (
-      <option value={value} selected={value === chosen}>
-        {value.replaceAll('_', ' ')}
-      </option>
-    ))}
-  </SelectField>
-);
+const Filter = (choice: ChoiceProps) => <Choice id={`filter-${choice.name}`} {...choice} />;
