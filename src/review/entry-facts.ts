@@ -45,7 +45,7 @@ export const actionsOfRecord = ({ id, feed, kind, discarded }: RecordEntry): Ent
   possibleActions({ id, feed, site: undefined, state: discarded ? 'discarded' : kind, circumstances: [] });
 
 /** An entry that could be discarded or reopened was skipped for this reason only. */
-const OTHER_KIND = 'its kind is not the one given with --kind';
+const OTHER_KIND = 'its kind is not the one that was asked for';
 
 /** Why nothing was done with an entry. @param entry as it is now; `undefined`: it no longer exists */
 export function whyNothingDone(

@@ -9,8 +9,9 @@ import { CONFIG_FILE } from '../../config/config-file.ts';
 import type { Environment } from '../../config/environment.ts';
 import { loadConfig } from '../../config/load-config.ts';
 import { SCHEME_SOURCES, SCHEMES } from '../../config/scheme-sources.ts';
+import type { FeedSetup } from '../../pull/feed-setup.ts';
 import { type Trial, tryFeed } from '../../pull/preview/try-feed.ts';
-import { chooseFeeds } from '../../runtime/feed-setups.ts';
+import { setupOfFeed } from '../../runtime/feed-setups.ts';
 import { ExitStatus, stopSignal, UserError } from '../../runtime/stop-signal.ts';
 import { AccessRefused, type FeedAccess, readFeedAccess } from '../../setup/feed-access.ts';
 import type { Proposal } from '../../setup/propose.ts';
@@ -187,7 +188,7 @@ async function writeAndShow(
   } else {
     await printLines([...describeProposal(proposal, encoding), '']);
   }
-  const { status, remedy } = await show(chooseFeeds(config, [name]), access, proposal, {
+  const { status, remedy } = await show(setupOfFeed(config, name), access, proposal, {
     options,
     signal,
     isAdded: copy !== undefined,
@@ -281,7 +282,7 @@ function describeProposal(
 }
 
 async function show(
-  { setups, broken }: ReturnType<typeof chooseFeeds>,
+  setup: FeedSetup | string,
   { input }: InitAccess,
   proposal: Proposal,
   {
@@ -290,9 +291,7 @@ async function show(
     isAdded,
   }: { readonly options: InitOptions; readonly signal: AbortSignal; readonly isAdded: boolean },
 ): Promise<{ readonly status: ExitStatus; readonly remedy: readonly string[] }> {
-  for (const { message } of broken) throw new UserError(message);
-  const [setup] = setups;
-  if (setup === undefined) return { status: ExitStatus.failed, remedy: [] };
+  if (typeof setup === 'string') throw new UserError(setup);
   const progress = startProgressLine();
   const onProgress = ({ records, bytes }: { readonly records: number; readonly bytes: number }) =>
     progress.show(`reading the whole feed, ${records} records, ${formatBytes(bytes)}`);

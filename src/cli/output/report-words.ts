@@ -108,7 +108,7 @@ const pullName = ({ id, startedAt }: { readonly id: number; readonly startedAt: 
 
 const reasonOf = ({ notes }: TrendPull): string => (notes.length === 0 ? '' : `: ${notes.map(textOf).join('; ')}`);
 
-/** The four numbers that matter most, each with its name. */
+/** The numbers that matter most, each with its name. */
 export function headline(report: PostingReport): readonly (readonly [number, string])[] {
   const { lines, records, onSite } = report.counts;
   const waiting = lines.in_doubt + lines.pending + lines.held + lines.pending_delete;

@@ -11,6 +11,7 @@ import { Layout, mayReview, type Visit } from './parts/layout.tsx';
 import {
   Fact,
   NoticeText,
+  Pager,
   PullStatusLabel,
   ShownDifference,
   StackedTable,
@@ -223,14 +224,11 @@ const Changes = ({ prefix, pull, show, count, changes: { items, next }, after }:
         ]}
         rows={items}
       />
-      <p class="row">
-        {after !== undefined && <a href={page()}>First</a>}
-        {next !== undefined && (
-          <a href={page(next)} rel="next">
-            More
-          </a>
-        )}
-      </p>
+      <Pager
+        label={`Pages of postings that were ${show}`}
+        first={after === undefined ? undefined : page()}
+        next={next && page(next)}
+      />
     </>
   );
 };
