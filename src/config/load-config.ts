@@ -19,7 +19,14 @@ import {
 } from './environment.ts';
 import { type FeedDraft, isAddress, readFeedFiles } from './include.ts';
 import { packageRoot } from './package-root.ts';
-import { type AbsentSecret, readSecret, Secret, type SecretSettings, signingFault } from './read-secret.ts';
+import {
+  type AbsentSecret,
+  bearerFault,
+  readSecret,
+  Secret,
+  type SecretSettings,
+  signingFault,
+} from './read-secret.ts';
 import { configSchema, type WrittenConfig } from './schema/config-schema.ts';
 import { isSecretCredential } from './schema/credentials-schema.ts';
 import {
@@ -372,19 +379,8 @@ async function channelOf(
   return target === undefined || secret === undefined ? undefined : { kind: 'webhook', url: target, secret };
 }
 
-/** RFC 6750, 2.1: what a bearer token may hold. */
-const BEARER = /^[A-Za-z0-9._~+/-]+=*$/;
-
-/** A shorter one could be guessed. */
-const SHORTEST = 16;
-
 /** The token, if one is set; `undefined` also after a complaint. Skips settings that violate the schema, which are reported elsewhere. */
 async function readMetricsToken(written: unknown, around: SecretSettings): Promise<Secret | undefined> {
   const { data } = metricsSchema.safeParse(written ?? {}, CHECKED_ONCE);
-  return data === undefined ? undefined : readSecret(data, [[], 'token'], around, metricsTokenFault);
+  return data === undefined ? undefined : readSecret(data, [[], 'token'], around, bearerFault(16));
 }
-
-const metricsTokenFault = (text: string): string | undefined =>
-  BEARER.test(text) && text.length >= SHORTEST
-    ? undefined
-    : `the token must have at least ${SHORTEST} characters, of A-Z a-z 0-9 . _ ~ + / - only`;

@@ -114,6 +114,14 @@ export function signingFault(text: string): string | undefined {
     : 'must have 24 to 64 bytes in Base64; make one with: openssl rand -base64 32';
 }
 
+/** Of a bearer token (RFC 6750, section 2.1). @param least characters: shorter ones could be guessed */
+export const bearerFault =
+  (least: number) =>
+  (text: string): string | undefined =>
+    /^[A-Za-z0-9._~+/-]+=*$/.test(text) && text.length >= least
+      ? undefined
+      : `the token must have at least ${least} characters, of A-Z a-z 0-9 . _ ~ + / - only`;
+
 // Wraps a secret text to keep it out of logs, errors, pages and JSON: only an explicit `reveal()` returns it.
 
 const MASK = '[secret]';

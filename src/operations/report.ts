@@ -68,6 +68,9 @@ const reasonOutput = z.strictObject({
   example: keyOutput.nullable(),
 });
 
+/** In how many postings a field has no value. `required`: the site refuses postings without it. */
+const fieldOutput = z.strictObject({ field: z.string(), required: z.boolean(), filled: count, missing: count });
+
 export const reportOutput = z
   .strictObject({
     kind: z.literal('report'),
@@ -93,7 +96,7 @@ export const reportOutput = z
       .strictObject({ unreadable: count, duplicate: count, skipped: count })
       .describe('How many records are unreadable, repeated or skipped.'),
     fields: z
-      .array(z.strictObject({ field: z.string(), required: z.boolean(), filled: count, missing: count }))
+      .array(fieldOutput)
       .describe('How many postings have each field: `[{"field","required","filled","missing"}]`.'),
     postings_with_fields: count.describe('Of how many postings the fields are known.'),
     reasons: z
@@ -138,15 +141,6 @@ export interface TrendPull extends CountedPull {
   readonly open: OpenCounts | undefined;
 }
 
-/** In how many postings a field has no value. */
-interface MissingField {
-  readonly field: string;
-  /** The site refuses postings without it. */
-  readonly required: boolean;
-  readonly filled: number;
-  readonly missing: number;
-}
-
 /** The last committed pull, whose counts add up (law 2). */
 interface LastPull {
   readonly row: PullRow;
@@ -167,7 +161,7 @@ export interface PostingReport {
   readonly listed: LineCounts;
   readonly since: Date | undefined;
   /** Every field that the feed is configured to have, or has. */
-  readonly fields: readonly MissingField[];
+  readonly fields: readonly z.output<typeof fieldOutput>[];
   /** Postings whose fields are known. */
   readonly postingsWithFields: number;
   readonly reasons: readonly ReasonCount[];

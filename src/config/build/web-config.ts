@@ -3,7 +3,7 @@ import { BlockList, isIP, isIPv6 } from 'node:net';
 import { resolve } from 'node:path';
 import { parsePasswordHash } from '../password-hash.ts';
 import type { Secret } from '../read-secret.ts';
-import { readSecret, type SecretSettings, signingFault } from '../read-secret.ts';
+import { bearerFault, readSecret, type SecretSettings, signingFault } from '../read-secret.ts';
 import type { ROLES, SCOPES, WrittenWeb } from '../schema/services-schema.ts';
 
 export type Role = (typeof ROLES)[number];
@@ -52,9 +52,6 @@ interface WebSurroundings extends SecretSettings {
   readonly listen: { readonly host: string; readonly port: number };
 }
 
-/** Shorter tokens could be guessed. */
-const SHORTEST_TOKEN = 20;
-
 /** @param written `undefined`: there is no setting `web` */
 export async function makeWebConfig(written: WrittenWeb | undefined, around: WebSurroundings): Promise<WebConfig> {
   const users = new Map<string, WebUser>();
@@ -64,7 +61,7 @@ export async function makeWebConfig(written: WrittenWeb | undefined, around: Web
     if (passwordHash !== undefined) users.set(name, { passwordHash, role });
   }
   for (const [name, { scopes, ...secrets }] of Object.entries(written?.tokens ?? {})) {
-    const token = await readSecret(secrets, [['tokens', name], 'token'], around, tokenFault);
+    const token = await readSecret(secrets, [['tokens', name], 'token'], around, bearerFault(20));
     if (token !== undefined) tokens.set(name, { token, scopes: new Set(scopes) });
   }
   const webhooks = new Map<string, WebhookSender>();
@@ -143,14 +140,6 @@ function isRange(range: string): boolean {
   } catch {
     return false;
   }
-}
-
-/** Characters of a bearer token (RFC 6750, section 2.1). */
-const TOKEN = /^[A-Za-z0-9._~+/-]+=*$/;
-
-function tokenFault(token: string): string | undefined {
-  if (token.length < SHORTEST_TOKEN) return `the token must have at least ${SHORTEST_TOKEN} characters`;
-  return TOKEN.test(token) ? undefined : 'the token may hold only letters, digits and . _ ~ + / - =';
 }
 
 const hashFault = (text: string): string | undefined =>
