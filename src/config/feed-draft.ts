@@ -50,8 +50,7 @@ type Settings = Readonly<Record<string, unknown>>;
 
 /** The text as data; empty if it is no YAML with settings. */
 export function settingsOfDraft(text: string): Settings {
-  const data: unknown = parsed(text)?.toJS({ maxAliasCount: 100 });
-  return typeof data === 'object' && data !== null ? (data as Settings) : {};
+  return parsed(text)?.settings ?? {};
 }
 
 /** What the text says of a field; a format that is written in it counts. */
@@ -167,7 +166,7 @@ const isGroup = (value: unknown): value is Settings =>
 
 /** Whether the setting is a group whose members are on lines of their own, which may have comments. */
 function hasOwnLines(text: string, name: string): boolean {
-  const group: unknown = parsed(text)?.get(name, true);
+  const group: unknown = parsed(text)?.document.get(name, true);
   return isMap(group) && group.flow !== true;
 }
 
@@ -196,7 +195,7 @@ function withField(text: string, field: string, choice: Exclude<FieldChoice, { k
 
 /** Changes nothing but the lines of the setting, where it or the one before it is on one line. `undefined` removes it. */
 function withSetting(text: string, path: readonly string[], value: unknown): string {
-  const document = parsed(text);
+  const { document } = parsed(text) ?? {};
   if (document === undefined) return text;
   const group: unknown = path.length === 1 ? document.contents : document.getIn(path.slice(0, -1), true);
   const name = path.at(-1) ?? '';
@@ -274,9 +273,15 @@ function nodeOf(document: Document.Parsed, value: unknown): Node {
   return node;
 }
 
-function parsed(text: string): Document.Parsed | undefined {
+function parsed(text: string): { readonly document: Document.Parsed; readonly settings: Settings } | undefined {
   const document = parseDocument(quoteStandardInput(text), { prettyErrors: false });
-  return document.errors.length === 0 && isMap(document.contents) ? document : undefined;
+  if (document.errors.length > 0 || !isMap(document.contents)) return undefined;
+  try {
+    return { document, settings: document.toJS({ maxAliasCount: 100 }) };
+  } catch {
+    // An alias leads nowhere, or they repeat too much: `*` begins one.
+    return undefined;
+  }
 }
 
 const same = (one: unknown, other: unknown): boolean => sorted(one) === sorted(other);

@@ -1,8 +1,7 @@
 // Recognises a feed from the beginning of its document: its encoding, and how it is read.
-import { ConfigError } from '../config/config-error.ts';
+import { settingsOfDraft } from '../config/feed-draft.ts';
 import { findPresets, readPreset } from '../config/presets.ts';
 import { formatSchema, type WrittenFormat } from '../config/schema/format-schema.ts';
-import { parseYaml, toData } from '../config/yaml-source.ts';
 import type { Network, SingleConfig } from '../feed/source/sources.ts';
 import { mayBeNewest } from '../plan/delete-guard.ts';
 import { type PathFill, PathValues } from '../posting/paths/path-census.ts';
@@ -100,7 +99,7 @@ export async function samplePaths(
   draft: string,
   folder: string,
 ): Promise<readonly PathFill[]> {
-  const data = settingsOf(draft);
+  const data = settingsOfDraft(draft);
   const format = await formatInFolder(data.format, folder);
   if (format === undefined) return [];
   const written = typeof data.encoding === 'string' ? data.encoding : undefined;
@@ -114,20 +113,6 @@ export async function samplePaths(
   const values = new PathValues();
   for (const tree of trees) values.add(tree);
   return values.all();
-}
-
-function settingsOf(draft: string): {
-  readonly format?: unknown;
-  readonly encoding?: unknown;
-  readonly lenient?: unknown;
-} {
-  try {
-    const data = toData(parseYaml('feed.yaml', draft));
-    return typeof data === 'object' && data !== null ? data : {};
-  } catch (error) {
-    if (error instanceof ConfigError) return {};
-    throw error;
-  }
 }
 
 async function formatInFolder(written: unknown, folder: string): Promise<WrittenFormat | undefined> {

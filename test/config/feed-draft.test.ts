@@ -1,7 +1,13 @@
 // Changes of single settings in the text of a feed: as a person would make them, and nothing else.
 import { describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
-import { editDraft, type FieldChoice, fieldChoiceOf, fieldsOfDraft } from '../../src/config/feed-draft.ts';
+import {
+  editDraft,
+  type FieldChoice,
+  fieldChoiceOf,
+  fieldsOfDraft,
+  settingsOfDraft,
+} from '../../src/config/feed-draft.ts';
 
 const PRESET = `# Our largest customer.
 source: https://ats.example.com/acme.xml
@@ -116,6 +122,15 @@ describe('editDraft', () => {
     const edited = editDraft(guarded, { settings: { delete_guard: { percent: 20, count: 7, missing_pulls: 2 } } });
     expect(edited).toBe(guarded.replace('count: 5 # small', 'count: 7 # small\n  missing_pulls: 2'));
   });
+
+  it.each(['title: *bold*', `a: &a [${'x,'.repeat(99)}]\nb: &b [${'*a,'.repeat(99)}]\nc: [${'*b,'.repeat(99)}]`])(
+    'leaves a text alone whose aliases lead nowhere or repeat too much',
+    (text) => {
+      expect(settingsOfDraft(text)).toEqual({});
+      expect(fieldChoiceOf(text, 'title')).toEqual({ kind: 'format' });
+      expect(editDraft(text, { settings: { site: 'board' } })).toBe(text);
+    },
+  );
 
   it('sets and removes settings', () => {
     const edited = editDraft(PRESET, {
