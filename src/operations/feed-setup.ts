@@ -16,7 +16,7 @@ import {
   UPLOADED_FILE,
 } from '../feed/source/sources.ts';
 import { deletesWithin } from '../plan/delete-guard.ts';
-import { tell } from '../plan/message.ts';
+import { plural, tell } from '../plan/message.ts';
 import { deletesMissing } from '../plan/policy.ts';
 import type { FieldRule } from '../posting/field-mapping.ts';
 import { type FeedName, feedName } from '../posting/identifiers.ts';
@@ -31,7 +31,7 @@ import {
 } from '../runtime/feed-trial.ts';
 import { nextRun } from '../runtime/schedule/next-run.ts';
 import { AccessRefused, type FeedAccess, readFeedAccess } from '../setup/feed-access.ts';
-import type { Proposal } from '../setup/propose.ts';
+import type { Proposal, SecondProposal } from '../setup/propose.ts';
 import { recogniseFeed, samplePaths } from '../setup/recognise.ts';
 import { proposeFeedName, writeFeed } from '../setup/write-config.ts';
 import type { StoredVersion } from '../store/feed/feed-file-versions.ts';
@@ -693,3 +693,13 @@ export async function planText(
 export type TriedFeed = z.output<typeof triedOutput>;
 export type RecognisedFeed = z.output<typeof recogniseSource.output>;
 export type PlannedFeed = z.output<typeof plannedFeedOutput>;
+
+/** The second choice in a sentence, for people. @param named how a person would choose it */
+export function secondChoice(named: string, { postings, records, gains, losses }: SecondProposal): string {
+  const differences = [
+    ...(gains.length === 0 ? [] : [`it would also fill ${gains.join(', ')}`]),
+    ...(losses.length === 0 ? [] : [`it would lose ${losses.join(', ')}`]),
+  ];
+  const what = differences.length === 0 ? 'it would fill the same fields' : differences.join(', and ');
+  return `Second choice: ${named}, by which ${postings} of the first ${plural(records, 'record')} would be sent; ${what}.`;
+}

@@ -4,8 +4,7 @@ import { isIP } from 'node:net';
 import { basename } from 'node:path';
 import { type Document, isMap, isScalar, type Pair, parseDocument, stringify, type YAMLMap } from 'yaml';
 import { quoteStandardInput } from '../config/yaml-source.ts';
-import { plural } from '../plan/message.ts';
-import type { Proposal, SecondProposal } from './propose.ts';
+import type { Proposal } from './propose.ts';
 import type { ProposedRule } from './propose-fields.ts';
 
 export interface ConfigParts {
@@ -53,16 +52,6 @@ export function writeConfig({ heading, site, feed, proposal }: ConfigParts): str
     ...feedLines({ site: site.name, feed, proposal }),
   ];
   return `${lines.join('\n')}\n`;
-}
-
-/** In a sentence, for people. @param named how a person would choose it */
-export function secondChoice(named: string, { postings, records, gains, losses }: SecondProposal): string {
-  const differences = [
-    ...(gains.length === 0 ? [] : [`it would also fill ${gains.join(', ')}`]),
-    ...(losses.length === 0 ? [] : [`it would lose ${losses.join(', ')}`]),
-  ];
-  const what = differences.length === 0 ? 'it would fill the same fields' : differences.join(', and ');
-  return `Second choice: ${named}, by which ${postings} of the first ${plural(records, 'record')} would be sent; ${what}.`;
 }
 
 type FeedParts = Pick<ConfigParts, 'feed' | 'proposal'> & { readonly site: string };

@@ -25,6 +25,7 @@ import {
   planFeedText,
   type RecognisedFeed,
   recogniseSource,
+  secondChoice,
   type TriedFeed,
   tryFeedText,
 } from '../../operations/feed-setup.ts';
@@ -34,7 +35,6 @@ import { membersOf } from '../../operations/scalars.ts';
 import { plural } from '../../plan/message.ts';
 import { MOST_SAMPLE_BYTES } from '../../runtime/feed-trial.ts';
 import { ExitStatus, UserError } from '../../runtime/stop-signal.ts';
-import { secondChoice } from '../../setup/write-config.ts';
 import { oneLine } from '../../telemetry/print.ts';
 import { formatTime } from '../../telemetry/times.ts';
 import { actorName, positiveNumber, type WriteCommand, wholeNumber } from '../adapter/command-line.ts';

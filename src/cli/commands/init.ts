@@ -9,6 +9,7 @@ import { CONFIG_FILE } from '../../config/config-file.ts';
 import type { Environment } from '../../config/environment.ts';
 import { loadConfig } from '../../config/load-config.ts';
 import { SCHEME_SOURCES, SCHEMES } from '../../config/scheme-sources.ts';
+import { secondChoice } from '../../operations/feed-setup.ts';
 import type { FeedSetup } from '../../pull/feed-setup.ts';
 import { type Trial, tryFeed } from '../../pull/preview/try-feed.ts';
 import { setupOfFeed } from '../../runtime/feed-setups.ts';
@@ -21,7 +22,6 @@ import {
   type ExistingConfig,
   proposeFeedName,
   readExisting,
-  secondChoice,
   writeConfig,
 } from '../../setup/write-config.ts';
 import {

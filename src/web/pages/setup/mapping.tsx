@@ -6,10 +6,9 @@ import {
   fieldsOfDraft,
   settingsOfDraft,
 } from '../../../config/feed-draft.ts';
-import type { RecognisedFeed, TriedFeed } from '../../../operations/feed-setup.ts';
+import { type RecognisedFeed, secondChoice, type TriedFeed } from '../../../operations/feed-setup.ts';
 import { plural } from '../../../plan/message.ts';
 import { htmlToText } from '../../../posting/markup.ts';
-import { secondChoice } from '../../../setup/write-config.ts';
 import { pageAddress } from '../parts/addresses.ts';
 import { Csrf, HiddenFields, Layout, PostForm, type Visit } from '../parts/layout.tsx';
 import { Fact, SelectField, TextField } from '../parts/parts.tsx';
