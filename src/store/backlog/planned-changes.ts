@@ -1,5 +1,4 @@
 // Reads the changes of a feed as they would be sent, with each field before and after.
-import pg from 'pg';
 import type { CreateOnlyFields } from '../../plan/desired-change.ts';
 import { messageOfReason, type Reason } from '../../plan/desired-change.ts';
 import type { Message } from '../../plan/message.ts';
@@ -93,10 +92,11 @@ export async function* plannedChanges(
      from change c left join mapping m on m.feed = c.feed and m.key = c.key
      left join document d on d.feed = c.feed and d.key = c.key
      left join uncertain_write u on u.feed = c.feed and u.key = c.key
-     where c.feed = ${pg.escapeLiteral(feed)} and c.state in ('ready', 'held') and not c.gone
+     where c.feed = $1 and c.state in ('ready', 'held') and not c.gone
        ${pull === undefined ? '' : `and c.pull = ${pull}`}
      order by ${SENDING_RANK}, c.id`,
     PAGE,
+    [feed],
   );
   for await (const rows of changes) {
     for (const row of rows) {
@@ -118,8 +118,8 @@ const UNSENT = `change where feed = $1 and desired = 'present' and not gone and 
 
 /** Streams the postings that were seen but are not sent, with their reasons, oldest first. */
 export async function* unsentPostings(session: Session, feed: FeedName): AsyncGenerator<UnsentPosting> {
-  const select = `select key, state, reason from ${UNSENT.replace('$1', pg.escapeLiteral(feed))} order by id`;
-  for await (const rows of inBatches<UnsentRow>(session, 'unsent', select, PAGE)) {
+  const select = `select key, state, reason from ${UNSENT} order by id`;
+  for await (const rows of inBatches<UnsentRow>(session, 'unsent', select, PAGE, [feed])) {
     for (const { key, state, reason } of rows) {
       yield {
         feed,

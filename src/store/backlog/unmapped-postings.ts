@@ -1,5 +1,4 @@
 // Reads the postings that have no job, and those that compete with them for the jobs of a site.
-import pg from 'pg';
 import type { FeedName, PostingKey, PostingRef, SiteName } from '../../posting/identifiers.ts';
 import type { Fields } from '../../posting/posting.ts';
 import { type Queryable, readColumn, type Session, type Stored, withoutNulls } from '../postgres/database.ts';
@@ -28,9 +27,9 @@ const READ_AT_ONCE = 500;
 export async function* unmappedPostings(session: Session, feed: FeedName): AsyncGenerator<UnmappedPosting[]> {
   const select = `select c.key, c.fields, c.record_hash as "recordHash",
       case when c.attempt_token is not null and c.found_job_id is null then c.id end as "inDoubt"
-    from change c where c.feed = ${pg.escapeLiteral(feed)} and c.desired = 'present' and not c.gone and not c.unseen
+    from change c where c.feed = $1 and c.desired = 'present' and not c.gone and not c.unseen
       and not exists (select from mapping m where m.feed = c.feed and m.key = c.key) order by c.id`;
-  for await (const rows of inBatches<Stored<UnmappedPosting>>(session, 'unmapped', select, READ_AT_ONCE))
+  for await (const rows of inBatches<Stored<UnmappedPosting>>(session, 'unmapped', select, READ_AT_ONCE, [feed]))
     yield rows.map(withoutNulls<UnmappedPosting>);
 }
 
@@ -40,16 +39,15 @@ export async function* rivalPostings(
   site: SiteName,
   referenceField: string | undefined,
 ): AsyncGenerator<RivalPosting[]> {
-  const names = (await namesOfSite(session, site)).map((name) => pg.escapeLiteral(name)).join(', ');
-  const name = pg.escapeLiteral(referenceField ?? '');
-  const reference = `case when d.fields->>${name} is null then '{}' else json_build_object(${name}, d.fields->>${name}) end`;
+  const reference = `case when d.fields->>$2::text is null then '{}' else json_build_object($2::text, d.fields->>$2::text) end`;
   const unmapped = `select c.feed, c.key, coalesce(c.sent_fields, c.fields) as fields, false as "isMapped"
-    from change c where c.site in (${names}) and coalesce(c.sent_fields, c.fields) is not null
+    from change c where c.site = any($1::text[]) and coalesce(c.sent_fields, c.fields) is not null
       and not exists (select from mapping m where m.feed = c.feed and m.key = c.key)`;
   const mapped = `select m.feed, m.key, ${reference}, true
-    from mapping m left join document d on d.feed = m.feed and d.key = m.key where m.site in (${names})`;
+    from mapping m left join document d on d.feed = m.feed and d.key = m.key where m.site = any($1::text[])`;
+  const values = [await namesOfSite(session, site), referenceField ?? ''];
   await session.query('begin');
-  yield* inBatches<RivalPosting>(session, 'rivals', `${unmapped} union all ${mapped}`, READ_AT_ONCE);
+  yield* inBatches<RivalPosting>(session, 'rivals', `${unmapped} union all ${mapped}`, READ_AT_ONCE, values);
   await session.query('commit');
 }
 

@@ -380,14 +380,8 @@ export class JobMatching {
   async *pairs(): AsyncGenerator<MatchedPair[]> {
     const postings = new FeatureCache<PostingFeatures>(this.session, 'adopt_posting');
     const jobs = new FeatureCache<JobFeatures>(this.session, 'adopt_job');
-    await this.session.query('begin');
     const select = 'select posting, job from adopt_pair order by hash, posting, job';
-    for await (const rows of inBatches<{ posting: number; job: number }>(
-      this.session,
-      'adopt_pairs',
-      select,
-      COMPARED_AT_ONCE,
-    )) {
+    for await (const rows of this.#rows<{ posting: number; job: number }>('adopt_pairs', select, COMPARED_AT_ONCE)) {
       const ofPosting = await postings.of(rows.map(({ posting }) => posting));
       const ofJob = await jobs.of(rows.map(({ job }) => job));
       yield rows.map(({ posting, job }) => ({
@@ -397,6 +391,17 @@ export class JobMatching {
         jobFeatures: ofJob(job),
       }));
     }
+  }
+
+  /** Batches of rows, in one transaction; in between, the session can run other statements. */
+  async *#rows<Row extends object>(
+    cursor: string,
+    select: string,
+    size: number,
+    values?: readonly unknown[],
+  ): AsyncGenerator<Row[]> {
+    await this.session.query('begin');
+    yield* inBatches<Row>(this.session, cursor, select, size, values);
     await this.session.query('commit');
   }
 
@@ -417,7 +422,6 @@ export class JobMatching {
   /** Every posting to match with the jobs that resemble it. {@link addVerdicts} may be called in between. */
   async *candidates(): AsyncGenerator<PostingCandidates[]> {
     await this.session.query('analyze adopt_score');
-    await this.session.query('begin');
     const select = `select p.n, p.blocker, p.reference_crowded as "isReferenceCrowded", p.content_crowded as "isContentCrowded",
         j.id as "siteJobId", s.score / ${THOUSANDTHS}::float8 as score, s.reasons::json as reasons, s.reference as "sharesReference",
         s.content as "sharesContent", s.by_reference as "byReference", s."jobsOfReference", s."postingsOfReference", s."jobsOfContent",
@@ -431,7 +435,7 @@ export class JobMatching {
       left join adopt_job j on j.n = s.job
       where not p.rival order by p.n, s.score desc, j.n`;
     let open: { posting: number; judged: JudgedPosting; candidates: JobCandidate[] } | undefined;
-    for await (const rows of inBatches<CandidateRow>(this.session, 'adopt_candidates', select, FETCHED_AT_ONCE)) {
+    for await (const rows of this.#rows<CandidateRow>('adopt_candidates', select, FETCHED_AT_ONCE)) {
       const ended: PostingCandidates[] = [];
       for (const { n, blocker, isReferenceCrowded, isContentCrowded, ...candidate } of rows) {
         if (open === undefined || open.posting !== n) {
@@ -444,7 +448,6 @@ export class JobMatching {
       yield ended;
     }
     if (open !== undefined) yield [open];
-    await this.session.query('commit');
   }
 
   async addVerdicts(judgements: readonly Judgement[]): Promise<void> {
@@ -486,16 +489,13 @@ export class JobMatching {
 
   /** All verdicts: certain ones first, each kind in the order of the feed. @param kind only these. */
   async *lines(kind?: Certainty): AsyncGenerator<MatchLine> {
-    await this.session.query('begin');
     const select = `select p.key, v.job_id as "siteJobId", v.score / ${THOUSANDTHS}::float8 as score, v.verdict, v.reasons::json as reasons,
         v.others::json as others, j.fields->>'title' as title
       from adopt_verdict v join adopt_posting p on p.n = v.posting left join adopt_job j on j.id = v.job_id
       ${kind === undefined ? '' : `where v.verdict = '${kind}'`}
       order by case v.verdict when 'sure' then 0 when 'unsure' then 1 else 2 end, v.posting`;
-    for await (const rows of inBatches<Stored<MatchLine>>(this.session, 'adopt_lines', select, FETCHED_AT_ONCE)) {
+    for await (const rows of this.#rows<Stored<MatchLine>>('adopt_lines', select, FETCHED_AT_ONCE))
       yield* rows.map(withoutNulls<MatchLine>);
-    }
-    await this.session.query('commit');
   }
 
   /**
@@ -510,17 +510,14 @@ export class JobMatching {
        from feed_state f where f.feed = $1 and f.restored_at is not null`,
       [feed],
     );
-    await this.session.query('begin');
-    await this.session.query(`select set_config('jobmirror.backup', $1, true)`, [
-      restored?.backup?.toISOString() ?? '-infinity',
-    ]);
     const select = `select id as "siteJobId", url, fields, created_at::timestamptz as "createdAt" from adopt_job j
       where not owned and not deleted and not foreign_owner and not secret
-        and coalesce(created_at, 'infinity')::timestamptz >= current_setting('jobmirror.backup')::timestamptz
+        and coalesce(created_at, 'infinity')::timestamptz >= $1
         and not exists (select from adopt_verdict v where v.job_id = j.id)
         and not exists (select from adopt_score s where s.job = j.n and s.reference)
       order by n`;
-    for await (const rows of inBatches<Stored<Stray>>(this.session, 'adopt_strays', select, FETCHED_JOBS)) {
+    const values = [restored?.backup?.toISOString() ?? '-infinity'];
+    for await (const rows of this.#rows<Stored<Stray>>('adopt_strays', select, FETCHED_JOBS, values)) {
       for (const stray of rows.map(withoutNulls<Stray>)) {
         const { createdAt } = stray;
         yield {
@@ -529,7 +526,6 @@ export class JobMatching {
         };
       }
     }
-    await this.session.query('commit');
   }
 
   /** The certain matches with numbers above `after`, in the order of the postings' numbers; empty: there are no more. */

@@ -182,14 +182,19 @@ export class Verification {
     return readNumber(this.session, 'select count(*) as n from verify_ask');
   }
 
-  /** In the order of feeds and keys. Keeps no transaction open: the site takes its time to answer. */
-  async *jobsToAsk(): AsyncGenerator<JobToAsk> {
+  /** In the order of feeds and keys. */
+  jobsToAsk(): AsyncGenerator<JobToAsk> {
+    return this.#numbered('verify_ask', `feed, key, id as "siteJobId", differing`);
+  }
+
+  /** The rows of a table by their numbers. Keeps no transaction open: the site takes its time to answer. */
+  async *#numbered<Row extends object>(table: string, columns: string): AsyncGenerator<Row> {
     for (let last = 0; ; last += READ_AT_ONCE) {
-      const rows = await this.session.query<Stored<JobToAsk>>(
-        `select feed, key, id as "siteJobId", differing from verify_ask where n > $1 order by n limit ${READ_AT_ONCE}`,
+      const rows = await this.session.query<Stored<Row>>(
+        `select ${columns} from ${table} where n > $1 order by n limit ${READ_AT_ONCE}`,
         [last],
       );
-      yield* rows.map(withoutNulls<JobToAsk>);
+      yield* rows.map(withoutNulls<Row>);
       if (rows.length < READ_AT_ONCE) return;
     }
   }
@@ -243,18 +248,7 @@ export class Verification {
            where x.feed = t.feed and x.key = t.key and x.site = any($4::text[]) and x.site_job_id = l.id)`,
       [this.#site, this.#feeds, referenceField, await namesOfSite(this.session, this.#site)],
     );
-    return this.#readForeign();
-  }
-
-  async *#readForeign(): AsyncGenerator<ForeignJob> {
-    for (let last = 0; ; last += READ_AT_ONCE) {
-      const rows = await this.session.query<Stored<ForeignJob>>(
-        `select feed, key, id as "siteJobId", own as "ownJobId" from verify_foreign where n > $1 order by n limit ${READ_AT_ONCE}`,
-        [last],
-      );
-      yield* rows.map(withoutNulls<ForeignJob>);
-      if (rows.length < READ_AT_ONCE) return;
-    }
+    return this.#numbered<ForeignJob>('verify_foreign', 'feed, key, id as "siteJobId", own as "ownJobId"');
   }
 
   async isOwned(id: SiteJobId): Promise<boolean> {

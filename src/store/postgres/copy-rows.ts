@@ -17,7 +17,7 @@ export type Cell = string | number | boolean | Buffer | CleanTexts | null;
 export type CopyColumns = Readonly<Record<string, CellType>>;
 
 /** SQL: creates a temporary table for such rows. */
-export const temporaryTable = (table: string, columns: CopyColumns): string =>
+export const temporaryTable = (table: string, columns: Readonly<Record<string, string>>): string =>
   `create temporary table ${table} (${Object.entries(columns)
     .map(([name, type]) => `${name} ${type}`)
     .join(', ')})`;
@@ -183,7 +183,7 @@ export const UNCOMPRESSED = ' with (toast_tuple_target = 8160)';
  * Exists from its first rows to the end of the transaction: to create and drop a table takes Postgres longer than most statements
  * of a pull, and few pulls need all of them.
  */
-export class LazyTable {
+export class LazyTable extends RowCopier {
   readonly name: string;
   readonly #session: Session;
   readonly #columns: Readonly<Record<string, string>>;
@@ -191,10 +191,17 @@ export class LazyTable {
   #exists = false;
 
   /**
-   * @param columns their types, as in Postgres, and constraints. Names and types are constants, never data.
+   * @param columns their types, and constraints. Names and types are constants, never data.
    * @param storage see `UNCOMPRESSED`.
    */
-  constructor(session: Session, name: string, columns: Readonly<Record<string, string>>, storage = '') {
+  constructor(
+    session: Session,
+    name: string,
+    columns: Readonly<Record<string, `${CellType}${'' | ` ${string}`}`>>,
+    storage = '',
+  ) {
+    const types = Object.entries(columns).map(([column, type]) => [column, bareType(type)]);
+    super(session, name, Object.fromEntries(types));
     this.#session = session;
     this.name = name;
     this.#columns = columns;
@@ -209,17 +216,22 @@ export class LazyTable {
   /** To read from, in `from` or `join` and followed by an alias: the table, or no rows while it does not exist. */
   get rows(): string {
     if (this.#exists) return this.name;
-    const columns = Object.entries(this.#columns).map(([name, type]) => `null::${type.split(' ', 1)[0]} as ${name}`);
+    const columns = Object.entries(this.#columns).map(([name, type]) => `null::${bareType(type)} as ${name}`);
     return `(select ${columns.join(', ')} where false)`;
   }
 
-  /** Call it before rows are inserted; does nothing if the table exists. */
+  /** Call it before a statement inserts rows; does nothing if the table exists. */
   async create(): Promise<void> {
     if (this.#exists) return;
-    const columns = Object.entries(this.#columns).map(([name, type]) => `${name} ${type}`);
-    await this.#session.query(
-      `create temporary table ${this.name} (${columns.join(', ')})${this.#storage} on commit drop`,
-    );
+    await this.#session.query(`${temporaryTable(this.name, this.#columns)}${this.#storage} on commit drop`);
     this.#exists = true;
   }
+
+  /** Sends the added rows, if any, to the table, which then exists. */
+  override async send(): Promise<void> {
+    if (this.waiting > 0) await this.create();
+    await super.send();
+  }
 }
+
+const bareType = (type: string): CellType => type.split(' ', 1)[0] as CellType;

@@ -1,7 +1,7 @@
 // What a pull keeps for people of the records that it read: what was altered in the fields of a posting, and the beginning of the record.
 import type { FeedName, PostingKey } from '../../posting/identifiers.ts';
 import type { Problem } from '../../posting/posting.ts';
-import { COPIED_TOGETHER_BYTES, LazyTable, RowCopier, toJsonb, UNCOMPRESSED } from '../postgres/copy-rows.ts';
+import { COPIED_TOGETHER_BYTES, LazyTable, toJsonb, UNCOMPRESSED } from '../postgres/copy-rows.ts';
 import { type Queryable, readNumber, readValue, type Session } from '../postgres/database.ts';
 import { storable } from './record-problems.ts';
 
@@ -41,11 +41,7 @@ export class PostingNotes {
   /** Adds a non-empty result of {@link worthOf}. */
   async add(worth: readonly NotedPosting[]): Promise<void> {
     this.#hasNotes = true;
-    await this.#noted.create();
-    await this.#session.query('insert into noted (key, notes) select * from unnest($1::text[], $2::jsonb[])', [
-      worth.map(({ key }) => key),
-      worth.map(({ notes }) => (notes.length === 0 ? null : toJsonb(notes))),
-    ]);
+    await this.#noted.copy(worth.map(({ key, notes }) => [key, notes.length === 0 ? null : toJsonb(notes)]));
   }
 
   /**
@@ -127,22 +123,18 @@ export interface KeptRecord {
 /** A wrong mapping can reject a million postings, of which nobody reads each. Those that are sent take no room from those. */
 const MOST_PER_PULL = 5_000;
 
-const KEPT_COLUMNS = { key: 'text', record_hash: 'bytea', excerpt: 'text' } as const;
-
 /** Collects the records of one pull in a temporary table, so no row is locked while the feed streams. Costs nothing without any. */
 export class KeptRecords {
   readonly #session: Session;
   readonly #feed: FeedName;
   readonly #kept: LazyTable;
-  readonly #rows: RowCopier;
   readonly #counts = { rejected: 0, sent: 0 };
   readonly #keys = new Set<PostingKey>();
 
   constructor(session: Session, feed: FeedName) {
     this.#session = session;
     this.#feed = feed;
-    this.#kept = new LazyTable(session, 'kept', KEPT_COLUMNS, UNCOMPRESSED);
-    this.#rows = new RowCopier(session, this.#kept.name, KEPT_COLUMNS);
+    this.#kept = new LazyTable(session, 'kept', { key: 'text', record_hash: 'bytea', excerpt: 'text' }, UNCOMPRESSED);
   }
 
   hasRoom(why: KeptRecord['why']): boolean {
@@ -155,16 +147,14 @@ export class KeptRecords {
       if (this.#keys.has(key)) continue;
       this.#keys.add(key);
       this.#counts[why]++;
-      this.#rows.add([[key, recordHash, storable(excerpt)]]);
+      this.#kept.add([[key, recordHash, storable(excerpt)]]);
     }
-    if (this.#rows.waiting >= COPIED_TOGETHER_BYTES) await this.send();
+    if (this.#kept.waiting >= COPIED_TOGETHER_BYTES) await this.send();
   }
 
   /** Writes the rows that wait to the temporary table. Call it before {@link merge}. */
-  async send(): Promise<void> {
-    if (this.#rows.waiting === 0) return;
-    await this.#kept.create();
-    await this.#rows.send();
+  send(): Promise<void> {
+    return this.#kept.send();
   }
 
   /** Writes them, under the feed's lock. */

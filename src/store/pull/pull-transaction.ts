@@ -85,11 +85,9 @@ const CHANGE_COLUMNS = {
   reason: 'jsonb',
 } as const;
 
-const PENDING_SAME_COLUMNS = { key: 'text', record_hash: 'bytea' } as const;
-
 const MISSING_COLUMNS = {
   key: 'text primary key',
-  missing_pulls: 'smallint not null',
+  missing_pulls: 'integer not null',
   absent_already: 'boolean not null',
   open_record_hash: 'bytea',
 } as const;
@@ -128,16 +126,22 @@ export class PullTransaction {
   /** Expired postings that were not. */
   readonly expiredGone: LazyTable;
   readonly #changes: RowCopier;
-  readonly #supersedingRows: RowCopier;
-  readonly #pendingSameRows: RowCopier;
   readonly #skipped: RowCopier;
   #sending: Promise<void> = Promise.resolve();
-  #nothingKnown = false;
-  #hasSkipped = false;
+  /**
+   * Whether the feed had neither mappings nor changes when the pull began. Only the pull itself adds changes while it runs:
+   * everybody else who creates changes or mappings of an unknown feed holds the feed's pull lock.
+   */
+  nothingKnown = false;
+  /** Whether earlier pulls skipped records of the feed. */
+  hasSkipped = false;
   #hasDated = false;
-  #added = 0;
-  #superseding = 0;
-  #endedGone = 0;
+  /** How many changes were written for postings without an open change. */
+  added = 0;
+  /** How many changes were written that may supersede an open one. */
+  superseding = 0;
+  /** How many of the expired postings that the pull did not see have no job; see {@link addExpiredGone}. */
+  endedGone = 0;
 
   private constructor(subject: PullSubject, session: LentSession, notes: PostingNotes) {
     this.subject = subject;
@@ -146,15 +150,13 @@ export class PullTransaction {
     this.kept = new KeptRecords(session, subject.feed);
     this.#changes = new RowCopier(session, 'change', CHANGE_COLUMNS);
     this.supersedingChanges = new LazyTable(session, 'superseding_change', CHANGE_COLUMNS);
-    this.pendingSame = new LazyTable(session, 'pending_same', PENDING_SAME_COLUMNS);
+    this.pendingSame = new LazyTable(session, 'pending_same', { key: 'text', record_hash: 'bytea' });
     this.unreadableKeys = new LazyTable(session, 'unreadable_key', { key: 'text not null' });
     this.protectedPostings = new LazyTable(session, 'protected', { key: 'text primary key' });
     this.missing = new LazyTable(session, 'missing', MISSING_COLUMNS);
     this.missingChanges = new LazyTable(session, 'missing_change', { key: 'text primary key' });
     this.expiredSeen = new LazyTable(session, 'expired_seen', { key: 'text primary key', record_hash: 'bytea' });
     this.expiredGone = new LazyTable(session, 'expired_gone', { key: 'text primary key' });
-    this.#supersedingRows = new RowCopier(session, this.supersedingChanges.name, CHANGE_COLUMNS);
-    this.#pendingSameRows = new RowCopier(session, this.pendingSame.name, PENDING_SAME_COLUMNS);
     this.#skipped = new RowCopier(session, 'skipped_record', SKIPPED_COLUMNS);
   }
 
@@ -171,37 +173,9 @@ export class PullTransaction {
     }
   }
 
-  /**
-   * Whether the feed had neither mappings nor changes when the pull began. Only the pull itself adds changes while it runs:
-   * everybody else who creates changes or mappings of an unknown feed holds the feed's pull lock.
-   */
-  get nothingKnown(): boolean {
-    return this.#nothingKnown;
-  }
-
-  /** Whether earlier pulls skipped records of the feed. */
-  get hasSkipped(): boolean {
-    return this.#hasSkipped;
-  }
-
-  /** How many changes were written for postings without an open change. */
-  get added(): number {
-    return this.#added;
-  }
-
-  /** How many changes were written that may supersede an open one. */
-  get superseding(): number {
-    return this.#superseding;
-  }
-
-  /** How many of the expired postings that the pull did not see have no job; see {@link addExpiredGone}. */
-  get endedGone(): number {
-    return this.#endedGone;
-  }
-
   async loadIndex(): Promise<RecordIndex> {
     await this.lookAtFeed();
-    if (this.#nothingKnown) return new RecordIndex(0);
+    if (this.nothingKnown) return new RecordIndex(0);
     return loadRecordIndex(this.session, this.subject.feed, this.subject.expireAfterDays);
   }
 
@@ -216,8 +190,8 @@ export class PullTransaction {
          exists (select from dated_record where feed = $1) as dated`,
       [feed],
     );
-    this.#nothingKnown = known?.any === false;
-    this.#hasSkipped = known?.skipped === true;
+    this.nothingKnown = known?.any === false;
+    this.hasSkipped = known?.skipped === true;
     this.#hasDated = known?.dated === true;
   }
 
@@ -226,7 +200,7 @@ export class PullTransaction {
    * a first pull fills the tables there are no statistics, and the planner would scan the whole feed instead.
    */
   async lookUp(keys: readonly PostingKey[]): Promise<Known[]> {
-    if (this.#nothingKnown) return keys.map(() => UNKNOWN);
+    if (this.nothingKnown) return keys.map(() => UNKNOWN);
     await this.#sending;
     const { feed, expireAfterDays } = this.subject;
     const rows = await this.session.query<KnownRow>(
@@ -268,7 +242,7 @@ export class PullTransaction {
 
   /** Writes changes for postings without an open one; small numbers wait for more, or for {@link flush}. */
   async addNew(desiredChanges: readonly DesiredChange<FieldsToStore>[]): Promise<void> {
-    this.#added += desiredChanges.length;
+    this.added += desiredChanges.length;
     this.#changes.add(this.#rowsOf(desiredChanges));
     if (this.#changes.waiting < COPIED_TOGETHER_BYTES) return;
     // The connection takes one statement at a time, so every later statement waits for this one.
@@ -295,7 +269,7 @@ export class PullTransaction {
 
   /** The records that earlier pulls skipped, if any. Call {@link loadIndex} first. */
   async loadSkipped(): Promise<RecordIndex | undefined> {
-    if (!this.#hasSkipped) return undefined;
+    if (!this.hasSkipped) return undefined;
     // A record with places does not have the hash of each of its postings.
     const { feed, expireAfterDays, hasPlaces = false } = this.subject;
     return loadSkippedIndex(this.session, feed, expireAfterDays !== undefined && !hasPlaces);
@@ -312,7 +286,7 @@ export class PullTransaction {
 
   /** Forgets skipped records that the feed no longer has. */
   async removeSkipped(hashes: Iterable<Buffer>): Promise<void> {
-    if (this.#hasSkipped) await removeSkipped(this.session, this.subject.feed, hashes);
+    if (this.hasSkipped) await removeSkipped(this.session, this.subject.feed, hashes);
   }
 
   /** Writes what dates decide about the records of the feed, if it is much. @param unskipped those that they do not skip any more */
@@ -341,10 +315,9 @@ export class PullTransaction {
   /** Writes changes that may supersede open ones. */
   async addSuperseding(desiredChanges: readonly DesiredChange<FieldsToStore>[]): Promise<void> {
     if (desiredChanges.length === 0) return;
-    this.#superseding += desiredChanges.length;
+    this.superseding += desiredChanges.length;
     await this.#sending;
-    await this.supersedingChanges.create();
-    await this.#supersedingRows.copy(this.#rowsOf(desiredChanges));
+    await this.supersedingChanges.copy(this.#rowsOf(desiredChanges));
   }
 
   /** Records new record hashes of unchanged postings, and ends their grace because they were seen. */
@@ -385,16 +358,14 @@ export class PullTransaction {
   async addPendingSame(entries: readonly Refresh[]): Promise<void> {
     if (entries.length === 0) return;
     await this.#sending;
-    await this.pendingSame.create();
-    await this.#pendingSameRows.copy(entries.map((entry) => [entry.key, entry.recordHash]));
+    await this.pendingSame.copy(entries.map((entry) => [entry.key, entry.recordHash]));
   }
 
   /** Records the keys of unreadable records, for the merge. */
   async addUnreadableKeys(keys: readonly PostingKey[]): Promise<void> {
     if (keys.length === 0) return;
     await this.#sending;
-    await this.unreadableKeys.create();
-    await this.session.query('insert into unreadable_key select unnest($1::text[])', [keys]);
+    await this.unreadableKeys.copy(keys.map((key) => [key]));
   }
 
   /** Records expired postings that were seen, for the merge. */
@@ -410,16 +381,13 @@ export class PullTransaction {
 
   /** Records expired postings that were not seen, and counts those without a job. */
   async addExpiredGone(batches: AsyncIterable<readonly PostingKey[]>): Promise<void> {
-    for await (const keys of batches) {
-      await this.expiredGone.create();
-      await this.session.query('insert into expired_gone select unnest($1::text[])', [keys]);
-    }
+    for await (const keys of batches) await this.expiredGone.copy(keys.map((key) => [key]));
     if (!this.expiredGone.exists) return;
     const [row] = await this.session.query<{ n: number }>(
       `select count(*) as n from expired_gone g join posting_expiry e on e.feed = $1 and e.key = g.key where ${JOB_HAS_EXPIRED}`,
       [this.subject.feed],
     );
-    this.#endedGone = row?.n ?? 0;
+    this.endedGone = row?.n ?? 0;
   }
 
   /**

@@ -1,6 +1,5 @@
 // Lists what became of each posting and record of a feed, streamed or by page, with counts of what is missing and goes wrong: for whoever
 // produces the feed.
-import pg from 'pg';
 import type { Reason } from '../../plan/desired-change.ts';
 import type { FeedName, PostingKey, SiteJobId } from '../../posting/identifiers.ts';
 import type { Problem } from '../../posting/posting.ts';
@@ -72,27 +71,19 @@ const CHANGE_STATE = `case
 const MAPPED_STATE = `case when m.missing_pulls > 0 then 'grace' else 'live' end`;
 
 /** The places where a line can come from: open changes, records, mappings without a change, and postings whose job has ended. */
-const changes = (
-  feed: string,
-) => `select ${CHANGE_STATE} as state, c.key, m.site_job_id as "siteJobId", m.site_job_url as url, c.since, c.reason,
+const CHANGES = `select ${CHANGE_STATE} as state, c.key, m.site_job_id as "siteJobId", m.site_job_url as url, c.since, c.reason,
     null::integer as number, null::integer as count, null as excerpt, false as discarded
-  from change c left join mapping m on m.feed = c.feed and m.key = c.key where c.feed = ${feed}`;
-const records = (
-  feed: string,
-) => `select p.kind as state, p.key, m.site_job_id as "siteJobId", m.site_job_url as url, p.since,
+  from change c left join mapping m on m.feed = c.feed and m.key = c.key where c.feed = $1`;
+const RECORDS = `select p.kind as state, p.key, m.site_job_id as "siteJobId", m.site_job_url as url, p.since,
     jsonb_build_object('message', p.problems->0->>'message', 'problems', p.problems) as reason,
     p.record_number as number, p.records as count, p.excerpt, p.discarded
-  from record_problem p left join mapping m on m.feed = p.feed and m.key = p.key where p.feed = ${feed}`;
-const mappings = (
-  feed: string,
-) => `select ${MAPPED_STATE} as state, m.key, m.site_job_id as "siteJobId", m.site_job_url as url, m.mapped_at as since,
+  from record_problem p left join mapping m on m.feed = p.feed and m.key = p.key where p.feed = $1`;
+const MAPPINGS = `select ${MAPPED_STATE} as state, m.key, m.site_job_id as "siteJobId", m.site_job_url as url, m.mapped_at as since,
     null::jsonb as reason, null::integer as number, null::integer as count, null as excerpt, false as discarded
-  from mapping m where m.feed = ${feed} and not exists (select from change c where c.feed = m.feed and c.key = m.key)`;
-const ended = (
-  feed: string,
-) => `select 'expired' as state, e.key, null as "siteJobId", null as url, e.expired_at as since,
+  from mapping m where m.feed = $1 and not exists (select from change c where c.feed = m.feed and c.key = m.key)`;
+const ENDED = `select 'expired' as state, e.key, null as "siteJobId", null as url, e.expired_at as since,
     null::jsonb as reason, null::integer as number, null::integer as count, null as excerpt, false as discarded
-  from posting_expiry e where e.feed = ${feed} and ${JOB_HAS_EXPIRED}`;
+  from posting_expiry e where e.feed = $1 and ${JOB_HAS_EXPIRED}`;
 
 const BATCH = 1_000;
 
@@ -105,24 +96,21 @@ export async function* reportLines(
   feed: FeedName,
   { states, since, limit = Number.POSITIVE_INFINITY }: LineFilter,
 ): AsyncGenerator<ReportLine> {
-  const name = pg.escapeLiteral(feed);
-  const rank = `array_position(array[${LINE_STATES.map((state) => pg.escapeLiteral(state)).join()}], state)`;
-  const only = [
-    `state in (${states.map((state) => pg.escapeLiteral(state)).join()})`,
-    ...(since === undefined ? [] : [`since >= ${pg.escapeLiteral(since.toISOString())}`]),
-  ].join(' and ');
+  const rank = `array_position('{${LINE_STATES.join()}}'::text[], state)`;
+  const values = [feed, states, since ?? null];
   let left = limit;
   for (const [cursor, lines, order] of [
-    ['report_records', records(name), `${rank}, number nulls last, key`],
-    ['report_changes', changes(name), `${rank}, key`],
-    ['report_ended', ended(name), 'key'],
+    ['report_records', RECORDS, `${rank}, number nulls last, key`],
+    ['report_changes', CHANGES, `${rank}, key`],
+    ['report_ended', ENDED, 'key'],
     // In the order of the primary key, which saves sorting a million mappings.
-    ['report_mappings', mappings(name), 'key'],
+    ['report_mappings', MAPPINGS, 'key'],
   ] as const) {
     if (left <= 0) return;
     const most = left === Number.POSITIVE_INFINITY ? '' : `limit ${left}`;
-    const select = `select * from (${lines}) line where ${only} order by ${order} ${most}`;
-    for await (const rows of inBatches<LineRow>(session, `${cursor}`, select, BATCH)) {
+    const select = `select * from (${lines}) line
+      where state = any($2::text[]) and ($3::timestamptz is null or since >= $3) order by ${order} ${most}`;
+    for await (const rows of inBatches<LineRow>(session, cursor, select, BATCH, values)) {
       left -= rows.length;
       for (const row of rows) yield lineOf(row);
     }
@@ -157,7 +145,7 @@ export interface LineCounts {
 export async function countLines(tx: Queryable, feed: FeedName, since?: Date): Promise<LineCounts> {
   const rows = await tx.query<{ state: LineState; n: number; records: number; jobs: number }>(
     `select state, count(*) as n, coalesce(sum(count), 0)::bigint as records, count("siteJobId") as jobs
-     from (${changes('$1')} union all ${records('$1')} union all ${ended('$1')} union all ${mappings('$1')}) line
+     from (${CHANGES} union all ${RECORDS} union all ${ENDED} union all ${MAPPINGS}) line
      where $2::timestamptz is null or since >= $2 group by state`,
     [feed, since ?? null],
   );
@@ -250,9 +238,9 @@ export async function postingPage(
   after?: PostingKey,
 ): Promise<PostingPage> {
   const parts = [
-    changes('$1'),
-    ...(states.includes('expired') ? [ended('$1')] : []),
-    ...(states.some((state) => QUIET.includes(state)) ? [mappings('$1')] : []),
+    CHANGES,
+    ...(states.includes('expired') ? [ENDED] : []),
+    ...(states.some((state) => QUIET.includes(state)) ? [MAPPINGS] : []),
   ];
   const values = [feed, states, limit + 1, after ?? ''];
   const keys = keyOrJobId === undefined ? undefined : [...(await keysOf(db, feed, keyOrJobId)), ...titled];

@@ -5,7 +5,7 @@ import { type DeleteLoad, GUARD_WINDOW_HOURS } from '../../../plan/delete-guard.
 import type { Reason } from '../../../plan/desired-change.ts';
 import { NEVER_DUE } from '../../../plan/policy.ts';
 import type { PostingKey } from '../../../posting/identifiers.ts';
-import { LazyTable, RowCopier, toJsonb } from '../../postgres/copy-rows.ts';
+import { LazyTable, toJsonb } from '../../postgres/copy-rows.ts';
 import { chunksOf, keysByHash } from '../../postgres/stream-rows.ts';
 import type { PullTransaction } from '../../pull/pull-transaction.ts';
 import { type ComparedFields, digests, digestValues, UNEDITED_FIELDS } from '../../pull/record-hashes.ts';
@@ -42,7 +42,7 @@ export async function collectMissing(
 ): Promise<MissingCounts> {
   const { session, subject } = pullTx;
   const records = new LazyTable(session, 'missing_record', { record_hash: 'bytea' });
-  await copyHashes(pullTx, missing, records);
+  for (const batch of chunksOf(missing, MISSING_LIMITS.batch)) await records.copy(batch.map((hash) => [hash]));
   if (!records.exists) return NONE_MISSING;
   await pullTx.missing.create();
   await session.query('analyze missing_record');
@@ -104,14 +104,6 @@ async function collectFoundMeanwhile({ session, subject, nothingKnown }: PullTra
 // $1: see `pullsBeforeDue`.
 const IN_GRACE = 'not absent_already and missing_pulls < $1';
 const DUE = 'not absent_already and missing_pulls >= $1';
-
-async function copyHashes({ session }: PullTransaction, hashes: Iterable<Buffer>, records: LazyTable): Promise<void> {
-  const copier = new RowCopier(session, records.name, { record_hash: 'bytea' });
-  for (const batch of chunksOf(hashes, MISSING_LIMITS.batch)) {
-    await records.create();
-    await copier.copy(batch.map((hash) => [hash]));
-  }
-}
 
 /** A posting whose mapped record was not seen may have been seen with the record of its open change. */
 async function removeSeen({ session }: PullTransaction, hasSeen: (recordHash: Buffer) => boolean): Promise<void> {
@@ -187,10 +179,8 @@ export async function collectMissingChanges(
     where c.feed = ${pg.escapeLiteral(feed)} and c.desired = 'present' and c.pull is distinct from ${pull}
       and not exists (select from ${pendingSame.rows} r where r.key = c.key) ${SCOPES[scope]}`;
   const isMissing = (hash: Buffer) => !hasSeen(hash);
-  for await (const missing of keysByHash(session, 'earlier_change', select, MISSING_LIMITS.batch, isMissing)) {
-    await missingChanges.create();
-    await session.query('insert into missing_change select unnest($1::text[])', [missing]);
-  }
+  for await (const missing of keysByHash(session, 'earlier_change', select, MISSING_LIMITS.batch, isMissing))
+    await missingChanges.copy(missing.map((key) => [key]));
   // Without statistics the planner assumes a large table and scans the whole backlog for a small one.
   if (missingChanges.exists) await session.query('analyze missing_change');
 }

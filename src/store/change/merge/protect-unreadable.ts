@@ -213,10 +213,7 @@ async function keepMaybeMade({ session, subject: { feed }, missingChanges }: Pul
      returning c.key, exists (select from mapping m where m.feed = c.feed and m.key = c.key) as mapped`,
     [feed],
   );
-  const keys = kept.flatMap(({ key, mapped }) => (mapped ? [] : [key]));
-  if (keys.length === 0) return;
-  await missingChanges.create();
-  await session.query('insert into missing_change select unnest($1::text[])', [keys]);
+  await missingChanges.copy(kept.flatMap(({ key, mapped }) => (mapped ? [] : [[key]])));
 }
 
 async function keepJobs({ session, subject }: PullTransaction, which: string): Promise<void> {
