@@ -51,9 +51,9 @@ export type OtherAction =
   | { readonly kind: 'approve_held'; readonly feed: FeedName; readonly count?: number }
   /** @param because why the site may be used again: it is the same site at a new address, or was really emptied */
   | { readonly kind: 'resume_site'; readonly site: SiteName; readonly because?: 'moved' | 'emptied' }
-  /** @param to `null`: for the person to fill in */
-  /** Ends the pause that a person has begun: of a feed, of a site, or with neither of everything. */
+  /** Ends the pause that a person has begun: of a feed, of a site, or, with neither, of everything. */
   | { readonly kind: 'end_pause'; readonly site: SiteName | undefined; readonly feed: FeedName | undefined }
+  /** @param to `null`: for the person to fill in */
   | { readonly kind: 'rename_feed'; readonly feed: FeedName; readonly to: FeedName | null }
   | { readonly kind: 'retire_feed'; readonly feed: FeedName }
   /** Pull a feed again that an undo has stopped. */

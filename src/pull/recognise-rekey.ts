@@ -2,7 +2,7 @@
 // the postings that they may be have been read.
 import { createOnlyOf } from '../plan/desired-change.ts';
 import { matchUnreadable, type UnreadableEntry } from '../plan/match-unreadable.ts';
-import { type Message, messageOf } from '../plan/message.ts';
+import { type Message, messageOf, plural } from '../plan/message.ts';
 import { deletesMissing } from '../plan/policy.ts';
 import {
   describeRekey,
@@ -186,13 +186,10 @@ export async function recogniseUnreadable(
 /** Why a feed with unreadable records is not proven complete. */
 export function unreadableShortfall({ open: count, leftOut }: UnreadableInPull): Message[] {
   if (count === 0) return [];
-  const records = count === 1 ? '1 record could' : `${count} records could`;
+  const text = `${plural(count, 'record')} could not be read and may be a posting that seems to be gone`;
   if (count === leftOut) {
-    return [
-      `${records} not be read and may be a posting that seems to be gone; only the first ${PULL_LIMITS.entries} problems get a ` +
-        "review entry, so these records can't be discarded: fix the feed",
-    ];
+    const why = `only the first ${PULL_LIMITS.entries} problems get a review entry, so these records can't be discarded`;
+    return [`${text}; ${why}: fix the feed`];
   }
-  const text = `${records} not be read and may be a posting that seems to be gone`;
   return [messageOf(text, [{ words: 'see', action: { kind: 'list_entries' } }])];
 }

@@ -78,13 +78,12 @@ export function shortfallsOf(
 
 function tooFewShortfall(seen: number, minRecords: number | undefined): string[] {
   if (minRecords === undefined || seen >= minRecords) return [];
-  const records = seen === 1 ? '1 record' : `${seen} records`;
-  return [`the feed has ${records}, fewer than the configured minimum of ${minRecords}`];
+  return [`the feed has ${plural(seen, 'record')}, fewer than the configured minimum of ${minRecords}`];
 }
 
 /** @param count the records about whose dates the clocks of the reading do not agree */
 export function uncertainShortfall(count: number, { clock }: Pick<FeedSetup, 'clock'>): string[] {
   if (count === 0 || clock === undefined) return [];
-  const records = count === 1 ? '1 record is a posting' : `${count} records are postings`;
+  const records = plural(count, 'record is a posting', 'records are postings');
   return [`whether ${records} by their dates is uncertain: ${describeClocks(clock.time)}`];
 }

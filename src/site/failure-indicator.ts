@@ -1,6 +1,6 @@
 // Finds what a success answer says against the request in any form other than an errors document.
 import type { Problem } from '../posting/posting.ts';
-import { firstOf, isMessage, readErrorElement, readMessages, saysNothingIsWrong } from './xml/problems.ts';
+import { firstOf, isMessage, isPlural, readErrorElement, readMessages, saysNothingIsWrong } from './xml/problems.ts';
 import { foldName, type XmlElement } from './xml/xml-events.ts';
 import { childrenOf, isNamed, legibleText, MAX_LEGIBLE } from './xml/xml-tree.ts';
 
@@ -42,7 +42,6 @@ export function readFailureIndicator(root: XmlElement, job = 'job'): readonly Pr
 }
 
 const isNamedAfterFailure = (name: string): boolean => failureName.test(foldName(name).toLowerCase());
-const isPlural = (element: XmlElement): boolean => /s$/i.test(element.name);
 const isEmpty = (element: XmlElement): boolean => childrenOf(element).length === 0 && legibleText(element) === '';
 
 interface Failure {

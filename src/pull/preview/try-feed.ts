@@ -9,6 +9,7 @@ import { readFeed } from '../../feed/read-feed.ts';
 import { startClock } from '../../feed/reading-clock.ts';
 import { type FindUpload, httpOf, kindOf, type Network, openDetailFetcher } from '../../feed/source/sources.ts';
 import { rateLimiterFor } from '../../flow/rate-limiter.ts';
+import { plural } from '../../plan/message.ts';
 import { keyHash, recordHash } from '../../posting/hash.ts';
 import type { PostingKey } from '../../posting/identifiers.ts';
 import { pathsInto } from '../../posting/paths/mapping-paths.ts';
@@ -177,7 +178,7 @@ function shownChange(value: string, other: string): string {
 const ENOUGH = new Error('enough was read');
 
 const unreadableShortfall = (count: number): readonly string[] =>
-  count === 0 ? [] : [`${count === 1 ? '1 record' : `${count} records`} could not be read`];
+  count === 0 ? [] : [`${plural(count, 'record')} could not be read`];
 
 /** Records that wait to be read hold at most about this much. */
 const BATCH_BYTES = 1 << 20;

@@ -178,7 +178,7 @@ function* readElement(element: XmlElement, context: Omit<SaidProblem, 'message'>
 const hasOwnText = (element: XmlElement): boolean =>
   element.content.some((node) => typeof node === 'string' && node.trim() !== '');
 
-const isPlural = (element: XmlElement): boolean => /s$/i.test(element.name);
+export const isPlural = (element: XmlElement): boolean => /s$/i.test(element.name);
 
 // Each nested text is one message: `<messages><message>a</message><message>b</message></messages>`.
 function* readTexts(element: XmlElement, context: Omit<SaidProblem, 'message'>): Generator<Problem> {

@@ -32,8 +32,9 @@ export async function* keysByHash<Key extends string = string, Hash = Buffer>(
   select: string,
   size: number,
   isWanted: (hash: Hash) => boolean,
+  values?: readonly unknown[],
 ): AsyncGenerator<Key[]> {
-  for await (const rows of inBatches<{ key: Key; hash: Hash }>(session, name, select, size)) {
+  for await (const rows of inBatches<{ key: Key; hash: Hash }>(session, name, select, size, values)) {
     const keys = rows.filter(({ hash }) => isWanted(hash)).map(({ key }) => key);
     if (keys.length > 0) yield keys;
   }

@@ -1,6 +1,5 @@
 // Finds mapped postings that a complete pull did not see, counts for the delete guard, and marks them absent; works in tables, as they may
 // be a million.
-import pg from 'pg';
 import { type DeleteLoad, GUARD_WINDOW_HOURS } from '../../../plan/delete-guard.ts';
 import type { Reason } from '../../../plan/desired-change.ts';
 import { NEVER_DUE } from '../../../plan/policy.ts';
@@ -176,10 +175,13 @@ export async function collectMissingChanges(
 ): Promise<void> {
   if (nothingKnown) return;
   const select = `select c.key, c.record_hash as hash from change c
-    where c.feed = ${pg.escapeLiteral(feed)} and c.desired = 'present' and c.pull is distinct from ${pull}
+    where c.feed = $1 and c.desired = 'present' and c.pull is distinct from $2
       and not exists (select from ${pendingSame.rows} r where r.key = c.key) ${SCOPES[scope]}`;
   const isMissing = (hash: Buffer) => !hasSeen(hash);
-  for await (const missing of keysByHash(session, 'earlier_change', select, MISSING_LIMITS.batch, isMissing))
+  for await (const missing of keysByHash(session, 'earlier_change', select, MISSING_LIMITS.batch, isMissing, [
+    feed,
+    pull,
+  ]))
     await missingChanges.copy(missing.map((key) => [key]));
   // Without statistics the planner assumes a large table and scans the whole backlog for a small one.
   if (missingChanges.exists) await session.query('analyze missing_change');
@@ -353,9 +355,11 @@ export async function collectExpiredGone(
     ? `and not exists (select from unreadable_key r where r.key in (e.key, regexp_replace(e.key, '[^|]*$', '')))`
     : '';
   const select = `select e.key, e.record_hash as hash from posting_expiry e
-    where e.feed = ${pg.escapeLiteral(subject.feed)} and e.expired_at is not null ${others} ${protects}`;
+    where e.feed = $1 and e.expired_at is not null ${others} ${protects}`;
   const isGone = (hash: Buffer | null) => hash === null || !hasSeen(hash);
-  await pullTx.addExpiredGone(keysByHash<PostingKey, Buffer | null>(session, 'expired_row', select, BATCH, isGone));
+  await pullTx.addExpiredGone(
+    keysByHash<PostingKey, Buffer | null>(session, 'expired_row', select, BATCH, isGone, [subject.feed]),
+  );
 }
 
 /**

@@ -1,5 +1,4 @@
 // Protects the jobs of postings whose records are unreadable: these postings are still in the feed.
-import pg from 'pg';
 import { type HeldByGuard, type HoldKind, lastingReason } from '../../../plan/delete-guard.ts';
 import type { Reason } from '../../../plan/desired-change.ts';
 import { deletesMissing } from '../../../plan/policy.ts';
@@ -116,8 +115,8 @@ async function removeSeen(
   hasSeenChange: (recordHash: Buffer) => boolean,
 ): Promise<void> {
   const select = `select c.key, c.record_hash as hash from protected p join change c on c.key = p.key
-    where c.desired = 'present' and c.feed = ${pg.escapeLiteral(subject.feed)}`;
-  for await (const seen of keysByHash(session, 'protected_change', select, BATCH, hasSeenChange))
+    where c.desired = 'present' and c.feed = $1`;
+  for await (const seen of keysByHash(session, 'protected_change', select, BATCH, hasSeenChange, [subject.feed]))
     await session.query('delete from protected where key = any($1::text[])', [seen]);
 }
 

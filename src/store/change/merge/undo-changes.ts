@@ -1,6 +1,5 @@
 // Undoes a pull: reads what is to be set back or deleted, withdraws its unsent changes, and deletes the jobs that it created. Like a pull's
 // changes, those that may replace an open change wait in the table `superseding_change` for the merge.
-import pg from 'pg';
 import type { Reason } from '../../../plan/desired-change.ts';
 import { contentBefore, type FormerValues, type UndoLeftOut, type UndoneSubject } from '../../../plan/undo-posting.ts';
 import { contentHash } from '../../../posting/hash.ts';
@@ -101,27 +100,25 @@ const READ_AT_ONCE = 500;
  * after the pull, or another one's change is open; or a job was mapped in place of one that the pull deleted.
  */
 export async function* undoSubjects(session: Session, feed: FeedName, pull: number): AsyncGenerator<UndoPosting[]> {
-  const ofFeed = `feed = ${pg.escapeLiteral(feed)}`;
   const select = `with touched as (
-      select key from former_document where ${ofFeed} and pull = ${pull} and not edited
-      union select key from mapping where ${ofFeed} and created_by = ${pull}
-      union select key from change where ${ofFeed} and pull = ${pull})
-    select t.key, m.key is not null as "isMapped", m.content_hash as "contentHash", coalesce(m.created_by = ${pull}, false) as "isOfPull",
+      select key from former_document where feed = $1 and pull = $2 and not edited
+      union select key from mapping where feed = $1 and created_by = $2
+      union select key from change where feed = $1 and pull = $2)
+    select t.key, m.key is not null as "isMapped", m.content_hash as "contentHash", coalesce(m.created_by = $2, false) as "isOfPull",
       coalesce(m.adopted, false) as "isAdopted", d.fields as document, coalesce(f.requests, '[]') as requests,
       u.key is not null as "isUncertain", c.attempt_token is not null as attempting,
-      l.key is not null or coalesce(m.created_by > ${pull}, false) or coalesce(c.pull <> ${pull}, c.key is not null) as changed
+      l.key is not null or coalesce(m.created_by > $2, false) or coalesce(c.pull <> $2, c.key is not null) as changed
     from touched t
-    left join mapping m on m.${ofFeed} and m.key = t.key
-    left join document d on d.${ofFeed} and d.key = t.key
-    left join change c on c.${ofFeed} and c.key = t.key
-    left join uncertain_write u on u.${ofFeed} and u.key = t.key and (u.fields is not null or u.until > now())
+    left join mapping m on m.feed = $1 and m.key = t.key
+    left join document d on d.feed = $1 and d.key = t.key
+    left join change c on c.feed = $1 and c.key = t.key
+    left join uncertain_write u on u.feed = $1 and u.key = t.key and (u.fields is not null or u.until > now())
     left join (select key, json_agg(json_build_object('fields', fields, 'whole', whole) order by id desc) as requests
-      from former_document where ${ofFeed} and pull = ${pull} and not edited group by key) f on f.key = t.key
-    left join (select distinct key from former_document where ${ofFeed} and (pull > ${pull} or pull = ${pull} and edited)) l on l.key = t.key
+      from former_document where feed = $1 and pull = $2 and not edited group by key) f on f.key = t.key
+    left join (select distinct key from former_document where feed = $1 and (pull > $2 or pull = $2 and edited)) l on l.key = t.key
     order by t.key`;
-  for await (const rows of inBatches<SubjectRow>(session, 'undo_subject', select, READ_AT_ONCE)) {
+  for await (const rows of inBatches<SubjectRow>(session, 'undo_subject', select, READ_AT_ONCE, [feed, pull]))
     yield rows.map(subjectOf);
-  }
 }
 
 interface SubjectRow {
