@@ -100,7 +100,7 @@ function untilTheEnd<Result>(work: Promise<Result>, signal: AbortSignal): Promis
 // Decides the result of an attempt, such as another try later: from outcome to result. The state that follows from a result is
 // decided in `src/plan/after-attempt.ts`.
 
-/** Until then other postings mostly have shown whether the site refuses all of them. */
+/** After this many delays, other postings have mostly shown whether the site refuses all of them. */
 const SET_UP_DELAYS = 5;
 
 type Policy = Pick<SitePolicy, 'retry' | 'onMissing' | 'doubts' | 'referenceField'>;

@@ -307,7 +307,7 @@ function completed(listed: SiteJob, shown: SiteJob): SiteJob {
   };
 }
 
-/** Of several jobs that match any will do if at least as many doubts, due or not, have sent the same, or the jobs do not tell them apart. */
+/** Any of several matching jobs will do if at least as many doubts, due or not, have sent the same, or the jobs do not tell them apart. */
 async function judge(
   { db, site }: SiteContext,
   found: readonly Found[],

@@ -218,7 +218,7 @@ async function recordSiteFailure(
 
 const KEPT_AT_ONCE = 1_000;
 const MOST_AGE_MS = 86_400_000;
-/** If there are more, whose jobs are ours is known from as many. */
+/** This many are enough to know whose jobs are ours. */
 const MOST_OWNERS = 1_000;
 
 interface FoundJobs {

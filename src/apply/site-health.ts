@@ -294,10 +294,10 @@ async function noteSetUp(siteContext: SiteContext, looksLike: Message, message: 
   await pause(siteContext, looksLike, undefined);
 }
 
-/** Of updates that were looked at: how many told nothing; `undefined`: one has shown that the site keeps what it omitted. */
+/** How many of the updates that were looked at told nothing; `undefined`: one has shown that the site keeps what it omitted. */
 const untoldOmitted = new WeakMap<SiteContext, number | undefined>();
 
-/** Then a process asks no more. */
+/** After this many, a process asks no more. */
 const MOST_UNTOLD = 20;
 /** One field alone a person may have emptied. */
 const CLEARED_AT_LEAST = 2;

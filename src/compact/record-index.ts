@@ -7,7 +7,7 @@ export type Slot = number;
 /** What a hash belongs to. Each user names its marks: {@link RecordMark} are those of a feed's mappings. */
 export type HashMark = 1 | 2 | 3;
 
-/** For an index whose hashes all belong to the same. */
+/** The mark of an index whose hashes all belong to the same thing. */
 export const ONLY_MARK: HashMark = 1;
 
 /** What the record hash of a mapping or of an open change belongs to. */

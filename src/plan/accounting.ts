@@ -75,7 +75,7 @@ export interface AnswerMark {
 
 /** The weakly proven pull that last counted a posting as missing. */
 export interface FormerAnswer {
-  /** Of each of its documents that could have been cut. */
+  /** A mark of each of its documents that could have been cut. */
   readonly marks: readonly AnswerMark[];
   readonly agoMs: number;
 }
@@ -93,7 +93,7 @@ export type WeakPull = 'first' | 'repeated' | 'another';
 const CACHED_MS = 60 * 60 * 1000;
 /** Between the answers and the times at which they are noted. */
 const AGE_TOLERANCE_S = 60;
-/** Of more documents, only the time is compared. */
+/** If there are more documents, only the time is compared. */
 const MAX_MARKS = 50;
 
 export function weakPullOf(former: FormerAnswer | undefined, marks: readonly AnswerMark[]): WeakPull {

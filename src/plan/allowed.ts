@@ -42,7 +42,7 @@ export type Circumstance =
   | 'kept'
   | 'undecided';
 
-/** Those that are read from the database whatever is configured. */
+/** The circumstances that are read from the database, whatever is configured. */
 export type ReadCircumstance = StoredCircumstance | 'questioned';
 
 /** The effect on one entry, and on many. */
@@ -52,7 +52,7 @@ interface Effect {
 }
 
 interface Rule {
-  /** In which states, with the effect. */
+  /** The states in which it is possible, with its effect. */
   readonly states: Partial<Readonly<Record<ReviewState, Effect>>>;
   readonly needs?: Circumstance;
   /** What it is refused for; the first one that is so is told. */
@@ -65,13 +65,13 @@ interface Rule {
   readonly asks?: { readonly doIt: string; readonly noun: string; readonly nouns: string };
   /** It can't be undone: whoever decides it has been shown exactly what it is about. */
   readonly needsSeen: boolean;
-  /** For one entry, and before a number of them. */
+  /** Its words on a button: for one entry, and before a number of entries. */
   readonly button: Effect;
   /** What it did, after the number of entries. */
   readonly done: string;
 }
 
-/** To one entry, and on the command line. */
+/** What it does to one entry, and what the command line says of it. */
 interface Summarized {
   readonly summary: Effect;
 }
@@ -340,7 +340,7 @@ export function whyNotAllowed(operation: ReviewOperation, entry: ActionableEntry
   return needs === 'absent' ? 'it is no delete' : `it is not ${needs}`;
 }
 
-/** Until the posting is back or its job is deleted, which some feeds never do. */
+/** Holds until the posting is back or its job is deleted, which some feeds never do. */
 export const MISSING_FROM_FEED = 'the feed no longer has it, so nothing is sent for it';
 export const SOURCE_UNKNOWN = 'what the source has of it is known only after the next pull: edit it then';
 
@@ -468,7 +468,7 @@ export interface FeedConfiguredHere {
 export interface ConfiguredHere {
   readonly feeds: ReadonlyMap<FeedName, FeedConfiguredHere>;
   readonly broken: ReadonlySet<FeedName>;
-  /** Those that others which run are configured with: they carry out their part of an action on many. */
+  /** Feeds that other running processes are configured with: these carry out their part of an action on many. */
   readonly served: ReadonlySet<FeedName>;
 }
 

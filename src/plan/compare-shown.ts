@@ -299,7 +299,7 @@ export function omittedFields({ sent, before = {}, forms, createOnly }: PartialU
   );
 }
 
-/** Those of these fields that a job shows with a value. */
+/** The fields that a job shows with a value. */
 export const shownOf = (names: readonly string[], { fields }: Pick<JobNow, 'fields'>): readonly string[] =>
   names.filter((name) => (fieldOf(fields, name)?.trim() ?? '') !== '');
 

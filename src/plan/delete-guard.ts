@@ -148,7 +148,7 @@ export function holdReason(
 /** Deletes that the guard holds. */
 export interface HeldByGuard {
   readonly held: number;
-  /** Those of postings that have expired. */
+  /** How many are of postings that have expired. */
   readonly expired: number;
 }
 

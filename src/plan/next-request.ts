@@ -75,7 +75,7 @@ export interface CreateCircumstances {
   readonly isSearched: boolean;
   /** Because of a sign, or because the data was restored, the site has to be searched again. */
   readonly searchIsDue: boolean;
-  /** Which creates an open question about changed keys is about. */
+  /** The creates that an open question about changed keys is about. */
   readonly asked: 'none' | 'some' | 'all';
 }
 

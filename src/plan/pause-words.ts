@@ -21,7 +21,7 @@ export interface PersonsPause extends PauseSubject {
   readonly stopsPulls: boolean;
 }
 
-/** Those that keep a feed or a site from being sent, the widest first. */
+/** The pauses that keep a feed or a site from being sent, the widest first. */
 export const pausesOf = (pauses: readonly PersonsPause[], { site, feed }: PauseSubject): PersonsPause[] =>
   pauses.filter(
     (pause) =>
@@ -44,7 +44,7 @@ export function pauseInBrief(pause: PersonsPause, timeWords: WriteTime): string 
   return `${pauseSubjectWords(pause)} is paused by a person${until}`;
 }
 
-/** With who did it and why. */
+/** The pause in full, with who began it and why. */
 export function pauseInFull(pause: PersonsPause, timeWords: WriteTime): string {
   const until = pause.until === undefined ? '' : `, until ${timeWords(pause.until)}`;
   const pulls = pause.stopsPulls ? ', with its pulls' : '';

@@ -34,9 +34,9 @@ export const NEVER_DUE = 32_767;
 
 /** The delays of list checks. */
 export interface CheckDelays {
-  /** From the start of the attempt to the first check, in milliseconds. */
+  /** The time from the start of the attempt to the first check, in milliseconds. */
   readonly firstMs: number;
-  /** From each check to the next one. */
+  /** The time from each check to the next one. */
   readonly furtherMs: number;
 }
 

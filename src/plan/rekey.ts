@@ -27,7 +27,7 @@ export interface RekeyLoad {
   readonly live: number;
 }
 
-/** For so long, keys that change a few at a time count together. */
+/** How long keys that change a few at a time count together. */
 export const REKEY_WINDOW_DAYS = 7;
 /** An employer who closes a posting and opens it anew under another number does so with one or two a day. */
 const ORDINARY_A_DAY = 2;
@@ -39,7 +39,7 @@ const ORDINARY_A_DAY = 2;
 export const pairsOfWindow = (perDay: readonly number[]): number =>
   perDay.reduce((sum, pairs, day) => sum + (day === 0 || pairs > ORDINARY_A_DAY ? pairs : 0), 0);
 
-/** Of one posting, nobody can tell whether it was replaced or got another key. */
+/** Nobody can tell of a single posting whether it was replaced or got another key. */
 const LEAST_OF_ALL = 2;
 const ALIKE_PERCENT = 50;
 

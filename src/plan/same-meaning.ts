@@ -118,9 +118,9 @@ function truthOf(text: string, [yes, no]: Truths): ('yes' | 'no')[] {
 
 /** A date, perhaps with a time of day, perhaps with a zone. */
 interface Moment {
-  /** Of the date and the time of day, as if they were UTC. */
+  /** The date and the time of day in seconds, as if they were UTC. */
   readonly wallSeconds: number;
-  /** Of a second: digits without trailing zeros. */
+  /** The fraction of a second: digits without trailing zeros. */
   readonly fraction: string;
   readonly hasTime: boolean;
   /** Minutes east of UTC; `undefined`: none is named. */

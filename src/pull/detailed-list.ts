@@ -32,7 +32,7 @@ export class DetailedList implements RecordSink {
   /** The records to be planned, once {@link requestDetails} has resolved. */
   readonly answered = new AnsweredRecords();
   readonly dated: DatedRecords | undefined;
-  /** By which it was read. */
+  /** The clock by which it was read. */
   readonly clock: FeedSetup['clock'];
   readonly #records: RecordReader;
 

@@ -49,7 +49,7 @@ export interface RecordRules {
   readonly expireAfterDays?: number;
   /** Removes the credentials of the source, which some servers repeat; absent: it has none. */
   readonly mask?: SecretMask | undefined;
-  /** By which conditions on dates are judged; absent: by that of this process, from when it is asked for. */
+  /** The clock by which conditions on dates are judged; absent: that of this process, from when it is asked for. */
   readonly clock?: ReadingClock | undefined;
 }
 

@@ -89,7 +89,7 @@ async function takeSlot(slots: Semaphore, signal: AbortSignal): Promise<() => vo
 export class PlaceSlots {
   readonly #index: RecordIndex;
   readonly #interpretation: Buffer;
-  /** By number of the place: the masks of a place with others after it, and of a last one. */
+  /** The masks by number of the place: of a place with others after it, and of a last one. */
   readonly #masks: { readonly more: HashMask; readonly last: HashMask }[] = [];
 
   constructor(index: RecordIndex, interpretation: Buffer) {

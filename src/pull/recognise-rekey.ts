@@ -48,7 +48,7 @@ export interface KeysOfPull {
   readonly before: Message | undefined;
 }
 
-/** Of more missing postings, only those are compared whose title a new one has. */
+/** If more are missing, only those are compared whose title a new posting has. */
 const MANY_MISSING = 5_000;
 
 /**

@@ -136,7 +136,7 @@ export class UnusableRecords {
     return { recorded: [...this.#duplicates, rest], all: false };
   }
 
-  /** Also of the record of a posting that is rejected. */
+  /** The beginning of a record, also of one whose posting is rejected. */
   excerptOf(bytes: Buffer): string {
     return beginningOf(bytes, EXCERPT_BYTES, this.#mask).toString('utf8');
   }

@@ -127,7 +127,7 @@ function namesOfList({ element, path }: Resource): readonly string[] {
   return names.map((name) => foldName(name).toLowerCase());
 }
 
-/** Of what looks like a failure: no failure is stated. A number beside jobs counts something, such as those of a state. */
+/** Whether what looks like a failure states none. A number beside jobs counts something, such as those of a state. */
 const isHarmless = (message: string, besideJobs: boolean, resource: Resource): boolean =>
   (besideJobs && /^\d+$/.test(message)) ||
   /^no (errors?|failures?|problems?)[.!]?$/i.test(message) ||
@@ -144,7 +144,7 @@ function isEmptyList(root: XmlElement, resource: Resource): boolean {
 
 const saysNothing = (text: string, resource: Resource): boolean => text === '' || saysNoJobs(text, resource);
 
-/** Then it is a record, perhaps a job by another name. */
+/** Whether the element has an ID: then it is a record, perhaps a job by another name. */
 const hasId = (element: XmlElement, resource: Resource): boolean =>
   element.attributes.has('id') ||
   childrenOf(element).some((child) => isNamed(child, 'id', `${foldName(resource.element).toLowerCase()}-id`));

@@ -403,7 +403,7 @@ class PageCopies {
   }
 }
 
-/** In milliseconds. A value that is not empty and not a number is of unknown age. */
+/** The age in milliseconds. A value that is neither empty nor a number is of unknown age. */
 function readAge(age: string): number {
   if (!/[1-9]/.test(age)) return 0;
   return /^\d{1,9}$/.test(age) ? Number(age) * 1000 : Number.POSITIVE_INFINITY;

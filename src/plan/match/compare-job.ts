@@ -171,7 +171,7 @@ interface Parts {
   readonly proofs: readonly string[];
   /** Names of the posting's values that identify it. */
   readonly identifying: readonly string[];
-  /** Of every other value of the posting, by name; the text is one of them. */
+  /** The parts of every other value of the posting, by name; the text is one of them. */
   readonly values: ReadonlyMap<string, Part>;
   /** The job shows the posting's place, as far as the posting has one. */
   readonly isPlaceWhole: boolean;

@@ -66,7 +66,7 @@ export interface PostingFeatures extends Features {
   readonly values: Readonly<Record<string, readonly string[]>>;
   /** Names of the values that tell whose job it is: a job that shows others is somebody else's. */
   readonly identifying: readonly string[];
-  /** Those of them that no two postings have by chance: a web address, a text, a value with the posting's own key. */
+  /** The ones that no two postings have by chance: a web address, a text, a value with the posting's own key. */
   readonly proving: readonly string[];
 }
 
@@ -77,7 +77,7 @@ export interface JobFeatures extends Features {
   readonly values: Readonly<Record<string, readonly string[]>>;
   /** Names of the values by which a posting may be found. */
   readonly identifying: readonly string[];
-  /** Whose job the site says that it is, if it says so. */
+  /** The user whose job it is, if the site says so. */
   readonly owner: string | undefined;
 }
 
@@ -235,7 +235,7 @@ export function blockingKeysOfPosting({ shownAs, ...features }: PostingFeatures)
   ];
 }
 
-/** Those of a posting that has its job: only its reference counts. */
+/** The blocking keys of a posting that has its job: only its reference counts. */
 export const blockingKeysOfMapped = ({ shownAs }: Pick<PostingFeatures, 'shownAs'>): BlockingKey[] =>
   referenceBlocks(shownAs);
 

@@ -46,7 +46,7 @@ export function shareOfSketch(one: readonly number[], other: readonly number[]):
 const FOUND_BY = 4;
 const EQUAL_TOGETHER = 2;
 
-/** By these, similar texts are found without comparing all, wherever they were edited. */
+/** Keys by which similar texts are found without comparing all of them, wherever they were edited. */
 export const sketchParts = (sketch: readonly number[]): string[] =>
   Array.from({ length: FOUND_BY }, (_, at) => {
     const from = at * EQUAL_TOGETHER;

@@ -31,7 +31,7 @@ export interface OpenCreate {
   readonly entry: number;
   /** What was sent. */
   readonly fields: Fields;
-  /** Of what was sent; hex. */
+  /** The hash of what was sent, in hex. */
   readonly contentHash: string;
   /** When it was sent; `undefined`: a search has found a job for it, so nothing was sent. */
   readonly startedAt: Date | undefined;
@@ -55,7 +55,7 @@ export interface Window {
   readonly notAfter: Date | undefined;
 }
 
-/** Of a create that was sent then. Without an end: a job that was made later may be of the next try. */
+/** The window of a create that was sent at this time. It has no end: a job that was made later may be of the next try. */
 export const windowFrom = (startedAt: Date): Window => ({
   notBefore: new Date(startedAt.getTime() - CLOCK_SKEW_MS),
   notAfter: undefined,
@@ -279,7 +279,7 @@ export class OpenContents {
 
 /** A job with the contents that it may have. */
 export interface LookedUp extends ListedJob {
-  /** Those that share more with the job than its place. */
+  /** The contents that share more with the job than its place. */
   readonly found: ReadonlySet<OpenContent>;
   /** Others share its place, and perhaps its time. */
   readonly isNear: () => boolean;

@@ -45,7 +45,7 @@ export interface TakingRules {
 
 /** A job that is shown. */
 export interface TakenJob {
-  /** To compare. */
+  /** The fields to compare. */
   readonly fields: Fields;
   readonly types?: StatedTypes;
   /** The same fields in the form that may be stored. */

@@ -33,7 +33,7 @@ interface Candidate<Of> {
   readonly of: Of;
   /** It is the one, unless another candidate is so too. */
   readonly isCertain: boolean;
-  /** For it, and why it is not certain. */
+  /** What speaks for it, and why it is not certain. */
   readonly reasons: readonly string[];
 }
 
@@ -199,7 +199,7 @@ const shared = (what: string, jobs: number, postings: number): string[] => [
 /** A job that the create may have made. */
 export interface PossibleJob {
   readonly likeness: Likeness;
-  /** With what was sent; `undefined`: the job does not have it. */
+  /** The comparison with what was sent; `undefined`: the job does not have that. */
   readonly comparison: JobComparison | undefined;
 }
 

@@ -175,7 +175,7 @@ export function readUnmapped(
 export interface EarlierRecord {
   /** As it is stored; see `interpretedHash`. */
   readonly recordHash: Buffer;
-  /** Of the source; `undefined` if it has no versions. */
+  /** The version of the source; `undefined` if it has none. */
   readonly version: string | undefined;
 }
 
@@ -225,7 +225,7 @@ export async function stillAsRead(
   }
 }
 
-/** With details, a posting has more than its record; with some formats, and with conditions on dates, a record is no posting any more after some time. */
+/** Whether an unchanged record means an unchanged posting: not with details, nor where a record is no posting any more after some time. */
 const tellsByRecord = ({ source, mapping }: FeedSetup): boolean =>
   source.details === undefined &&
   formatOf(source.format).dependsOnTime !== true &&

@@ -189,7 +189,7 @@ interface WaitingRecord extends SeenRecord {
 }
 
 class TrialSink implements RecordSink {
-  /** Of the records of the next batch. */
+  /** The places of the records of the next batch. */
   readonly places: RecordPlace[] = [];
   readonly ledger: PullLedger;
   readonly sample: RecordSample;
@@ -346,7 +346,7 @@ class TrialSink implements RecordSink {
   }
 }
 
-/** Of a value of a record that is shown. */
+/** How much of a record's value is shown. */
 const SHOWN_CHARACTERS = 300;
 
 /** The database knows no key. */

@@ -34,7 +34,7 @@ export interface DryRun {
   readonly holdReason: Message | undefined;
   /** Advice of the reading itself. */
   readonly advice: string | undefined;
-  /** Of the source, if it was read without details and has versions. */
+  /** The version of the source, if it was read without details and has versions. */
   readonly version: string | undefined;
 }
 

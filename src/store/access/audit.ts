@@ -82,7 +82,7 @@ export interface ActivityFilter {
   readonly actor: string | undefined;
   /** Only older ones than this. */
   readonly before: number | undefined;
-  /** Only what the action did that wrote this entry. */
+  /** Only what was done by the action that wrote this entry. */
   readonly of?: number | undefined;
 }
 
@@ -109,7 +109,7 @@ export function listActivity(db: Queryable, filter: ActivityFilter, limit: numbe
   );
 }
 
-/** Of these feeds, those for which somebody asked, within the last day, for a pull, and of which none that began since then was committed. */
+/** The feeds for which somebody asked for a pull within the last day, and of which no pull that began since then was committed. */
 export const feedsToPullYet = (db: Queryable, feeds: readonly FeedName[]): Promise<FeedName[]> =>
   readColumn<FeedName>(
     db,
@@ -130,7 +130,7 @@ export interface RecordedAction {
   readonly kind: (typeof ACTION_KINDS)[number];
   /** Its place among actions of the same moment. */
   readonly place: string;
-  /** To the microsecond, as text. */
+  /** The time to the microsecond, as text. */
   readonly moment: string;
   readonly at: Date;
   /** Null: nobody, as of a pull. */
@@ -142,7 +142,7 @@ export interface RecordedAction {
   readonly feed: FeedName | null;
   /** Null unless it reached one posting. */
   readonly key: PostingKey | null;
-  /** Of one posting: what explains it; of several: what all of them have. */
+  /** What explains an action on one posting; for several postings, what all of them have in common. */
   readonly detail: Activity['detail'];
   /** The newest entry of the activity that it wrote. */
   readonly activity: number | null;

@@ -134,14 +134,14 @@ export const questionedDeletes = (db: Queryable, feed?: FeedName): Promise<Quest
     [feed ?? null],
   );
 
-/** Those among these entries. */
+/** The questioned deletes among these entries. */
 export const questionedAmong = (tx: Queryable, ids: readonly number[]): Promise<QuestionedDeletes[]> =>
   tx.query<QuestionedDeletes>(
     `${COUNTED_BY_STATE} from change c where c.id = any($1::bigint[]) and ${isDeleteInQuestion('c')} ${GROUPED}`,
     [ids],
   );
 
-/** Those among the entries of an action on many. */
+/** The questioned deletes among the entries of an action on many. */
 export const questionedOfBulk = (tx: Queryable, bulk: number): Promise<QuestionedDeletes[]> =>
   tx.query<QuestionedDeletes>(
     `${COUNTED_BY_STATE} from bulk_entry b join change c on c.id = b.entry where b.bulk = $1 and ${isDeleteInQuestion('c')} ${GROUPED}`,

@@ -16,7 +16,7 @@ export interface UnmappedPosting {
 
 /** A posting that competes for jobs. */
 export interface RivalPosting extends PostingRef {
-  /** Of a posting that has its job: at most the reference. */
+  /** For a posting that has its job, at most the reference. */
   readonly fields: Fields;
   readonly isMapped: boolean;
 }
@@ -51,7 +51,7 @@ export async function* rivalPostings(
   await session.query('commit');
 }
 
-/** Those of these feeds that no complete pull has read: their postings compete with nobody yet. */
+/** The feeds that no complete pull has read: their postings do not compete yet. */
 export const unreadFeeds = (db: Queryable, feeds: readonly FeedName[]): Promise<FeedName[]> =>
   readColumn(
     db,

@@ -23,7 +23,7 @@ export interface BackupHeader {
   /** Major and minor version of the Postgres server. */
   readonly postgres: string;
   readonly installation: string;
-  /** Of the snapshot, by the database clock. ISO 8601. */
+  /** When the snapshot was taken, by the database clock, in ISO 8601. */
   readonly at: string;
   /** Names of the migrations that made its tables. */
   readonly migrations: readonly string[];

@@ -113,7 +113,7 @@ async function whyNot(
   return has?.any === true && !replace ? { kind: 'not_empty', jobs: has.jobs, pulls: has.pulls } : undefined;
 }
 
-/** Those of a command that has just ended are about to close, so it asks several times. */
+/** Asks several times, as the connections of a command that has just ended are about to close. */
 async function otherConnections(session: Session): Promise<{ readonly name: string; readonly pid: number }[]> {
   for (let left = 15; ; left--) {
     await session.query('select pg_stat_clear_snapshot()');
@@ -315,7 +315,7 @@ export async function makeSafe(
 const count = (tx: Queryable, statement: string): Promise<number> =>
   readNumber(tx, `with touched as (${statement}) select count(*) as n from touched`);
 
-/** For so long after a restore, what was made since the backup is asked about. */
+/** How long after a restore people are asked about what was made since the backup. */
 const RESTORED_DAYS = 30;
 
 /**

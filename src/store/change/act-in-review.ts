@@ -15,7 +15,7 @@ import { markOfChange } from './open-change.ts';
 export interface ActedEntry {
   readonly id: number;
   readonly feed: FeedName;
-  /** Of a discarded or reopened entry: its kind in review. */
+  /** The kind in review of a discarded or reopened entry. */
   readonly kind?: EntryKind | null;
 }
 

@@ -130,7 +130,7 @@ export interface ExchangeRecord {
 
 /** How an outcome was recorded. */
 export type Recorded =
-  /** As given. */
+  /** The outcome was recorded as given. */
   | 'recorded'
   /** The site's new job already belongs to another posting; the change failed and needs a person. */
   | 'owned_elsewhere'

@@ -47,7 +47,7 @@ export interface OwnedJob {
   readonly inFlight: boolean;
 }
 
-/** Those of these jobs that postings own, by job ID, perhaps under an ID with their title. */
+/** The jobs that postings own, by job ID; a posting may have its job under an ID with the title. */
 export async function ownedJobs(
   db: Queryable,
   site: SiteName,
@@ -103,7 +103,7 @@ interface PossiblePair extends PostingRef {
   readonly siteJobId: SiteJobId;
 }
 
-/** Those of these jobs of which a person said that they are not the posting's, as `feed key job`. */
+/** The jobs of which a person has said that they are not the posting's, as `feed key job`. */
 export const refutedJobs = async (
   db: Queryable,
   site: SiteName,
@@ -134,7 +134,7 @@ export interface DeletedFor extends PostingRef {
   readonly at: Date;
 }
 
-/** For which postings the site has deleted these jobs, by job ID, perhaps under an ID with their title. */
+/** The postings for which the site has deleted these jobs, by job ID; a posting may have had its job under an ID with the title. */
 export async function deletedFor(
   db: Queryable,
   site: SiteName,
@@ -229,7 +229,7 @@ const formSql = (value: string): string =>
 /** Long texts that begin alike are compared whole. */
 const beginningSql = (value: string): string => `left(${formSql(`left(${value}, 600)`)}, 60)`;
 
-/** Those of these values that more than one posting of the site has in any form, as `name value`; reads all of the site's postings. */
+/** The values that more than one posting of the site has in any form, as `name value`. Reads all postings of the site. */
 export async function sharedValues(
   db: Queryable,
   site: SiteName,
@@ -260,7 +260,7 @@ export async function sharedValues(
   return shared;
 }
 
-/** Of each of these lists of values, the dashed names of those that more than one posting of the site has. */
+/** For each list, the dashed names of the values that more than one posting of the site has. */
 export type FindSharedNames = (lists: readonly (readonly SentValue[])[]) => Promise<readonly ReadonlySet<string>[]>;
 
 export const sharedNames =
@@ -326,7 +326,7 @@ export interface PostingAndJob {
   readonly key: PostingKey;
   /** What the site accepted. */
   readonly fields: Fields;
-  /** In the form to compare. */
+  /** What the job shows, in the form in which it is compared. */
   readonly shown: { readonly fields: Fields; readonly types?: StatedTypes | undefined };
 }
 
@@ -370,7 +370,7 @@ const dashed = (name: string): string => name.replaceAll('_', '-');
 /** The posting that owns the job so far. */
 export interface JobOwner extends PostingRef {
   readonly site: SiteName;
-  /** As its mapping has it. */
+  /** The ID in the posting's mapping. */
   readonly siteJobId: SiteJobId;
   /** What the site last accepted; `undefined` if unknown. */
   readonly fields: Fields | undefined;

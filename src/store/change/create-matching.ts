@@ -92,7 +92,7 @@ export class CreateMatching {
     return compared.likeness(this.contentOf(doubt), { ...facts, timely: isTimely(window, createdAt) });
   }
 
-  /** Which of these values of each doubt other postings of the site have too, by their names. */
+  /** The names of the values of each doubt that other postings of the site have, too. */
   async sharedOf(asked: ReadonlyMap<Doubt, Iterable<string>>): Promise<ReadonlyMap<Doubt, ReadonlySet<string>>> {
     const doubts = [...asked.keys()];
     const lists = [...asked].map(([{ attempt }, names]) => sentValuesOf(attempt.accepted.fields, new Set(names)));
@@ -100,7 +100,7 @@ export class CreateMatching {
     return new Map(doubts.map((doubt, at) => [doubt, shared[at] ?? new Set()]));
   }
 
-  /** Those of the doubts whose reference another posting of the site may have. @param sent what open attempts sent */
+  /** The doubts whose reference another posting of the site may have. @param sent what open attempts sent */
   async sharingReference(doubts: readonly Doubt[], sent?: readonly OpenReference[]): Promise<ReadonlySet<Doubt>> {
     const { referenceField: field } = this.rules;
     const open = sent ?? (field === undefined ? [] : await openReferences(this.#db, this.#site, field));

@@ -327,9 +327,9 @@ export interface RecognisedCreate {
   readonly id: string;
   /** `found_on_site`: it certainly is, as far as the list tells. */
   readonly kind: 'found_on_site' | 'resembles_on_site';
-  /** By what it is certain, or would be. */
+  /** What makes the match certain, or would do so. */
   readonly by: 'reference' | 'content';
-  /** As `mappings adopt` shows it, with the reasons. */
+  /** As `mappings adopt` shows it together with the reasons. */
   readonly score: number;
   readonly reasons: readonly string[];
   /** All jobs that may be its own, the best first. */

@@ -20,7 +20,7 @@ export interface OpenChangeRow {
   readonly operation: 'create' | 'update' | 'delete';
   /** The fields that the site should have; `undefined` if the posting should be absent. */
   readonly fields: Fields | undefined;
-  /** Of the record that the fields were read from; `undefined` if the posting should be absent. */
+  /** The hash of the record that the fields were read from; `undefined` if the posting should be absent. */
   readonly recordHash: Buffer | undefined;
   /** It breaks the configured site rules, so it is not sent. */
   readonly invalid: boolean;

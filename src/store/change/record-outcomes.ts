@@ -36,7 +36,7 @@ export function outcomeRecorder(db: Statements): (outcome: AttemptOutcome) => Pr
   return microBatch(recordOutcome, 'one_by_one');
 }
 
-/** From so many new mappings on, plans that were made for few of them are slow. */
+/** After this many new mappings, query plans made for few mappings are slow. */
 const GROWN = 500;
 
 /**
@@ -256,7 +256,7 @@ async function noteEffects(
   }
 }
 
-/** Of the last request of the attempt. */
+/** Notes the effect of the last request of the attempt. */
 export async function noteEffect(tx: Queryable, attempt: Attempt, changed: boolean, result: Result): Promise<void> {
   const id = changed && result.kind === 'created' ? result.siteJobId : null;
   await tx.query(

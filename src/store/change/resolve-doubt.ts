@@ -148,7 +148,7 @@ export interface DoubtFacts extends ActedEntry {
   readonly sinceMs: number;
 }
 
-/** Of these entries, the creates in doubt. */
+/** The creates in doubt among these entries. */
 export const readDoubtFacts = (tx: Queryable, ids: readonly number[]): Promise<DoubtFacts[]> =>
   tx.query<DoubtFacts>(
     `select id, feed, site, found_job_id is not null as found, not_before = 'infinity' as foreign,

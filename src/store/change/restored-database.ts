@@ -86,7 +86,7 @@ export interface JobReplacement {
   readonly from: SiteJobId;
   readonly to: SiteJobId;
   readonly url: string | undefined;
-  /** Those fields of the posting that the job shows: the next update sends whatever differs. */
+  /** The fields of the posting that the job shows: the next update sends whatever differs. */
   readonly shown: Fields;
   readonly forms?: ShownForms;
 }

@@ -33,7 +33,7 @@ export const feedsToCheck = (db: Queryable, site: SiteName, retryMs: number): Pr
 /** For this long after a restore, a feed that begins may have been added between the backup and the restore. */
 const ADDED_WITHIN_DAYS = 30;
 
-/** Those of the feeds whose database was restored from a backup, which may not have had the feed. */
+/** The feeds of which a restored backup may lack something, with those that began soon after the restore. */
 export async function restoredFeeds(db: Queryable, feeds: readonly FeedName[]): Promise<ReadonlySet<FeedName>> {
   await db.query(
     `update feed_state f set restored_at = r.at from (select max(restored_at) as at from feed_state) r
@@ -187,7 +187,7 @@ const CREATES_WAIT_SINCE = `(select c.since from change c where c.feed = f.feed 
 export const WAITS_FOR_SEARCH = `f.site_checked_at is null and f.site_check_failed_at is not null and f.retired_at is null
   and ${CREATES_WAIT_SINCE} < now() - ${MAY_FAIL}`;
 
-/** Those of the feeds whose creates wait for longer than a site may ask to wait. */
+/** The feeds whose creates have waited for longer than a site may ask to wait. */
 export const feedsWaitingLong = (db: Queryable, feeds: readonly FeedName[]): Promise<FeedName[]> =>
   readColumn<FeedName>(
     db,

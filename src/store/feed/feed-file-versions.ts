@@ -14,7 +14,7 @@ export interface StoredVersion {
   /** `undefined`: found in the file, written by hand. */
   readonly actor: string | undefined;
   readonly text: string;
-  /** Those in it that nobody has written by hand; `undefined`: not recorded. */
+  /** The addresses in it that nobody has written by hand; `undefined`: not recorded. */
   readonly addresses: readonly string[] | undefined;
   /** Otherwise it is not known whether the file was replaced by it. */
   readonly isSettled: boolean;
@@ -87,9 +87,9 @@ const SAVED = 'save feed file';
 interface SavedVersion {
   readonly actor: string;
   readonly text: string;
-  /** Those in it that nobody has written by hand. */
+  /** The addresses in it that nobody has written by hand. */
   readonly addresses: readonly string[];
-  /** Is read together with the text, neither before nor without it. */
+  /** An upload that is read together with the text, neither before nor without it. */
   readonly upload: NewUpload | undefined;
 }
 

@@ -86,7 +86,7 @@ export interface FeedStateUpdate {
   readonly version: string | undefined;
   /** How the keys of all mappings of the feed are derived; `undefined` keeps the stored rule. */
   readonly keyRule?: string | undefined;
-  /** Of a weakly proven pull from which postings are missing; `undefined` keeps the stored one, null removes it. */
+  /** The answer of a weakly proven pull from which postings are missing; `undefined` keeps the stored one, null removes it. */
   readonly weakAnswer?: readonly AnswerMark[] | null | undefined;
   /** Likely mistakes of the mapping; `undefined` keeps the stored ones. */
   readonly warnings?: readonly string[] | undefined;
@@ -99,7 +99,7 @@ export interface FeedStateUpdate {
 const VERSION = `case when exists (select from ended_claim e join pull p on p.id = $3
     where e.feed = $1 and e.ended_at > p.started_at - interval '1 minute') then null else $4 end`;
 
-/** As the database keeps them. */
+/** The names as the database keeps them. */
 export const createOnlyNames = (createOnly: CreateOnlyFields): string[] | null =>
   createOnly === undefined ? null : [...createOnly];
 

@@ -16,7 +16,7 @@ export interface StoredUpload {
   readonly version: number;
   readonly at: Date;
   readonly actor: string;
-  /** As whoever uploaded it named it. */
+  /** The name that the person who uploaded it gave it. */
   readonly name: string;
   readonly bytes: number;
   /** The database was restored from a backup that has it: a newer one may have been uploaded since. */

@@ -35,7 +35,7 @@ export interface VerifySchedule extends Cron {
 /** A run that this process has claimed. */
 export interface VerifyRun {
   readonly feed: FeedName;
-  /** Of a run that was stopped: the last posting that was compared, and what was found until then. */
+  /** For a run that was stopped, the last posting that was compared. */
   readonly after: string | undefined;
   readonly soFar: VerifyResult | undefined;
 }

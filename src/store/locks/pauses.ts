@@ -24,7 +24,7 @@ export const endedDetail = (row: string): string =>
   `jsonb_strip_nulls(jsonb_build_object('automatic', 'time', 'reason', 'its time was over', 'site', ${row}.site,
      'all', case when ${row}.site is null and ${row}.feed is null then true end))`;
 
-/** Until then such a pause tells of itself: see `recordedActions`. */
+/** Records a pause that has ended by time; until then the pause itself stands for the record, see `recordedActions`. */
 const recordEnded = (row: string): string =>
   `insert into audit (at, actor, action, feed, detail)
    select ${row}.until, 'jobmirror', 'end pause', ${row}.feed, ${endedDetail(row)} from ${row} where ${row}.until <= now()`;
@@ -105,7 +105,7 @@ export async function joinPauses(tx: Queryable, feed: FeedName, other: FeedName)
   await tx.query('delete from pause p using pause o where p.feed = $2 and o.feed = $1', [feed, other]);
 }
 
-/** Those that are in force for a feed or a site, the widest first. */
+/** The pauses in force for a feed or a site, the widest first. */
 export const readPausesOf = async (db: Queryable, subject: PauseSubject): Promise<PersonsPause[]> =>
   pausesOf(await listPauses(db), subject);
 

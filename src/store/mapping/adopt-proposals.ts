@@ -92,7 +92,7 @@ export interface ProposedRun {
   readonly feed: FeedName;
   readonly site: SiteName;
   readonly run: number;
-  /** Of the feed's source; `undefined` if it has none. */
+  /** The version of the feed's source; `undefined` if it has none. */
   readonly version: string | undefined;
 }
 
@@ -201,7 +201,7 @@ export async function removeDecidedOne(db: Database, feed: FeedName, key: Postin
 export interface ProposedPosting {
   readonly fields: Fields;
   readonly recordHash: Buffer;
-  /** Of the feed's source; `undefined` if it has none. */
+  /** The version of the feed's source; `undefined` if it has none. */
   readonly version: string | undefined;
 }
 
@@ -257,7 +257,7 @@ export const sureProposals = (db: Queryable, feed: FeedName): Promise<ReadonlyMa
     [feed],
   );
 
-/** To match, to adopt all certain matches that were shown, or to adopt named jobs. */
+/** `match`: match; `sure`: adopt all certain matches that were shown; `named`: adopt named jobs. */
 export type AskedAdoption = 'match' | 'sure' | 'named';
 
 /** An accepted match that was not adopted. */
@@ -316,9 +316,9 @@ export interface BegunAdoptRun {
   readonly site: SiteName;
   readonly actor: string;
   readonly asked: AskedAdoption;
-  /** Of the process that runs it. */
+  /** The number of the process that runs it. */
   readonly worker: number;
-  /** For the audit. */
+  /** What the audit shows of it. */
   readonly detail: object;
 }
 

@@ -24,7 +24,7 @@ export interface JobOfPosting {
   readonly url: string | null;
   /** As the site last accepted it. */
   readonly title: string | null;
-  /** Of the open change; null: the site has what the feed has. `expired`: its job has ended. */
+  /** The state of the open change; null: the site has what the feed has. `expired`: its job has ended. */
   readonly state: ChangeState | 'expired' | null;
 }
 
@@ -81,7 +81,7 @@ export async function jobsTitled(
 }
 
 export interface JobSearchResult {
-  /** Of exactly this key, or with a job of this ID. */
+  /** Postings with exactly this key, or whose job has this ID. */
   readonly named: readonly JobOfPosting[];
   /** The others with such a title. */
   readonly titled: readonly JobOfPosting[];
@@ -202,7 +202,7 @@ const inReview = (db: Queryable, text: string, feed: FeedName | undefined, limit
     [text, feed ?? null, limit],
   );
 
-/** Of the first titles. If many postings have the words, some of these do. */
+/** Searches the first titles only: if many postings have the words, some of these do. */
 const amongFirst = (
   db: Queryable,
   titles: number,

@@ -26,9 +26,9 @@ export interface MatchedPosting extends PostingRef {
 export interface MatchedJob {
   readonly siteJobId: SiteJobId;
   readonly url: string | undefined;
-  /** In the form that may be stored. */
+  /** What the job shows, in the form that may be stored. */
   readonly fields: Fields;
-  /** By the site's clock, if it says so. */
+  /** When the job was created, by the site's clock, if the site says so. */
   readonly createdAt: Date | undefined;
   readonly types: StatedTypes | undefined;
   readonly isSecret: boolean;
@@ -96,9 +96,9 @@ export interface SureMatch {
   readonly key: PostingKey;
   readonly siteJobId: SiteJobId;
   readonly url: string | undefined;
-  /** Of the posting. */
+  /** The posting's fields. */
   readonly sent: Fields;
-  /** Of the job. */
+  /** The job's fields, in the form that may be stored. */
   readonly fields: Fields;
   readonly types: StatedTypes | undefined;
 }
@@ -176,7 +176,7 @@ const TABLES = {
 /** Further candidates that are named with a verdict. */
 const MOST_OTHERS = 5;
 const THOUSANDTHS = 1_000;
-/** By how much the clock of a site may be behind the database's. */
+/** How far the clock of a site may be behind the database's. */
 const CLOCKS_DIFFER = '1 hour';
 
 /** A posting to match, with one job that resembles it, if there is one. */
@@ -270,7 +270,7 @@ export class JobMatching {
     await this.session.query('truncate adopt_job, adopt_block');
   }
 
-  /** Those of these postings that were not added. */
+  /** The postings that were not added. */
   async withoutKnown<Posting extends PostingRef>(postings: readonly Posting[]): Promise<Posting[]> {
     if (!this.#indexed) {
       await this.session.query('create index on adopt_posting (key); analyze adopt_posting');

@@ -57,7 +57,7 @@ export interface ForeignJob extends MappedJob {
   readonly ownJobId: SiteJobId | undefined;
 }
 
-/** Which jobs are verified. `sample`: so many of each feed, at random; otherwise those after this posting, at most so many. */
+/** The jobs to verify. `sample`: `most` of each feed, at random; `all`: those after this posting, at most `most`. */
 export type JobSelection =
   | { readonly kind: 'all'; readonly after: PostingKey | undefined; readonly most?: number }
   | { readonly kind: 'sample'; readonly most: number };
@@ -125,7 +125,7 @@ export class Verification {
     await this.#listed.copy(jobs.map(({ siteJobId: id, reference }) => [id, reference ?? null]));
   }
 
-  /** Those of these jobs that belong to postings of the feeds, perhaps under an ID with their title, by the given ID. */
+  /** The jobs that belong to postings of the feeds, by the given ID; a posting may have its job under an ID with the title. */
   async acceptedOf(ids: readonly SiteJobId[]): Promise<ReadonlyMap<SiteJobId, AcceptedJob>> {
     const rows = await this.session.query<AcceptedRow & { readonly listed: SiteJobId }>(
       `select m.listed, m.feed, m.key, m.site_job_id as "siteJobId", d.fields, d.shown

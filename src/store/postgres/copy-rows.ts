@@ -208,7 +208,7 @@ export class LazyTable extends RowCopier {
     this.#storage = storage;
   }
 
-  /** If not, it is empty. */
+  /** Whether it was created; otherwise it counts as empty. */
   get exists(): boolean {
     return this.#exists;
   }

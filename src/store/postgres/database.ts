@@ -17,7 +17,7 @@ export const LOCK_TIMING: LockTiming = { keepAliveEveryMs: 3_000, staleAfterMs: 
 /** SQL condition: this transaction may write. */
 export const IS_WRITABLE = "current_setting('transaction_read_only') = 'off'";
 
-/** By their names; the driver's class of pools extends that of `pg-pool`. For tracing. */
+/** The modules of the driver by their names, for tracing. Its class of pools extends that of `pg-pool`. */
 export const driverModules: ReadonlyMap<string, unknown> = new Map([
   ['pg', pg],
   ['pg-pool', Object.getPrototypeOf(pg.Pool)],
@@ -412,7 +412,7 @@ interface FreeConnectionOptions {
   readonly stopping?: AbortSignal | undefined;
 }
 
-/** For as long as with a database that is unreachable. */
+/** As long as for a database that is unreachable. */
 const SHORTAGE: RetryPolicy = { firstDelayMs: 100, maxDelayMs: 2_000, factor: 1.5, forMs: 2 * 60_000 };
 /** A pool with connections gets one back soon. */
 const WITH_CONNECTIONS: RetryPolicy = { ...SHORTAGE, maxDelayMs: SHORTAGE.firstDelayMs };

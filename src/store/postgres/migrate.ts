@@ -152,7 +152,7 @@ export async function readInstallation(db: Queryable): Promise<string> {
 
 const SCHEMA = '0100_schema.sql';
 const NEWEST_FORMER = '0091_entry_circumstances.sql';
-/** Of the sorted names of the former migrations. */
+/** The hash of the sorted names of the former migrations. */
 const FORMER_NAMES = 'c31213ec94db6eaa7ad3f4663b104bf7d945e5a9021841fe574e47fb46997cd8';
 
 /** Whether exactly the former migrations made the tables. */

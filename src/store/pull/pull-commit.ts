@@ -107,7 +107,7 @@ export interface UnchangedFeed {
   readonly bytes: number;
   /** See `PullFindings`. */
   readonly weak: string | undefined;
-  /** Of its source, if it has versions. */
+  /** The version of its source, if it has versions. */
   readonly version: string | undefined;
   /** Postings of the feed expire. None is due. */
   readonly expires: boolean;

@@ -142,13 +142,13 @@ export interface PulledPosting {
   readonly before: Readonly<Record<string, string | null>> | undefined;
 }
 
-/** Of each effect, the rows below the key, the newest request of the pull for each posting. */
+/** For each posting, the newest request of the pull with this effect; the rows below the key. */
 const FORMER = `select distinct on (key) feed, key, at, fields from former_document
   where feed = $1 and pull = $2 and whole = $5 and not edited and ($3::text is null or key > $3) order by key, id limit $4`;
 
 type PulledRow = Stored<PulledPosting>;
 
-/** In the order of their keys. Created: the jobs that still exist. Updated and deleted: as long as `undo` keeps them. */
+/** The postings that a pull changed, by key. Created: the jobs that still exist. Updated and deleted: as long as `undo` keeps them. */
 export async function pulledPostings(
   db: Queryable,
   pull: { readonly id: number; readonly feed: FeedName },

@@ -18,7 +18,7 @@ import { loadMarked } from './record-hashes.ts';
 import { storable } from './record-problems.ts';
 
 export interface StoredDetail {
-  /** Of what counts in the record of the list, and of how its detail is requested. */
+  /** The hash of what counts in the record of the list, and of how its detail is requested. */
   readonly listHash: Buffer;
   /** The same of all of the record. */
   readonly recordHash: Buffer;
@@ -51,7 +51,7 @@ const isDue = (seconds: string): string =>
     fetched_at not between now() - make_interval(secs => ${seconds} * (0.5 + get_byte(list_hash, 0) / 512.0)) and now() + ${FUTURE} and
     not exists (select from failed_detail f where f.feed = detail.feed and f.list_hash = detail.list_hash and ${IS_RESTING}))`;
 
-/** By their hashes in hex. @param refreshMs `undefined`: none is ever due. */
+/** The stored details with these hashes, by hash in hex. @param refreshMs `undefined`: none is ever due. */
 export async function findDetails(
   db: Queryable,
   feed: FeedName,
@@ -219,7 +219,7 @@ export interface FailedDetail {
 const IS_RESTING = `(tried_at - since >= interval '1 hour' and tried_at <= now() + ${FUTURE} and
   tried_at > now() - least(tried_at - since, interval '23 hours'))`;
 
-/** Those that are not to be requested yet, by their hashes in hex. @param interpretation how records are read. */
+/** The failed details that are not to be requested yet, by hash in hex. @param interpretation how records are read. */
 export async function restingDetails(
   db: Queryable,
   feed: FeedName,

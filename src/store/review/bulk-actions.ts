@@ -9,7 +9,7 @@ import { type Queryable, readColumn, readValue, returnsRow } from '../postgres/d
 import { type EntryQuery, QUERY_VALUES, valuesOf } from './found-entries.ts';
 import { COUNT_SELECTED, type CountedEntries, selectedBy } from './review-totals.ts';
 
-/** About creates in doubt: the site has made none of these jobs, or its list is to be read again for them. */
+/** Actions on creates in doubt: the site has made none of these jobs, or its list is to be read again for them. */
 const DOUBT_ACTIONS = ['missing', 'check'] as const;
 export type DoubtAction = (typeof DOUBT_ACTIONS)[number];
 
@@ -56,7 +56,7 @@ export interface BulkRow {
   readonly touchedAt: Date;
   readonly total: number;
   readonly done: number;
-  /** Of those done: edited, but still rejected. */
+  /** How many of those done were edited, but are still rejected. */
   readonly remaining: number;
   readonly skipped: number;
   /** Why it does not go on now. */
@@ -67,7 +67,7 @@ const SELECT = `select id, action, actor, detail, rule, state, started_at as "st
   remaining, skipped, case when state = 'open' then waits_for end as "waitsFor" from bulk_action`;
 
 interface NewBulk extends Pick<BulkRow, 'action' | 'actor' | 'detail'>, Partial<Pick<BulkRow, 'rule'>> {
-  /** Of what the query selects, only entries of these parts. */
+  /** Only entries of these parts, of what the query selects. */
   readonly parts?: readonly string[] | undefined;
 }
 
@@ -107,7 +107,7 @@ export const listBulk = (db: Queryable, limit: number, before?: number): Promise
 export interface UnattendedBulk {
   readonly id: number;
   readonly action: BulkKind;
-  /** With entries that it has not reached yet. */
+  /** The feeds with entries that it has not reached yet. */
   readonly feeds: readonly FeedName[];
   readonly waitsFor: string | null;
 }
@@ -278,7 +278,7 @@ export interface SkippedCount {
   readonly count: number;
 }
 
-/** By action: the most frequent reason first. Actions that left nothing alone are missing. */
+/** The reasons for entries that actions left alone, by action, the most frequent first. Actions that left nothing alone are missing. */
 export async function skippedOfBulks(db: Queryable, ids: readonly number[]): Promise<Map<number, SkippedCount[]>> {
   const rows = await db.query<SkippedCount & { readonly bulk: number }>(
     `select b.id as bulk, s.message, s.count from unnest($1::bigint[]) b(id) cross join lateral (

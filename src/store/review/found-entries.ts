@@ -13,7 +13,7 @@ export interface FoundEntry {
   readonly ambiguous: string | undefined;
 }
 
-/** Whose found jobs are read. */
+/** The feed and site whose found jobs are read. */
 export interface FoundJobsScope {
   readonly feed: FeedName;
   /** Into which the configuration mirrors the feed: the jobs of another site are not its own. */

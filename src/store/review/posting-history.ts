@@ -19,7 +19,7 @@ export interface LiveJob {
   readonly since: Date;
   /** Complete pulls in a row in which the posting was missing. */
   readonly missingPulls: number;
-  /** Of the record that was read when the site last had what the feed has. */
+  /** The hash of the record that was read when the site last had what the feed has. */
   readonly recordHash: Buffer;
   /** What the site last accepted; `undefined` if unknown. */
   readonly fields: Fields | undefined;

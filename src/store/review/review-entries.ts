@@ -25,11 +25,11 @@ export interface ReviewEntry {
   /** The operation to be sent, or in doubt; absent for records. */
   readonly operation: 'create' | 'update' | 'delete' | undefined;
   readonly since: Date;
-  /** By the database clock. */
+  /** For how long it has waited, by the database clock. */
   readonly ageMs: number;
   /** One sentence. */
   readonly reason: Message;
-  /** That its message is about. */
+  /** The value that its message is about. */
   readonly value: string | null;
   /** As it is to be sent, or as the site last accepted it; null: not known. */
   readonly title: string | null;
@@ -54,7 +54,7 @@ const SOURCES = {
 type EntryRow = Stored<Omit<ReviewEntry, 'reason' | 'value' | 'title'>> &
   Pick<ReviewEntry, 'value' | 'title'> & { readonly reason: Partial<Reason> | null };
 
-/** Those of these entries that wait, or are discarded, in the same order. */
+/** The entries that wait, or that are discarded, in the same order. */
 export async function readEntries(db: Queryable, ids: readonly number[], discarded: boolean): Promise<ReviewEntry[]> {
   const { kind, changes, records } = SOURCES[discarded ? 'discarded' : 'waiting'];
   const rows = await db.query<EntryRow>(
@@ -81,7 +81,7 @@ export async function readEntries(db: Queryable, ids: readonly number[], discard
   }));
 }
 
-/** With the result of the last check of a doubt, if there is one. */
+/** The reason, with the result of the last check of a doubt, if there is one. */
 function reasonOf(reason: Partial<Reason> | null): Message {
   const { message, next, note } = reason ?? {};
   if (message == null) return note ?? 'no reason recorded';

@@ -94,7 +94,7 @@ const endOf = (order: 'asc' | 'desc'): string =>
   `(select e.id, e.since from review_entry e where e.part = p.part and ${ENTRY_MATCHES_AGE} and ${NO_TEXT_OR_IDS}
     order by e.since ${order}, e.id ${order} limit 1)`;
 
-/** Of all entries of a part. */
+/** Since when the first or the last of all entries of a part has waited. */
 const anyEndOf = (order: 'asc' | 'desc'): string =>
   `(select e.since from review_entry e where e.part = p.part order by e.since ${order}, e.id ${order} limit 1)`;
 

@@ -89,7 +89,7 @@ export interface SelectedCount {
 /** Selected entries that are alike in everything that decides what can be done about them. */
 export interface CountedEntries extends PartFacts, SelectedCount {}
 
-/** By feed and kind, in their order. */
+/** Sums up by feed and kind, in their order. */
 export function byFeedAndKind(counted: readonly CountedEntries[]): SelectedCount[] {
   const counts = new Map<string, SelectedCount>();
   for (const { feed, kind, n, mark } of counted) {
@@ -160,7 +160,7 @@ export const questionedSelected = (db: Queryable, query: EntryQuery): Promise<Qu
     valuesOf(query),
   );
 
-/** Of these entries, the marks of those that exist, in the order of their IDs. */
+/** The marks of the entries that exist, in the order of their IDs. */
 export const readMarks = (
   db: Queryable,
   ids: readonly number[],
@@ -188,7 +188,7 @@ export interface HeldDelete {
 // Held before its kind was stored: by the guard.
 const HOLD = `coalesce(c.reason->>'kind', 'guard')`;
 
-/** Those of these entries that are held, in the same order. */
+/** The entries that are held, in the same order. */
 export const readHeldDeletes = (db: Queryable, ids: readonly number[]): Promise<HeldDelete[]> =>
   db.query<HeldDelete>(
     `select c.id, c.key, ${markOfChange('c')} as mark, c.since, ${HOLD} as hold, m.site_job_id as "siteJobId", m.site_job_url as url,
@@ -204,7 +204,7 @@ export const readHeldDeletes = (db: Queryable, ids: readonly number[]): Promise<
 export interface HeldFor {
   readonly hold: HoldKind;
   readonly count: number;
-  /** Of the newest. */
+  /** The reason of the newest one. */
   readonly reason: Message;
 }
 

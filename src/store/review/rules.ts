@@ -80,7 +80,7 @@ export async function findRule(db: Queryable, id: number): Promise<ListedRule | 
   return (await listed(db, 'r.id = $1', [id, 1]))[0];
 }
 
-/** Those in force first, then the newest first. @param after only rules that follow this one, whatever became of it since */
+/** All rules: those in force first, then the newest first. @param after only rules that follow this one, whatever became of it since */
 export const listRules = (
   db: Queryable,
   limit: number,

@@ -214,7 +214,7 @@ const LEAST_RATE = { 429: 1 / 60, 503: 1 } as const;
 
 export interface Throttling {
   readonly status: 429 | 503;
-  /** For how long nothing is sent. */
+  /** How long nothing is sent. */
   readonly waitMs: number;
   /** Age of the request: if it was sent before all processes knew the lower rate, it says nothing about that rate. */
   readonly sentMsAgo: number;

@@ -17,7 +17,7 @@ export interface FeedOverview {
   /** Live site jobs. */
   readonly live: number;
   readonly ready: number;
-  /** Of these, those that no process may send: creates in question while keys seem to have changed, and what waits for its posting's return. */
+  /** How many of these no process may send: creates in question while keys seem to have changed, and what waits for its posting's return. */
   readonly unsendable: number;
   readonly sending: number;
   readonly in_doubt: number;

@@ -14,7 +14,7 @@ export type PartedTable = (typeof PARTED_TABLES)[number];
  */
 const partDays = (keptDays: number): number => Math.max(1, Math.floor(keptDays / 10));
 
-/** For so long ahead there are parts, so that none is missing if they cannot be made for a while. */
+/** How far ahead parts are made, so that none is missing if they cannot be made for a while. */
 const AHEAD_DAYS = 2;
 
 /** Whoever sends waits behind a statement that waits for a table. */

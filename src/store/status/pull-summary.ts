@@ -283,7 +283,7 @@ interface RunningPull {
 /** A process that reports on a pull while it sends pauses for less; if it pauses for longer, its own report replaces this one. */
 const IDLE_SECONDS = 60;
 const ENDED = 'the process ended during the pull';
-/** Until the rest has been sent, by whatever process. */
+/** The note of a pull until the rest has been sent, by whatever process. */
 const LEFT = 'the process ended before everything was sent';
 
 /**

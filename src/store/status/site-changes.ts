@@ -7,14 +7,14 @@ export type ChangeOperation = (typeof CHANGE_OPERATIONS)[number];
 
 /** One change of a job on its site. */
 export interface SiteChange {
-  /** Of its request; a later one is larger. */
+  /** The number of its request; a later one is larger. */
   readonly id: number;
   readonly at: Date;
   readonly feed: FeedName;
   readonly key: PostingKey;
   readonly operation: ChangeOperation;
   readonly siteJobId: SiteJobId | null;
-  /** Of a job that the posting still has. */
+  /** The address of a job that the posting still has. */
   readonly url: string | null;
   /** Null if it is not kept any more. */
   readonly title: string | null;
@@ -26,7 +26,7 @@ export interface SiteChange {
   /** The pull that this one has undone, and who undid it. */
   readonly undoes: number | null;
   readonly undoneBy: string | null;
-  /** Of a delete: its posting had expired, or no posting had the job. */
+  /** Why a job was deleted: its posting had expired, or no posting had the job. */
   readonly cause: 'expired' | 'surplus' | null;
   /** What a person, or a rule of one, had decided about the posting since the change before. */
   readonly act: { readonly actor: string; readonly action: string; readonly rule: number | null } | null;

@@ -16,7 +16,7 @@ export interface MissingCounts {
   readonly missing: number;
   /** Still within their grace. */
   readonly inGrace: number;
-  /** To be deleted now. */
+  /** How many are to be deleted now. */
   readonly due: number;
 }
 
@@ -152,9 +152,9 @@ export async function markAbsent(
   );
 }
 
-/** Which open changes {@link collectMissingChanges} checks. */
+/** The open changes that {@link collectMissingChanges} checks. */
 export type GoneScope =
-  /** Those of postings without a mapping, except postings whose records are unreadable. */
+  /** Changes of postings without a mapping, except those whose records are unreadable. */
   | 'unmapped'
   /** All except those within their grace. */
   | 'all';

@@ -124,7 +124,7 @@ export async function dropUnsent({ session, subject: { feed }, missingChanges }:
 export interface MaybeMadeCounts {
   /** Still within their grace. */
   readonly inGrace: number;
-  /** To be deleted if their jobs were made. */
+  /** How many are to be deleted if their jobs were made. */
   readonly due: number;
 }
 

@@ -13,7 +13,7 @@ import { releaseHolds } from '../merge/protect-unreadable.ts';
 const NEW_POSTING = `c.feed = $1 and c.operation = 'create' and c.desired = 'present' and c.attempt_token is null
   and not c.gone and c.id > coalesce((select rekey_denied from feed_state where feed = $1), 0)`;
 
-/** For so long, a job that the posting's former key has, too, is recognised as a second one. */
+/** How long a job is recognised as a second one of a posting whose former key has a job, too. */
 const SECOND_JOB_DAYS = 30;
 
 /** SQL: the last pull before this one that has read the whole feed. @param which a condition on the pull `p` */
@@ -95,7 +95,7 @@ export async function readRekeyScope(pullTx: PullTransaction): Promise<RekeyScop
 
 /** The pairs that were found. */
 export interface FoundPairs extends Omit<RekeyLoad, 'live' | 'recent'> {
-  /** Of those with the same content, those of which the new posting has a second job already. */
+  /** How many of those with the same content are pairs whose new posting has a second job already. */
   readonly second: number;
 }
 
@@ -227,9 +227,9 @@ const ASK = `insert into feed_state (feed, site, rekey_since, rekey_note, rekey_
 
 /** What `waitsForTwin` and `endsTwin` say about postings of this pull. */
 export interface TwinRules {
-  /** With these deletes of the missing posting, the create of a new one with its content waits. */
+  /** The deletes of the missing posting for which the create of a new one with its content waits. */
   readonly waiting: readonly TwinDelete[];
-  /** With these, its job ends. */
+  /** The deletes that end the job of the missing posting. */
   readonly ending: readonly TwinDelete[];
 }
 

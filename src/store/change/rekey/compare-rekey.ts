@@ -157,13 +157,13 @@ async function insertLines(session: Session, feed: FeedName, select: string): Pr
 
 /** A new posting, a missing posting that has a job or whose job has ended, or both, if the first may be the second under another key. */
 export interface RekeyLine {
-  /** Of the new posting. */
+  /** The key of the new posting. */
   readonly key: PostingKey | undefined;
-  /** Of the missing posting. */
+  /** The key of the missing posting. */
   readonly oldKey: PostingKey | undefined;
-  /** Of the missing posting; `undefined`: its job has ended. */
+  /** The job of the missing posting; `undefined`: it has ended. */
   readonly siteJobId: SiteJobId | undefined;
-  /** That the new posting got beside it: deleted once the pair is bound. */
+  /** A second job, which the new posting got: it is deleted once the pair is bound. */
   readonly secondJobId: SiteJobId | undefined;
   readonly title: string | undefined;
   readonly verdict: Certainty;

@@ -57,9 +57,9 @@ export interface ComparedRekey {
 
 /** Other texts if there are other lines. */
 export interface RekeyMarks {
-  /** Of the certain pairs. */
+  /** The mark of the certain pairs. */
   readonly sure: string;
-  /** Of all postings, with and without a pair. */
+  /** The mark of all postings, with and without a pair. */
   readonly all: string;
 }
 
@@ -134,7 +134,7 @@ const storedLine = ({ show, rank, length, named, ...line }: LineRow): StoredLine
   place: { rank, length, named },
 });
 
-/** Those of one kind, by certainty and then by the keys of the new postings. @param after only those that follow this place */
+/** The lines of one kind, by certainty and then by the keys of the new postings. @param after only those that follow this place */
 export async function readLines(
   session: Queryable,
   feed: FeedName,
@@ -178,11 +178,11 @@ export const readPairVersion = (
 export interface RekeySides {
   /** As the site last accepted it; `undefined`: not known. */
   readonly before: Fields | undefined;
-  /** With the edits that move along. */
+  /** What the new posting has, with the edits that it takes over. */
   readonly now: Fields | undefined;
 }
 
-/** In the order of the pairs. */
+/** Reads both sides of each pair, in the order of the pairs. */
 export async function readRekeySides(
   db: Queryable,
   feed: FeedName,
