@@ -128,8 +128,8 @@ export interface AuditNote {
   readonly rule?: number;
 }
 
-/** @param configured what decides about deletes now: those that it keeps are skipped */
-type ActOnChanges = (
+/** @param configured what decides about deletes now: those that it keeps are neither retried nor approved */
+type Act = (
   tx: Queryable,
   ids: readonly number[],
   actor: string,
@@ -137,11 +137,15 @@ type ActOnChanges = (
   configured?: readonly ConfiguredFeed[],
 ) => Promise<ActedEntry[]>;
 
+/** @param records the statement for records; absent: the action is only about changes, and depends on how their feeds are configured */
 const acting =
-  (statement: string): ActOnChanges =>
+  (changes: string, records?: string): Act =>
   async (tx, ids, actor, note = {}, configured = []) => {
     await lockOutcomesShared(tx, await feedsOf(tx, ids));
-    return act(tx, statement, ids, actor, note, asParameters(configured));
+    const values = [ids, actor, toJsonb(note)];
+    if (records === undefined) return tx.query<ActedEntry>(changes, [...values, ...asParameters(configured)]);
+    const acted = await tx.query<ActedEntry>(changes, values);
+    return [...acted, ...(await tx.query<ActedEntry>(records, values))];
   };
 
 /**
@@ -176,34 +180,19 @@ const namesParameters = (from: number): string =>
   `($${from}::text[], $${from + 1}::text[], $${from + 2}::boolean[], $${from + 3}::text[]) is not null`;
 
 /** Discards changes until their posting changes, and records for good. */
-export async function discardEntries(
-  tx: Queryable,
-  ids: readonly number[],
-  actor: string,
-  note: AuditNote = {},
-): Promise<ActedEntry[]> {
-  await lockOutcomesShared(tx, await feedsOf(tx, ids));
-  const changes = await act(tx, DISCARD, ids, actor, note);
-  const records = await act(tx, DISCARD_RECORDS, ids, actor, note);
-  return [...changes, ...records];
-}
+export const discardEntries = acting(DISCARD, DISCARD_RECORDS);
+
+const reopen = acting(REOPEN, REOPEN_RECORDS);
 
 /**
  * Puts discarded entries back into review with their former kind. An entry whose posting has changed since is no longer
  * discarded and is skipped. The caller keeps pulls of the feeds from running.
  */
-export async function reopenEntries(
-  tx: Queryable,
-  ids: readonly number[],
-  actor: string,
-  note: AuditNote = {},
-): Promise<ActedEntry[]> {
-  await lockOutcomesShared(tx, await feedsOf(tx, ids));
-  const changes = await act(tx, REOPEN, ids, actor, note);
-  const records = await act(tx, REOPEN_RECORDS, ids, actor, note);
-  await forgetVersions(tx, feedsWith('unreadable', records));
-  return [...changes, ...records];
-}
+export const reopenEntries: Act = async (tx, ...asked) => {
+  const acted = await reopen(tx, ...asked);
+  await forgetVersions(tx, [...new Set(acted.flatMap(({ kind, feed }) => (kind === 'unreadable' ? [feed] : [])))]);
+  return acted;
+};
 
 /** How each action changes the entries that it applies to. @param configured what decides about deletes now */
 export const ACTIONS = {
@@ -212,10 +201,6 @@ export const ACTIONS = {
   discard: discardEntries,
   reopen: reopenEntries,
 } as const satisfies Record<BulkAction, unknown>;
-
-const feedsWith = (kind: EntryKind, acted: readonly ActedEntry[]): FeedName[] => [
-  ...new Set(acted.filter((entry) => entry.kind === kind).map((entry) => entry.feed)),
-];
 
 /** Feeds in which reopening these entries makes records count as unreadable again. */
 export const feedsToReadAgain = (db: Queryable, ids: readonly number[]): Promise<FeedName[]> =>
@@ -272,15 +257,6 @@ export const countAlike = (
     [feeds, states],
   );
 
-const act = (
-  tx: Queryable,
-  statement: string,
-  ids: readonly number[],
-  actor: string,
-  note: AuditNote,
-  more: readonly unknown[] = [],
-): Promise<ActedEntry[]> => tx.query<ActedEntry>(statement, [ids, actor, toJsonb(note), ...more]);
-
 /** The feeds of these entries. */
 export const feedsOf = (db: Queryable, ids: readonly number[]): Promise<FeedName[]> =>
   readColumn<FeedName>(
@@ -325,6 +301,5 @@ export async function countOpenEntries(
 }
 
 /** All feeds in the database, configured or not. */
-export async function knownFeeds(db: Queryable): Promise<FeedName[]> {
-  return (await db.query<{ feed: FeedName }>('select feed from feed_state order by feed')).map((row) => row.feed);
-}
+export const knownFeeds = (db: Queryable): Promise<FeedName[]> =>
+  readColumn<FeedName>(db, 'select feed from feed_state order by feed');

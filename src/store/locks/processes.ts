@@ -98,7 +98,7 @@ export const SERVED_FEEDS = `select feed from process_feed join (${LIVE_WORKERS}
 
 /** The feeds that live processes are configured with. */
 export const servedFeeds = async (db: Queryable): Promise<ReadonlySet<FeedName>> =>
-  new Set((await db.query<{ feed: FeedName }>(SERVED_FEEDS)).map(({ feed }) => feed));
+  new Set(await readColumn<FeedName>(db, SERVED_FEEDS));
 
 /**
  * Feeds of a site with due changes that this or another live process is configured with. Changes of other feeds, of retired feeds,

@@ -4,7 +4,7 @@ import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { packageRoot } from '../../config/package-root.ts';
 import { pause } from '../../flow/pause.ts';
-import { type Database, openDatabase, type Queryable } from './database.ts';
+import { type Database, openDatabase, type Queryable, readColumn, readFlag } from './database.ts';
 import { isLockTaken } from './transient-error.ts';
 import { onUsableServer } from './usable-server.ts';
 
@@ -87,7 +87,7 @@ export async function openMigrations(tx: Queryable): Promise<string[]> {
   await tx.query(
     'create table if not exists migration (name text primary key, applied_at timestamptz not null default now())',
   );
-  return (await tx.query<{ name: string }>('select name from migration order by name')).map(({ name }) => name);
+  return readColumn(tx, 'select name from migration order by name');
 }
 
 /** Applies these migrations, in their order. The table `migration` exists, and nobody else uses the others. */
@@ -101,9 +101,8 @@ export async function applyMigrations(tx: Queryable, texts: ReadonlyMap<string, 
 const tablesOf = (text: string): string[] => [...text.matchAll(/^create table (\w+)/gm)].map(([, name = '']) => name);
 
 async function isUpToDate(db: Queryable, files: readonly string[]): Promise<boolean> {
-  const [table] = await db.query<{ known: boolean }>(`select to_regclass('migration') is not null as known`);
-  if (table?.known !== true) return false;
-  const applied = (await db.query<{ name: string }>('select name from migration')).map((row) => row.name);
+  if (!(await readFlag(db, `select to_regclass('migration') is not null as known`))) return false;
+  const applied = await readColumn<string>(db, 'select name from migration');
   return applied.length === files.length && applied.every((name) => files.includes(name));
 }
 

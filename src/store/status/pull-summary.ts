@@ -10,7 +10,7 @@ import { type RekeyState, readRekey } from '../change/rekey/read-rekey.ts';
 import { lockKey } from '../locks/advisory-locks.ts';
 import { HELD_LOCK_KEYS } from '../locks/processes.ts';
 import { toJsonb } from '../postgres/copy-rows.ts';
-import { type Database, IS_WRITABLE, type Queryable } from '../postgres/database.ts';
+import { type Database, IS_WRITABLE, type Queryable, readColumn } from '../postgres/database.ts';
 import { countNoted, countRepaired } from '../pull/posting-notes.ts';
 import { findPull, type PullStatus } from '../pull/pull-history.ts';
 import { newestHoldReason } from './feed-overview.ts';
@@ -302,7 +302,7 @@ const LEFT = 'the process ended before everything was sent';
 export async function concludeAbandonedPulls(db: Database, of?: FeedName): Promise<void> {
   const running = await readRunning(db, of);
   if (running.length === 0) return;
-  const held = new Set((await db.query<{ key: string }>(HELD_LOCK_KEYS)).map(({ key }) => key));
+  const held = new Set(await readColumn<string>(db, HELD_LOCK_KEYS));
   for (const pull of running) {
     if (held.has(lockKey('pull', pull.feed)) || held.has(lockKey('details', pull.feed))) continue;
     await conclude(db, pull, pull.idle);
