@@ -1,8 +1,5 @@
 // Undoes a pull: plans the reverse of it from what is stored, shows that without committing, or commits it. Sends nothing.
 import { hash } from 'node:crypto';
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { heldBecause, judgeDeletes } from '../plan/delete-guard.ts';
 import {
   type CreateOnlyFields,
@@ -50,7 +47,7 @@ import { concludeFormerPulls } from '../store/status/pull-summary.ts';
 import { crossStep } from '../telemetry/times.ts';
 import type { FeedSetup, PullContext } from './feed-setup.ts';
 import { inPullTransaction } from './merge-pull.ts';
-import { type PlanLine, printSpool, spoolLines } from './preview/trial-counts.ts';
+import { type PlanLine, spoolLines, withSpool } from './preview/trial-counts.ts';
 import { inPlanTransaction } from './preview/undone-pull.ts';
 
 /** The pull to undo, with what must not have changed since it was shown. */
@@ -74,29 +71,21 @@ export type UndoPlan =
   | { readonly kind: 'busy' };
 
 /** Plans the undo and rolls it back. `print` receives the lines once the database and the feed's lock are released. */
-export async function planUndo(
+export function planUndo(
   setup: FeedSetup,
   { db }: Pick<PullContext, 'db'>,
   options: UndoOptions,
   print: (line: PlanLine) => void | Promise<void>,
 ): Promise<UndoPlan> {
-  const folder = await mkdtemp(join(tmpdir(), 'jobmirror-undo-'));
-  try {
-    const spool = join(folder, 'changes.jsonl');
-    const plan = await underLock(setup, { db }, options, (pull) =>
-      inPlanTransaction(setup, { db }, async (pullTx): Promise<UndoPlan> => {
-        const currentPull = (await readFeedState(db, setup.feed))?.currentPull;
-        const findings = await mergeUndo(setup, pullTx, options.pull);
-        const mark = new UndoMark(findings);
-        await spoolLines(spool, mark.marking(undoLines(pullTx, createOnlyOf(setup.mapping))));
-        return { kind: 'planned', pull, findings, currentPull, seen: mark.seen };
-      }),
-    );
-    if (plan.kind === 'planned') await printSpool(spool, print);
-    return plan;
-  } finally {
-    await rm(folder, { recursive: true, force: true });
-  }
+  const planInto = (spool: string, pull: PullRow): Promise<UndoPlan> =>
+    inPlanTransaction(setup, { db }, async (pullTx) => {
+      const currentPull = (await readFeedState(db, setup.feed))?.currentPull;
+      const findings = await mergeUndo(setup, pullTx, options.pull);
+      const mark = new UndoMark(findings);
+      await spoolLines(spool, mark.marking(undoLines(pullTx, createOnlyOf(setup.mapping))));
+      return { kind: 'planned', pull, findings, currentPull, seen: mark.seen };
+    });
+  return withSpool((spool) => underLock(setup, { db }, options, (pull) => planInto(spool, pull)), print);
 }
 
 /** How an undo ended, before anything was sent. */

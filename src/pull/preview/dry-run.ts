@@ -1,7 +1,4 @@
 // Plans one feed as a pull would, reports what would be sent, and rolls everything back.
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { formatOf } from '../../feed/format/formats.ts';
 import { openFeed } from '../../feed/read-feed.ts';
 import { requestDigest } from '../../feed/source/request-digest.ts';
@@ -17,7 +14,7 @@ import { readFeedState } from '../../store/feed/feed-state.ts';
 import { lockFeed, lockPlanning } from '../../store/locks/feed-locks.ts';
 import { clearRecordProblems, noteUnreadable } from '../../store/pull/record-problems.ts';
 import { type FeedSetup, type PullContext, sourceAccess } from '../feed-setup.ts';
-import { type PlanLine, planLines, printSpool, spoolLines } from './trial-counts.ts';
+import { type PlanLine, planLines, spoolLines, withSpool } from './trial-counts.ts';
 import { type DryRun, inDryRun, mergeList, UNSTORED_PULL, whyNotPlan, withPlannedList } from './undone-pull.ts';
 
 /** The result of planning a feed. */
@@ -49,25 +46,14 @@ export type PlanEnd =
   | { readonly kind: 'failed'; readonly message: Message }
   | { readonly kind: 'busy' };
 
-/**
- * Plans one feed. `print` receives the lines once the database and the feed's lock are released. Until then they are in a
- * temporary file, because a slow reader of the output must never hold up a worker.
- */
-export async function planFeed(
+/** Plans one feed. `print` receives the lines once the database and the feed's lock are released. */
+export function planFeed(
   setup: FeedSetup,
   context: PullContext,
   print: (line: PlanLine) => void | Promise<void>,
 ): Promise<PlanEnd> {
-  const folder = await mkdtemp(join(tmpdir(), 'jobmirror-plan-'));
-  try {
-    const spool = join(folder, 'changes.jsonl');
-    const plan = setup.source.details === undefined ? planStreaming : planWithDetails;
-    const end = await plan(spool, setup, context);
-    if (end.kind === 'planned') await printSpool(spool, print);
-    return end;
-  } finally {
-    await rm(folder, { recursive: true, force: true });
-  }
+  const plan = setup.source.details === undefined ? planStreaming : planWithDetails;
+  return withSpool((spool) => plan(spool, setup, context), print);
 }
 
 /** Plans while the feed streams. */

@@ -1,5 +1,8 @@
 // Sums up what the records of a tried feed become, with a few examples of each kind, in bounded memory.
 import { createReadStream, createWriteStream } from 'node:fs';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import type { RecordPlace } from '../../feed/read-documents.ts';
 import type { CreateOnlyFields } from '../../plan/desired-change.ts';
@@ -247,6 +250,25 @@ export async function* planLines(
   }
 }
 
+/**
+ * Calls `work` with a temporary file for the lines of a plan, and prints them once the plan has let go of the database: a slow reader
+ * of the output must never hold up a worker.
+ */
+export async function withSpool<End extends { readonly kind: string }>(
+  work: (spool: string) => Promise<End>,
+  print: (line: PlanLine) => void | Promise<void>,
+): Promise<End> {
+  const folder = await mkdtemp(join(tmpdir(), 'jobmirror-plan-'));
+  try {
+    const spool = join(folder, 'changes.jsonl');
+    const end = await work(spool);
+    if (end.kind === 'planned') await printSpool(spool, print);
+    return end;
+  } finally {
+    await rm(folder, { recursive: true, force: true });
+  }
+}
+
 /** Writes the lines to a file. */
 export async function spoolLines(spool: string, lines: AsyncIterable<PlanLine>): Promise<void> {
   const written = async function* (): AsyncGenerator<string> {
@@ -255,8 +277,7 @@ export async function spoolLines(spool: string, lines: AsyncIterable<PlanLine>):
   await pipeline(written, createWriteStream(spool));
 }
 
-/** Reads the lines of the file. */
-export async function printSpool(spool: string, print: (line: PlanLine) => void | Promise<void>): Promise<void> {
+async function printSpool(spool: string, print: (line: PlanLine) => void | Promise<void>): Promise<void> {
   await pipeline(createReadStream(spool, 'utf8'), async (chunks: AsyncIterable<string>) => {
     let rest = '';
     for await (const chunk of chunks) {

@@ -169,15 +169,14 @@ export async function findRefusedEntry(
 ): Promise<EntryState | undefined> {
   const [row] = await db.query<{ id: number }>(
     `select c.id from change c where c.id = any($1::bigint[]) and ${inStatesOf(action)}
-       and (${barredBy(circumstances, 2)}) and ${namesParameters(2)} order by c.feed, c.id limit 1`,
+       and (${barredBy(circumstances, 2)}) and ${NAMES_PARAMETERS} order by c.feed, c.id limit 1`,
     [ids, ...asParameters(configured)],
   );
   return row === undefined ? undefined : (await findEntries(db, [row.id]))[0];
 }
 
-/** Not every circumstance needs each of the parameters of {@link asParameters}. */
-const namesParameters = (from: number): string =>
-  `($${from}::text[], $${from + 1}::text[], $${from + 2}::boolean[], $${from + 3}::text[]) is not null`;
+/** Names the parameters of {@link asParameters}, of which not every circumstance needs each. */
+const NAMES_PARAMETERS = '($2::text[], $3::text[], $4::boolean[], $5::text[]) is not null';
 
 /** Discards changes until their posting changes, and records for good. */
 export const discardEntries = acting(DISCARD, DISCARD_RECORDS);
@@ -235,7 +234,7 @@ export const countChosen = (
        from record_problem p where p.id = any($1::bigint[]) and ${inStatesOf(action, RECORD_STATE)} order by p.id for update)
      select feed, kind, count(*) as n, sum(mark)::text as mark
      from (select * from changed union all select * from recorded) entry
-     where ${namesParameters(2)} group by 1, 2 order by 1, 2`,
+     where ${NAMES_PARAMETERS} group by 1, 2 order by 1, 2`,
     [ids, ...asParameters(configured)],
   );
 

@@ -24,10 +24,9 @@ export const endedDetail = (row: string): string =>
   `jsonb_strip_nulls(jsonb_build_object('automatic', 'time', 'reason', 'its time was over', 'site', ${row}.site,
      'all', case when ${row}.site is null and ${row}.feed is null then true end))`;
 
-/** Records a pause that has ended by time; until then the pause itself stands for the record, see `recordedActions`. */
-const recordEnded = (row: string): string =>
-  `insert into audit (at, actor, action, feed, detail)
-   select ${row}.until, 'jobmirror', 'end pause', ${row}.feed, ${endedDetail(row)} from ${row} where ${row}.until <= now()`;
+/** Records the `former` pauses that have ended by time. Until then the pauses themselves stand for the records, see `recordedActions`. */
+const RECORD_ENDED = `insert into audit (at, actor, action, feed, detail)
+   select until, 'jobmirror', 'end pause', feed, ${endedDetail('former')} from former where until <= now()`;
 
 const GATE_WITHIN_MS = 15_000;
 
@@ -62,7 +61,7 @@ export async function pauseSubject(
   await tx.query(`set local lock_timeout = '${GATE_WITHIN_MS}ms'`);
   await tx.query('lock table send_gate in exclusive mode');
   await tx.query(
-    `with former as (select * from pause p where p.site is not distinct from $1 and p.feed is not distinct from $2) ${recordEnded('former')}`,
+    `with former as (select * from pause p where p.site is not distinct from $1 and p.feed is not distinct from $2) ${RECORD_ENDED}`,
     [site ?? null, feed ?? null],
   );
   const [row] = await tx.query<PauseRow>(
@@ -80,7 +79,7 @@ export async function pauseSubject(
 export async function endPauseOf(tx: Queryable, { site, feed }: PauseSubject): Promise<PersonsPause | undefined> {
   const rows = await tx.query<PauseRow & { readonly inForce: boolean }>(
     `with former as (delete from pause p where p.site is not distinct from $1 and p.feed is not distinct from $2 returning p.*),
-     recorded as (${recordEnded('former')})
+     recorded as (${RECORD_ENDED})
      select ${COLUMNS}, ${IN_FORCE} as "inForce" from former p`,
     [site ?? null, feed ?? null],
   );
@@ -93,7 +92,7 @@ export async function endPauseOf(tx: Queryable, { site, feed }: PauseSubject): P
 /** If both feeds are paused, leaves one pause, of `feed`, which lasts as long and stops as much as either. */
 export async function joinPauses(tx: Queryable, feed: FeedName, other: FeedName): Promise<void> {
   await tx.query(
-    `with former as (delete from pause p where p.feed in ($1, $2) and not ${IN_FORCE} returning p.*) ${recordEnded('former')}`,
+    `with former as (delete from pause p where p.feed in ($1, $2) and not ${IN_FORCE} returning p.*) ${RECORD_ENDED}`,
     [feed, other],
   );
   await tx.query(
