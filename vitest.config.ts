@@ -23,6 +23,7 @@ const WITH_PROCESSES = ['test/site/list-stream.test.ts', 'test/config/feed-files
  */
 const WAITING = [
   'laws/own-faults',
+  'scenarios/odd-answers',
   'scenarios/cached-list',
   'laws/stopped',
   'scenarios/reused-ids',
