@@ -37,7 +37,7 @@ import { countOrphans } from '../store/site/orphan-site-jobs.ts';
 import { onlyAsksToWait } from '../store/site/recent-requests.ts';
 import { type RefusedToken, refusedTokens } from '../store/site/refused-token.ts';
 import { readSiteState, type SiteState, stateAt } from '../store/site/site-state.ts';
-import { type FeedOverview, readOverview } from '../store/status/feed-overview.ts';
+import { type FeedOverview, readOverview, stalledFeeds } from '../store/status/feed-overview.ts';
 import { concludeAbandonedPulls } from '../store/status/pull-summary.ts';
 import { namedFeed, OperationRefused, operation } from './operation.ts';
 import { pauseOutput, shownPause } from './pauses.ts';
@@ -258,10 +258,12 @@ interface StatusReading {
 /** @param only reads the status of this feed alone */
 export async function readStatus(app: Reading, only?: FeedName): Promise<Status> {
   const { config, writeAction: write } = app;
-  const { workers, differences, pauses, kept, sites, feeds } = await shareReading(config, `status ${only ?? ''}`, () =>
-    readFacts(app, only),
+  const { workers, differences, pauses, kept, stalled, sites, feeds } = await shareReading(
+    config,
+    `status ${only ?? ''}`,
+    () => readFacts(app, only),
   );
-  const assessment = assess(config, sites, feeds, { workers, pauses, keptFormer: kept });
+  const assessment = assess(config, sites, feeds, { workers, pauses, stalled, keptFormer: kept });
   return {
     workers,
     differences,
@@ -276,12 +278,13 @@ export async function readStatus(app: Reading, only?: FeedName): Promise<Status>
 
 async function readFacts({ db, config }: Reading, only: FeedName | undefined) {
   const facts = readFactsOfSites({ db, config });
-  const [ofSites, kept, feeds] = await Promise.all([
+  const [ofSites, kept, stalled, feeds] = await Promise.all([
     facts,
     keptFormer(db.prepared),
+    stalledFeeds(db.prepared),
     concludeAbandonedPulls(db, only).then(() => readFeeds({ db: db.prepared, config }, facts, only)),
   ]);
-  return { ...ofSites, kept, feeds };
+  return { ...ofSites, kept, stalled, feeds };
 }
 
 /** What every reading of a status has in common. */

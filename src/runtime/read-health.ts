@@ -15,6 +15,7 @@ import { findMove, type SiteMove } from '../store/site/known-address.ts';
 import { undeletedOrphans } from '../store/site/orphan-site-jobs.ts';
 import { onlyAsksToWait } from '../store/site/recent-requests.ts';
 import { readSiteState, type SiteState, stateAt } from '../store/site/site-state.ts';
+import { stalledFeeds } from '../store/status/feed-overview.ts';
 import type { App } from './app.ts';
 import { tokenDigests } from './open-site-client.ts';
 import { keptFormer, nameOfProcess } from './reload.ts';
@@ -121,5 +122,6 @@ export async function assessRunning(
   });
   const facts = [...own, ...broken, ...left].map((progress) => feedFacts(config, progress, runningSince));
   const pauses = await listPauses(db);
-  return assessHealth(sites, facts, { workers, runningSince, pauses, keptFormer: await keptFormer(db) });
+  const stalled = await stalledFeeds(db);
+  return assessHealth(sites, facts, { workers, runningSince, pauses, stalled, keptFormer: await keptFormer(db) });
 }

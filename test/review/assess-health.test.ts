@@ -112,6 +112,13 @@ describe('failing', () => {
     expect(assess({}, { ready: 3 }).failing).toEqual([]);
   });
 
+  it('due changes that running processes do not send', () => {
+    const stalled = new Set([FEED.feed]);
+    expect(assess({}, {}, { workers: 1, stalled }).failing).toEqual(['stalled']);
+    expect(assess({}, { ready: 3 }, { workers: 0, stalled }).failing).toEqual(['not_sent']);
+    expect(assess({ moved: true }, {}, { workers: 1, stalled }).failing).toEqual(['moved']);
+  });
+
   it('a process that has just started gets time to catch up', () => {
     expect(assess({}, { staleBefore: at(31) }, { workers: 1, runningSince: at(40) }).failing).toEqual([]);
     expect(assess({}, { staleBefore: at(31) }, { workers: 1, runningSince: at(10) }).failing).toEqual(['stale']);

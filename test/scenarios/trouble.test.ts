@@ -4,6 +4,7 @@ import { readStatus } from '../../src/operations/status.ts';
 import { textOf } from '../../src/plan/message.ts';
 import { siteName } from '../../src/posting/identifiers.ts';
 import { assessRunning } from '../../src/runtime/read-health.ts';
+import { enterAsWorker } from '../../src/store/locks/processes.ts';
 import { readSiteState, resumeSite, trustGoneForADay } from '../../src/store/site/site-state.ts';
 import { openSite } from '../site/scripted-site.ts';
 import { feedXml, posting, postings } from '../support/indeed-feed.ts';
@@ -181,4 +182,36 @@ describe('a site that says "no such job"', () => {
     await trustGoneForADay(app.db, board);
     expect(await mirror.sync()).toMatchObject({ status: 'mirrored', created: 4 });
   });
+});
+
+it('changes that no running process sends for ten minutes are a failure, unless they wait for something else', async () => {
+  mirror = await openMirror();
+  expect(await mirror.syncOf(postings(2))).toMatchObject({ created: 2 });
+  await mirror.stopEngine();
+  const app = await mirror.app();
+  const { leave } = await enterAsWorker(
+    app.db,
+    { command: 'start', host: 'h', pid: 1, parts: {}, feeds: new Map() },
+    () => undefined,
+  );
+  await mirror.query(`insert into change (feed, key, site, desired, operation, state, since)
+    values ('acme', 'p1', 'board', 'absent', 'delete', 'ready', now() - interval '1 hour')`);
+  const failing = async () => {
+    const { check } = await readStatus(app);
+    const { failing: seen } = await assessRunning(app, [], 1, undefined);
+    return [...check.failing.map(({ condition }) => condition), ...seen.map(({ kind }) => kind)];
+  };
+  // The process has just started, or something was sent a moment ago.
+  expect(await failing()).toEqual([]);
+  await mirror.query(`update process set started_at = now() - interval '1 hour'`);
+  expect(await failing()).toEqual([]);
+  await mirror.query(`update request set at = now() - interval '1 hour'`);
+  expect(await failing()).toEqual(['stalled', 'stalled']);
+  await mirror.query(`update site_state set not_before = now()`);
+  expect(await failing()).toEqual([]);
+  await mirror.query(`update site_state set not_before = now() - interval '1 hour'`);
+  await mirror.query(`update change set operation = 'create', desired = 'present', fields = '{}'`);
+  await mirror.query('update feed_state set site_checked_at = null');
+  expect(await failing()).toEqual([]);
+  await leave();
 });

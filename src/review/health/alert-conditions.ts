@@ -50,6 +50,7 @@ const OF_FAILURE: Record<HealthCondition['kind'], AlertKind | null> = {
   pulls_failing: 'feed_failed',
   unsearched: 'feed_failed',
   undeleted: 'feed_failed',
+  stalled: 'feed_failed',
   stale: 'overdue',
   late: null,
   left: null,

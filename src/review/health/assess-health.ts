@@ -20,6 +20,8 @@ export const HEALTH_CONDITIONS = {
   late: 'a scheduled run is due and does not begin',
   left: 'a feed was removed from the configuration while its changes wait',
   not_sent: 'changes wait, and no process is sending',
+  stalled:
+    'changes have been due for ten minutes, and nothing was sent to their site meanwhile although a process is running',
   unsearched:
     'creates of a feed have waited five minutes for a search of its site for jobs that it has already, and the search fails',
   undeleted: 'the site has not deleted a job that no posting has (one that was made twice) in five tries, one a minute',
@@ -96,6 +98,8 @@ export interface AssessOptions {
   readonly workers: number;
   /** When this process started pulling by itself: it gets time to catch up. */
   readonly runningSince?: Date;
+  /** See `stalledFeeds`. */
+  readonly stalled?: ReadonlySet<FeedName>;
   /** What people have paused. What follows from that is no failure. */
   readonly pauses?: readonly PersonsPause[];
   /** Running processes that do not use the changed configuration, and why, in words. */
@@ -208,6 +212,10 @@ function feedFailures(facts: FeedFacts, stopped: ReadonlySet<SiteName>, options:
   if (ready > 0 && options.workers === 0 && isSent) {
     const wait = ready === 1 ? '1 change waits' : `${ready} changes wait`;
     conditions.push({ kind: 'not_sent', feed, message: `feed ${feed}: ${wait} to be sent, but no process is sending` });
+  }
+  if (options.stalled?.has(feed) === true && options.workers > 0 && isSent) {
+    const message = `feed ${feed}: changes are due, but nothing is sent to site ${site}: see whether its processes reach the queue, and their log`;
+    conditions.push({ kind: 'stalled', feed, message });
   }
   return conditions;
 }

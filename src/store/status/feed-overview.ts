@@ -4,8 +4,9 @@ import type { Message } from '../../plan/message.ts';
 import type { FeedName, SiteName } from '../../posting/identifiers.ts';
 import { ENTRY_KINDS, type EntryKind, isAsked } from '../backlog/open-counts.ts';
 import { WAITS_FOR_SEARCH } from '../change/site-search.ts';
+import { LIVE_WORKERS } from '../locks/processes.ts';
 import { countLive } from '../mapping/find-jobs.ts';
-import type { Queryable } from '../postgres/database.ts';
+import { type Queryable, readColumn } from '../postgres/database.ts';
 import { newestPulls, type PullRow } from '../pull/pull-history.ts';
 import { ENTRY_COUNTS } from '../review/review-totals.ts';
 import { undeletedOrphans } from '../site/orphan-site-jobs.ts';
@@ -166,3 +167,24 @@ export async function newestHoldReason(db: Queryable, feed: FeedName): Promise<M
   );
   return row?.reason == null ? undefined : messageOfReason(row.reason);
 }
+
+/** For so long nothing may be sent of what is due: longer than a restart, a failover or a list of the site takes. */
+const WHILE_AGO = `now() - interval '10 minutes'`;
+
+/**
+ * Feeds with changes that have been due for so long, while processes were running and nothing was sent to the site, which has not asked to wait:
+ * the queue may be out of reach.
+ */
+export const stalledFeeds = async (db: Queryable): Promise<ReadonlySet<FeedName>> =>
+  new Set(
+    await readColumn<FeedName>(
+      db,
+      `select f.feed from feed_state f left join site_state s on s.site = f.site
+       where f.retired_at is null and coalesce(greatest(s.not_before, s.resumed_at) < ${WHILE_AGO}, true)
+         and exists (select from process p join (${LIVE_WORKERS}) live using (worker) where p.started_at < ${WHILE_AGO})
+         and not exists (select from request r join feed_state g on g.feed = r.feed where g.site = f.site and r.at > ${WHILE_AGO})
+         and exists (select from change c where c.feed = f.feed and c.state = 'ready' and not c.gone
+           and greatest(c.since, c.not_before) < ${WHILE_AGO}
+           and (c.operation <> 'create' or (f.site_checked_at is not null and not ${isAsked('c', 'f')})))`,
+    ),
+  );
