@@ -93,7 +93,7 @@ export function gatherFacts(reply: Reply): ReplyFacts {
     reasons: once(() => tellProblems(reply.body, root)),
     isHtml: !hasJobRoot && isHtml(reply.body, reply.contentType),
     isFailedFetch: () => isFailedFetch(reply),
-    redirectTarget: () => targetOf(reply),
+    redirectTarget: () => targetOf(reply.location, reply.url),
     redirectsOn: () => redirectOf(reply, address),
   };
 }
@@ -156,9 +156,10 @@ export function isHtml(body: string, contentType: string): boolean {
 const isFailedFetch = ({ server = '', body }: Reply): boolean =>
   /^varnish\b/i.test(server) || /<h3>\s*Guru Medi(?:t)?ation:/i.test(body);
 
-function targetOf(reply: Reply): string | undefined {
-  if (reply.location === undefined || !URL.canParse(reply.location, reply.url.href)) return undefined;
-  const { origin, pathname } = new URL(reply.location, reply.url.href);
+/** Where a `Location` leads, origin and path only; `undefined`: there is none, or it is no URL. */
+export function targetOf(location: string | undefined, base: URL): string | undefined {
+  if (!location || !URL.canParse(location, base.href)) return undefined;
+  const { origin, pathname } = new URL(location, base.href);
   return `${origin}${pathname}`;
 }
 

@@ -1,6 +1,6 @@
 // Judges what the answer to one harmless GET proves about the site and the token, and describes it.
 import type { ProbeResult, TokenCheck } from './exchange.ts';
-import { isHtml } from './facts.ts';
+import { isHtml, targetOf } from './facts.ts';
 import type { Answer, AnswerHead } from './http/transport.ts';
 import type { PageAnswer } from './list-page.ts';
 import { expandReferences } from './xml/references.ts';
@@ -33,7 +33,7 @@ export function judgeProbe(answer: PageAnswer, probed: Probed): ProbeResult {
   if (status === 429 || status === 503) return no('throttled', `${seen}: the site asks to wait`);
   if (status >= 500) return no('unknown', `${seen}: an error on the site`);
   if (status >= 300 && status < 400) {
-    const target = targetOf(answer, probed.url);
+    const target = targetOf(answer.header('location'), probed.url) ?? 'nowhere';
     return no('misconfigured', `${seen}: it redirects to ${target}. Redirects are not followed; correct base_url`);
   }
   const isPage = isHtml(answer.body, answer.header('content-type'));
@@ -96,11 +96,4 @@ function contentOf({ body, header }: Answer): string | undefined {
     .replace(/[\s\p{Cc}]+/gu, ' ')
     .trim();
   return title === '' ? 'a page without a title' : `the page "${title.slice(0, MAX_SEEN)}"`;
-}
-
-function targetOf(answer: Answer, url: URL): string {
-  const location = answer.header('location');
-  if (location === '' || !URL.canParse(location, url.href)) return 'nowhere';
-  const { origin, pathname } = new URL(location, url.href);
-  return `${origin}${pathname}`;
 }
