@@ -70,7 +70,7 @@ export interface FeedSetup extends RecordRules {
   readonly rekeyGuard: RekeyGuard;
   /** With fewer records the feed does not count as complete. */
   readonly minRecords: number | undefined;
-  /** The feed is a document of the web that states no total. */
+  /** The feed is a document of RSS or Atom from the web that states no total. */
   readonly mayListNewest?: boolean;
   /** All configured feeds, including this one. */
   readonly configured: ReadonlySet<FeedName>;

@@ -111,7 +111,7 @@ function setupOf(feed: FeedConfig, config: Config, configured: ReadonlySet<FeedN
       table: feed.source.table,
       mask: credentialsMask(feed.source.from),
       minRecords: feed.minRecords,
-      mayListNewest: feed.listsAll !== true && feed.source.from.kind === 'http' && feed.source.totalPaths.length === 0,
+      mayListNewest: feed.listsAll !== true && isSyndicated(feed.source),
       configured,
       checkedAddresses: web.privateSources ? undefined : fileAddresses.get(feed.name),
       file: file === undefined ? undefined : { path: file, isAsRead: () => isFeedAsRead(feed.name, file, config) },
@@ -120,6 +120,10 @@ function setupOf(feed: FeedConfig, config: Config, configured: ReadonlySet<FeedN
     return error instanceof ConfigError ? error.message : `feeds.${feed.name}.fields: ${(error as Error).message}`;
   }
 }
+
+/** A document of RSS or Atom from the web, which mostly lists the newest entries, without a total. */
+const isSyndicated = ({ from, recordPath, totalPaths }: FeedConfig['source']): boolean =>
+  from.kind === 'http' && totalPaths.length === 0 && /(?:^|\/)(?:item|entry)$/i.test(recordPath);
 
 /** Whether the feed's file still has the settings that the configuration has of it, or others with the same effect. */
 async function isFeedAsRead(feed: FeedName, file: string, config: Config): Promise<boolean> {

@@ -159,12 +159,13 @@ it('counts sources that are pages of one list as its pages', async () => {
 });
 
 describe('a document that may list only its newest postings', () => {
+  const formatOf = (records: string) => FORMAT.replace('records: jobs, total: total', `records: ${records}`);
   const open = async (feed: Readonly<Record<string, string>> = {}) => {
-    const web = await serveWeb((_, response) => sendJson(response, newest));
+    const web = await serveWeb((_, response) => sendJson(response, { jobs: newest, channel: { item: newest } }));
     const own = await openMirror({
       feed: {
         source: `${web.origin}/jobs`,
-        format: FORMAT.replace('records: jobs, total: total, ', ''),
+        format: formatOf('channel/item'),
         ...feed,
       },
     });
@@ -196,6 +197,7 @@ describe('a document that may list only its newest postings', () => {
 
   it.each<[string, Readonly<Record<string, string>>, readonly number[], readonly number[], number]>([
     ['it lists all', { expect: '{ cap: none }' }, from(1), from(2), 1],
+    ['it is neither RSS nor Atom', { format: formatOf('jobs') }, from(1), from(2), 1],
     ['it has become smaller', {}, from(1), from(2, 9), 1],
     ['it has a number of records that no list is cut at', {}, from(1, 11), from(2, 11), 1],
     ['nothing, if it is missing twice', { delete_guard: '{ missing_pulls: 2 }' }, from(1), from(2), 0],
