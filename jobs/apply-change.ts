@@ -83,8 +83,8 @@ async function conclude(
   if (recordedAs === 'recorded') {
     await learnFromJob(attempt, exchange.outcome, siteContext, signal);
     if (result.kind !== 'updated') return;
-    await watchOmitted(attempt, exchange.siteJob, siteContext, signal);
-    await noteAfterUpdate(attempt, forms, siteContext, signal);
+    const asked = await watchOmitted(attempt, exchange.siteJob, siteContext, signal);
+    await noteAfterUpdate(attempt, forms, siteContext, signal, asked);
   }
 }
 

@@ -304,29 +304,36 @@ const CLEARED_AT_LEAST = 2;
 
 /**
  * Pauses a site that has cleared fields which an update did not send: each further update would, too. The answer makes it suspicious if it
- * lacks some of them; what proves it is that the job itself lacks them, while another one has such fields. A site may keep some, such as
- * the reference.
+ * lacks some of them, or is no job; what proves it is that the job itself lacks them, while another one has such fields. A site may keep
+ * some, such as the reference.
+ * @returns the job, if it was asked for
  */
 export async function watchOmitted(
   { feed, key, request, before, forms, createOnly }: Attempt,
   answered: SiteJob | undefined,
   siteContext: SiteContext,
   signal: AbortSignal,
-): Promise<void> {
+): Promise<SiteJob | undefined> {
   const { db, site, policy, log } = siteContext;
-  if (request.kind !== 'update' || answered === undefined || policy.omittedFields !== undefined) return;
+  if (request.kind !== 'update' || policy.omittedFields !== undefined) return undefined;
   const untold = untoldOmitted.has(siteContext) ? untoldOmitted.get(siteContext) : 0;
-  if (untold === undefined || untold >= MOST_UNTOLD) return;
+  if (untold === undefined || untold >= MOST_UNTOLD) return undefined;
   const omitted = omittedFields({ sent: request.fields, before, forms, createOnly });
-  if (omitted.length < CLEARED_AT_LEAST) return;
+  if (omitted.length < CLEARED_AT_LEAST) return undefined;
   const shownIn = (siteJob: SiteJob, names = omitted) => shownOf(names, withRevealedFields(siteJob));
   const isCleared = (siteJob: SiteJob) => omitted.length - shownIn(siteJob).length >= CLEARED_AT_LEAST;
   untoldOmitted.set(siteContext, untold + 1);
+  let asked: SiteJob | undefined;
   try {
     const { siteJobId: id } = request;
-    const own = isCleared(answered) ? await showJob(siteContext, id, signal) : answered;
-    if (own === undefined) return;
-    if (!isCleared(own)) return void untoldOmitted.set(siteContext, undefined);
+    const isTold = answered !== undefined && !isCleared(answered);
+    if (!isTold) asked = await showJob(siteContext, id, signal);
+    const own = isTold ? answered : asked;
+    if (own === undefined) return undefined;
+    if (!isCleared(own)) {
+      untoldOmitted.set(siteContext, undefined);
+      return asked;
+    }
     const kept = shownIn(own);
     const cleared = omitted.filter((name) => !kept.includes(name));
     const others = [...(await recentlyAccepted(db, site, id)), ...(await sampleOfAges(db, site, id))];
@@ -337,7 +344,8 @@ export async function watchOmitted(
       const text = `the update of job ${id} has cleared ${cleared.join(', ')}, which it did not send: the site seems to clear what an update omits`;
       const words =
         'Set `omitted_fields: clear` of the site, or `keep` if something else has emptied them; the first pull after it is resumed sets again what was cleared';
-      return await pause(siteContext, messageOf(text, [{ words }]), undefined);
+      await pause(siteContext, messageOf(text, [{ words }]), undefined);
+      break;
     }
   } catch (err) {
     log.warn(
@@ -345,6 +353,7 @@ export async function watchOmitted(
       'whether the site keeps what an update omits could not be told',
     );
   }
+  return asked;
 }
 
 /** Pauses only this token: processes with another token continue, and none of them ends this pause. */

@@ -122,18 +122,20 @@ export function formsAfterAnswer(attempt: Attempt, { outcome, siteJob }: Exchang
 /**
  * Reads the job once after an accepted update, if what the site makes of its values is not known otherwise: later, it could not be told
  * from what a person makes of them. If the site does not show the job, or a newer version is sent meanwhile, nothing is noted.
+ * @param asked the job, if it was asked for since
  */
 export async function noteAfterUpdate(
   attempt: Attempt,
   known: ShownForms,
   siteContext: SiteContext,
   signal: AbortSignal,
+  asked?: SiteJob,
 ): Promise<void> {
   const { request, accepted, forms } = attempt;
   if (request.kind !== 'update' || accepted === undefined) return;
   try {
     if (!(await mustRead(attempt, request.fields, known, siteContext))) return;
-    const siteJob = await showJob(siteContext, request.siteJobId, signal);
+    const siteJob = asked ?? (await showJob(siteContext, request.siteJobId, signal));
     if (siteJob === undefined) return;
     const write: AcceptedWrite = {
       accepted: accepted.fields,
