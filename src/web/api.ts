@@ -1,11 +1,9 @@
 // The HTTP API: finds the operation of a request, checks who asks, validates, runs it, and answers.
 
 import { createHash } from 'node:crypto';
-import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { Hono, type Context as HonoContext } from 'hono';
 import { z } from 'zod';
-import { packageRoot } from '../config/package-root.ts';
+import { programVersion } from '../config/package-root.ts';
 import type { ProcessControl } from '../operations/control.ts';
 import type { App } from '../runtime/app.ts';
 import { OPERATIONS } from './http-routes.ts';
@@ -116,8 +114,6 @@ function etagOf(body: unknown): string {
 
 type Json = Readonly<Record<string, unknown>>;
 
-const { version } = JSON.parse(readFileSync(join(packageRoot, 'package.json'), 'utf8')) as { version: string };
-
 /** @param server the address of the API as its client sees it */
 export function openApi(operations: readonly HttpOperation[], server: string): Json {
   const paths: Record<string, Record<string, Json>> = {};
@@ -128,7 +124,7 @@ export function openApi(operations: readonly HttpOperation[], server: string): J
     openapi: '3.1.0',
     info: {
       title: 'jobmirror',
-      version,
+      version: programVersion(),
       description: 'Feeds, pulls, postings and review of one jobmirror installation.',
       license: { name: 'MIT', identifier: 'MIT' },
     },

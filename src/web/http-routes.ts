@@ -63,8 +63,7 @@ import {
 import { resumeConfiguredSite } from '../operations/sites.ts';
 import { listFeeds, listSites, showFeed, showStatus } from '../operations/status.ts';
 import { showUndo, undoPulled } from '../operations/undo.ts';
-import { badRequest } from './problem.ts';
-import { faultsOf, type HttpOperation } from './read-request.ts';
+import { checkedBody, type HttpOperation } from './read-request.ts';
 import { decodeCursor, encodeCursor } from './web-env.ts';
 
 // Adapts an operation to HTTP: the members of its input that the path names, and the others in the query or the body.
@@ -106,7 +105,8 @@ function single(operation: SingleOperation): HttpOperation {
     async run(read, asked) {
       const given = { ...asObject(read.params), ...asObject(read.query), ...asObject(read.body) };
       // What was read of one of several forms is not read again: it may have become something else.
-      const input = operation.input instanceof z.ZodObject ? checked(operation.input, given) : given;
+      // Each member is right by now; what they say together need not be.
+      const input = operation.input instanceof z.ZodObject ? checkedBody(operation.input, given) : given;
       const result = await operation.run(input, asked);
       const answer = { body: z.encode(output, result) };
       return locationOf === undefined ? answer : { ...answer, status: 202, location: locationOf(result) };
@@ -185,13 +185,6 @@ const asTexts = (members: Members) =>
 function bodyOf(members: Members): z.ZodType {
   const body = z.strictObject(members);
   return Object.values(members).every(isOptional) ? body.optional() : body;
-}
-
-/** Each member is right by now; what they say together need not be. @throws {ProblemError} */
-function checked<Input extends z.ZodType>(input: Input, given: object): z.output<Input> {
-  const read = input.safeParse(given);
-  if (read.success) return read.data;
-  throw badRequest(read.error.issues.flatMap((issue) => faultsOf(issue, 'body')));
 }
 
 const asObject = (value: unknown): object => (typeof value === 'object' && value !== null ? value : {});

@@ -59,6 +59,11 @@ function parseBody(request: HonoRequest, body: Buffer): unknown {
   if (!JSON_TYPE.test(type)) {
     throw new ProblemError({ status: 415, detail: 'the body must be JSON in UTF-8: Content-Type: application/json' });
   }
+  return jsonIn(body);
+}
+
+/** @throws {ProblemError} */
+export function jsonIn(body: Buffer): unknown {
   try {
     return JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(body));
   } catch (error) {
@@ -66,8 +71,15 @@ function parseBody(request: HonoRequest, body: Buffer): unknown {
   }
 }
 
+/** @throws {ProblemError} */
+export function checkedBody<Schema extends z.ZodType>(schema: Schema, body: unknown): z.output<Schema> {
+  const read = schema.safeParse(body);
+  if (read.success) return read.data;
+  throw badRequest(read.error.issues.flatMap((issue) => faultsOf(issue, 'body')));
+}
+
 /** One per unknown name; the reasons of the alternative that fits best. */
-export function faultsOf(issue: z.core.$ZodIssue, where: string): Fault[] {
+function faultsOf(issue: z.core.$ZodIssue, where: string): Fault[] {
   const at = [where, ...issue.path.map(String)].join('.').slice(0, 200);
   if (issue.code === 'unrecognized_keys') {
     return issue.keys.map((key) => ({ where: `${at}.${key}`.slice(0, 200), message: 'is not known here' }));

@@ -18,16 +18,8 @@ import { apiRoutes } from './api.ts';
 import { limiter } from './limits.ts';
 import { pageRoutes } from './pages/page-routes.tsx';
 import { ErrorPage } from './pages/parts/page.tsx';
-import {
-  badRequest,
-  type HttpProblem,
-  notFound,
-  PROBLEM_TITLES,
-  ProblemError,
-  problemResponse,
-  receiveBody,
-} from './problem.ts';
-import { doOnce } from './read-request.ts';
+import { type HttpProblem, notFound, PROBLEM_TITLES, ProblemError, problemResponse, receiveBody } from './problem.ts';
+import { checkedBody, doOnce, jsonIn } from './read-request.ts';
 import type { WebEnv } from './web-env.ts';
 
 export function webRoutes(
@@ -177,7 +169,7 @@ async function take(
   control: ProcessControl,
   { who, sender, body }: { readonly who: string; readonly sender: WebhookSender; readonly body: Buffer },
 ): Promise<Response> {
-  const { type, data } = readMessage(body);
+  const { type, data } = checkedBody(messageSchema, jsonIn(body));
   // Before the feed is looked up, so that a sender does not learn which others there are.
   if (sender.feeds?.has(data.feed) === false) {
     throw new ProblemError({ status: 403, detail: `${who} may not speak of feed ${data.feed}` });
@@ -201,23 +193,6 @@ const knownFeed = (app: App, name: string): Promise<FeedName> =>
   namedFeed(app, name).catch((error: unknown) => {
     throw error instanceof OperationRefused ? notFound(`there is no feed ${name}`) : error;
   });
-
-function readMessage(body: Buffer): z.output<typeof messageSchema> {
-  let message: unknown;
-  try {
-    message = JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(body));
-  } catch {
-    throw badRequest([{ where: 'body', message: 'is not JSON in UTF-8' }]);
-  }
-  const result = messageSchema.safeParse(message);
-  if (result.success) return result.data;
-  throw badRequest(
-    result.error.issues.map((issue) => ({
-      where: ['body', ...issue.path.map(String)].join('.'),
-      message: issue.message,
-    })),
-  );
-}
 
 const accepted = (feed: FeedName, pull: number | null): Response =>
   new Response(`${JSON.stringify({ feed, pull })}\n`, { status: 202, headers: { 'Content-Type': 'application/json' } });
