@@ -45,7 +45,7 @@ export function changedParts(before: Config, after: Config): ConfigChanges {
   const [was, is] = [feedsOf(before), feedsOf(after)];
   const sites = new Set([...before.sites.keys(), ...after.sites.keys()]);
   const groups = (config: Config): Readonly<Record<string, unknown>> => {
-    const { alerts, web, metricsToken, retention, log, include, ownPresets } = config;
+    const { alerts, web, metricsToken, retentionDays: retention, log, include, ownPresets } = config;
     return { alerts, web, metrics: metricsToken, retention, log, include, presets: ownPresets };
   };
   const [former, present] = [groups(before), groups(after)];

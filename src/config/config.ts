@@ -8,6 +8,7 @@ import type { RekeyGuard } from '../plan/rekey.ts';
 import type { FieldMapping, StateField } from '../posting/field-mapping.ts';
 import type { FeedName, SiteName } from '../posting/identifiers.ts';
 import type { SiteOptions } from '../site/exchange.ts';
+import type { RetentionDays } from '../store/status/retention.ts';
 import type { AlertKind, PostingEvent } from '../telemetry/alert-message.ts';
 import type { LogLevel } from '../telemetry/log.ts';
 import type { WebConfig } from './build/web-config.ts';
@@ -30,13 +31,7 @@ export interface Config {
   /** Who is notified when something needs attention, by name. */
   readonly alerts: ReadonlyMap<string, AlertDestination>;
   readonly web: WebConfig;
-  readonly retention: {
-    readonly requestsDays: number;
-    readonly failuresDays: number;
-    readonly auditDays: number;
-    readonly pullsDays: number;
-    readonly undoDays: number;
-  };
+  readonly retentionDays: RetentionDays;
   readonly sites: ReadonlyMap<SiteName, SiteConfig>;
   readonly feeds: ReadonlyMap<FeedName, FeedConfig>;
   /** Feeds with invalid settings: left out, while the others are mirrored. */

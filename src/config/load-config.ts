@@ -164,7 +164,7 @@ function tidy(
 }
 
 /** What is not simply a value of the schema. */
-type MadeParts = Omit<Config, 'path' | 'database' | 'queue' | 'dataDir' | 'log' | 'listen' | 'retention'>;
+type MadeParts = Omit<Config, 'path' | 'database' | 'queue' | 'dataDir' | 'log' | 'listen' | 'retentionDays'>;
 
 function makeConfig(path: string, written: WrittenConfig, made: MadeParts, absentQueue: Secret | undefined): Config {
   const { database, queue, retention } = written;
@@ -178,12 +178,12 @@ function makeConfig(path: string, written: WrittenConfig, made: MadeParts, absen
     dataDir: resolve(dirname(path), written.data_dir),
     log: written.log,
     listen: written.web?.listen ?? written.listen,
-    retention: {
-      requestsDays: retention.requests_days,
-      failuresDays: retention.failures_days,
-      auditDays: retention.audit_days,
-      pullsDays: retention.pulls_days,
-      undoDays: retention.undo_days,
+    retentionDays: {
+      requests: retention.requests_days,
+      failures: retention.failures_days,
+      audit: retention.audit_days,
+      pulls: retention.pulls_days,
+      undo: retention.undo_days,
     },
   };
 }

@@ -96,7 +96,7 @@ export const listChanges = pageOperation({
 });
 
 export const changesKeptSince = ({ app: { config } }: Pick<OperationContext, 'app'>): Date =>
-  new Date(Date.now() - config.retention.requestsDays * DAY_MS);
+  new Date(Date.now() - config.retentionDays.requests * DAY_MS);
 
 const DAY_MS = 86_400_000;
 

@@ -5,13 +5,7 @@ import { describePassing } from '../store/postgres/transient-error.ts';
 import { forgetGroupCounts, noteGroupCounts } from '../store/review/review-groups.ts';
 import { foldReviewCounts } from '../store/review/review-totals.ts';
 import { addParts, PARTED_TABLES } from '../store/status/parts.ts';
-import {
-  claimRetention,
-  daysKept,
-  forgetOldRows,
-  type RetentionDays,
-  resumeRetentionSoon,
-} from '../store/status/retention.ts';
+import { claimRetention, daysKept, forgetOldRows, resumeRetentionSoon } from '../store/status/retention.ts';
 import type { App } from './app.ts';
 
 /** Soon after the start, once overdue pulls have started. */
@@ -28,16 +22,11 @@ export const startRetention = (app: App): RepeatedWork =>
 export const removeOldRowsBriefly = (app: App, signal: AbortSignal): Promise<void> =>
   removeOldRows(app, AbortSignal.any([signal, AbortSignal.timeout(AFTER_SYNC_MS)]));
 
-function daysOf({ retention }: App['config']): RetentionDays {
-  const { requestsDays, failuresDays, auditDays, pullsDays, undoDays } = retention;
-  return { requests: requestsDays, failures: failuresDays, audit: auditDays, pulls: pullsDays, undo: undoDays };
-}
-
 /** Never throws: rows that have no part are recorded as well. */
 export async function preparePartsToSend({ config, db, log }: App): Promise<void> {
   for (const table of PARTED_TABLES) {
     try {
-      await addParts(db, table, daysKept(table, daysOf(config)));
+      await addParts(db, table, daysKept(table, config.retentionDays));
     } catch (error) {
       const reason = describePassing(error);
       log.warn({ table, ...(reason === undefined ? { err: error } : { reason }) }, 'no part made, will retry');
@@ -51,7 +40,7 @@ async function removeOldRows({ config, db, log }: App, signal: AbortSignal): Pro
     if (signal.aborted || !(await claimRetention(db))) return;
     await foldReviewCounts(db);
     await noteGroupCounts(db);
-    await forgetOldRows(db, daysOf(config), signal);
+    await forgetOldRows(db, config.retentionDays, signal);
     await forgetGroupCounts(db);
     if (signal.aborted) await resumeRetentionSoon(db);
   } catch (error) {

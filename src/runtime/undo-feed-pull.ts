@@ -19,7 +19,7 @@ export async function planUndoOf(
 ): Promise<PlannedUndo | Refused> {
   const found = await setupOf(app, pull);
   if (found.kind !== 'found') return { ...found, message: unchanged(found.message) };
-  const plan = await planUndo(found.setup, app, { pull, keptDays: app.config.retention.undoDays }, print);
+  const plan = await planUndo(found.setup, app, { pull, keptDays: app.config.retentionDays.undo }, print);
   return plan.kind === 'planned' ? { ...plan, setup: found.setup } : notDone(found.setup, plan);
 }
 
@@ -44,7 +44,7 @@ export async function commitUndoOf(
   const startedAt = performance.now();
   const found = await setupOf(app, pull);
   if (found.kind !== 'found') return { ...found, message: unchanged(found.message) };
-  const keptDays = app.config.retention.undoDays;
+  const keptDays = app.config.retentionDays.undo;
   const end = await undoPull(found.setup, { db: app.db }, { pull, keptDays, actor, ...shown });
   return end.kind === 'undone' ? { kind: 'undone', setup: found.setup, end, startedAt } : notDone(found.setup, end);
 }
@@ -53,7 +53,7 @@ export async function commitUndoOf(
 export async function whyNotUndoOf(app: App, pull: PullRow): Promise<Message | undefined> {
   const found = await setupOf(app, pull.id);
   if (found.kind !== 'found') return found.message;
-  return whyNotUndo(app.db, pull, found.setup, app.config.retention.undoDays);
+  return whyNotUndo(app.db, pull, found.setup, app.config.retentionDays.undo);
 }
 
 async function setupOf({ db, config }: App, number: number): Promise<{ kind: 'found'; setup: FeedSetup } | Refused> {

@@ -93,7 +93,7 @@ describe('a valid configuration', () => {
       dataDir: join(folder, '.jobmirror'),
       log: { level: 'info' },
       listen: { host: '127.0.0.1', port: 8080 },
-      retention: { requestsDays: 30, failuresDays: 90, auditDays: 365, pullsDays: 90 },
+      retentionDays: { requests: 30, failures: 90, audit: 365, pulls: 90, undo: 14 },
       warnings: [],
     });
     const site = config.sites.get(siteName('board'));

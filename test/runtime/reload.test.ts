@@ -44,7 +44,7 @@ it.each(['begun', 'applied'])('goes on if the report %s cannot be stored at firs
     const stored = async () => (await readReports<{ readonly kind: string }>(app.db)).map(({ report }) => report.kind);
     await expect.poll(stored, { timeout: 60_000 }).toEqual(['applied']);
     expect(failures).toBeGreaterThan(1);
-    expect(replacedBy.map(({ retention }) => retention.requestsDays)).toEqual([9]);
+    expect(replacedBy.map(({ retentionDays }) => retentionDays.requests)).toEqual([9]);
   } finally {
     await reloading.stop();
   }
