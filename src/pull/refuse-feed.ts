@@ -18,12 +18,8 @@ export async function refuseFeed(
   state: FeedState | undefined,
   { feed, site, address, sourceDigest, configured }: FeedSetup,
 ): Promise<Message | undefined> {
-  if (state !== undefined && state.site !== site) {
-    return (
-      `feed ${feed} was mirrored into site ${state.site}, and its job IDs belong to that site: ` +
-      `set "site" back to ${state.site}, or mirror into ${site} under a new feed name`
-    );
-  }
+  const elsewhere = refuseSite(state, { feed, site });
+  if (elsewhere !== undefined) return elsewhere;
   const former = await possibleFormerNames(db, { feed, site, address, source: sourceDigest }, configured);
   if (former.length > 0) return refuseNewName(feed, site, former);
   const present = await currentName(db, { feed, site, address }, configured);
@@ -31,6 +27,18 @@ export async function refuseFeed(
   return (
     `feed ${feed} was renamed to ${present}, which this configuration does not name: it is an older one. Nothing is sent for ${feed}, ` +
     'to avoid duplicate jobs; use the present configuration, or give a feed of other postings another name'
+  );
+}
+
+/** Explains why a feed is not mirrored into another site than before. */
+export function refuseSite(
+  state: Pick<FeedState, 'site'> | undefined,
+  { feed, site }: Pick<FeedSetup, 'feed' | 'site'>,
+): Message | undefined {
+  if (state === undefined || state.site === site) return undefined;
+  return (
+    `feed ${feed} was mirrored into site ${state.site}, and its job IDs belong to that site: if ${site} is the same site, give it the name ` +
+    `${state.site} again; otherwise set "site" back to ${state.site}, or mirror into ${site} under a new feed name`
   );
 }
 

@@ -165,9 +165,12 @@ describe('a renamed feed without live jobs', () => {
 
   it('is not pulled either if the site was renamed too, at the same address', { tags: 'slow' }, async () => {
     await syncOnce();
-    await rename('acme', 'acme-jobs');
     await rename('board', 'main');
     await mirror.configure('site: board', 'site: main');
+    const words = 'if main is the same site, give it the name board again';
+    expect(await run('check')).toMatchObject({ status: 1, out: expect.stringContaining(words) });
+    expect(await run('sync')).toMatchObject({ status: 1, errors: expect.stringContaining(words) });
+    await rename('acme', 'acme-jobs');
     const { status, errors } = await run('sync');
     expect(status).toBe(1);
     expect(errors).toContain('Site main is at the address of site board; give it that name again first');

@@ -17,7 +17,7 @@ import { type Message, plural, reword } from '../../plan/message.ts';
 import { deletesMissing, updatesJobs } from '../../plan/policy.ts';
 import type { FeedName, SiteName } from '../../posting/identifiers.ts';
 import { sampleFeed } from '../../pull/record-sample.ts';
-import { refuseNewName } from '../../pull/refuse-feed.ts';
+import { refuseNewName, refuseSite } from '../../pull/refuse-feed.ts';
 import { openServer } from '../../runtime/app.ts';
 import { chooseFeeds, describeLeft } from '../../runtime/feed-setups.ts';
 import { openProvenClient, openSiteClient } from '../../runtime/open-site-client.ts';
@@ -25,6 +25,7 @@ import { nextRun as nextRunAfter } from '../../runtime/schedule/next-run.ts';
 import { ExitStatus, stopSignal } from '../../runtime/stop-signal.ts';
 import type { ProbeResult, TokenCheck } from '../../site/exchange.ts';
 import { addressOf } from '../../site/http/job-address.ts';
+import { readFeedState } from '../../store/feed/feed-state.ts';
 import { possibleFormerNames, unconfiguredFeeds } from '../../store/feed/unconfigured-feeds.ts';
 import { jobsWithReference } from '../../store/mapping/visible-jobs.ts';
 import { type Database, openDatabase } from '../../store/postgres/database.ts';
@@ -375,6 +376,8 @@ async function compare(config: Config, db: Database, online: boolean): Promise<D
   for (const { name, siteName, source } of feeds.values()) {
     const address = addressOf((sites.get(siteName) as SiteConfig).options);
     const asked = { feed: name, site: siteName, address, source: sourceDigest(source) };
+    const elsewhere = refuseSite(await readFeedState(db, name), asked);
+    if (elsewhere !== undefined) problems.push(elsewhere);
     const former = await possibleFormerNames(db, asked, named);
     if (former.length > 0) problems.push(refuseNewName(name, siteName, former));
     for (const { feed } of former) reported.add(feed);
