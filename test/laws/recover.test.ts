@@ -46,7 +46,7 @@ const DEATHS: readonly { readonly step: Step; readonly nth: number }[] = [
   { step: 'differences-marked', nth: 1 },
 ];
 
-describe('a process that recovers a feed', () => {
+describe('a process that recovers a feed', { concurrent: true }, () => {
   it('killed at one step after another: the next one does the rest', { timeout: 900_000 }, async ({ open }) => {
     const installation = await openOutdated(open);
     for (const { step, nth } of DEATHS) {
