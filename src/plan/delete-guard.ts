@@ -36,8 +36,7 @@ export interface DeleteLoad {
 }
 
 /** Lists of only the newest postings, and pages, usually have such a number of records. */
-export const mayBeNewest = (records: number): boolean =>
-  [10, 15, 20, 25, 30, 40].includes(records) || (records > 0 && records % 50 === 0);
+export const mayBeNewest = (records: number): boolean => /^(?:[125]|25)0+$|^25$/.test(`${records}`);
 
 /**
  * What holds deletes. `guard`: there are too many; they stay held until a person decides or the posting comes back.
@@ -45,13 +44,14 @@ export const mayBeNewest = (records: number): boolean =>
  * `rekey`: the feed's keys seem to have changed; they are released once a person decides, or a complete pull refutes it.
  * `restored`: the database was restored from a backup, and the posting may be back in the feed, or `recover` gave the posting another job; they are
  * released, and checked again, by the next complete pull.
+ * `newest`: newer postings may have pushed them out of the feed; they are released, and checked again, once it has another number of records.
  */
-export type HoldKind = 'guard' | 'unreadable' | 'rekey' | 'restored';
+export type HoldKind = 'guard' | 'unreadable' | 'rekey' | 'restored' | 'newest';
 
 export type GuardVerdict =
   | { readonly kind: 'within' }
   /** `reason` is for people and gives the counts and the limit. */
-  | { readonly kind: 'hold'; readonly reason: string };
+  | { readonly kind: 'hold'; readonly reason: string; readonly isNewest?: true };
 
 /**
  * Checks the deletes of one pull against the guard. Deletes of a whole day count together, which also catches a feed
@@ -71,7 +71,7 @@ export function judgeDeletes(guard: DeleteGuard, load: DeleteLoad): GuardVerdict
   if (total <= guard.count || share <= guard.percent) {
     return load.newest === undefined || load.added <= (load.expired ?? 0)
       ? { kind: 'within' }
-      : { kind: 'hold', reason: pushedOut(load.newest, load.added) };
+      : { kind: 'hold', reason: pushedOut(load.newest, load.added), isNewest: true };
   }
   const together =
     load.recent === 0 ? '' : ` (${load.added} now, ${load.recent} in the last ${GUARD_WINDOW_HOURS} hours or pending)`;
@@ -84,8 +84,8 @@ export function judgeDeletes(guard: DeleteGuard, load: DeleteLoad): GuardVerdict
 }
 
 const pushedOut = (records: number, added: number): string =>
-  `the feed has exactly ${records} records again, as a list of only the newest postings has: newer ones may have pushed out the ${added} that ${added === 1 ? 'is' : 'are'} gone. ` +
-  'If it lists all postings, set expect: { cap: none }; otherwise ask for all of them in its address, or set policy: upsert_only';
+  `the feed has exactly ${records} records again, as a list of only the newest postings has: newer ones may have pushed out what is gone (${added} of its postings). ` +
+  'With another number of records, they are checked again. If it lists all postings, set expect: { cap: none }; otherwise ask for all of them in its address, or set policy: upsert_only';
 
 /** How many deletes of a day are within the guard, if so many jobs are live: with one more, they are held. */
 export function deletesWithin({ percent, count }: Pick<DeleteGuard, 'percent' | 'count'>, live: number): number {
@@ -130,6 +130,7 @@ export function unreadableHold(records: number, rekeyed = false): Message {
  * | within    | some                              | any                       | unreadable, with both      |
  * | within    | none                              | yes                       | rekey                      |
  * | hold      | none, or some                     | any                       | guard, with every reason   |
+ * | newest    | none                              | no                        | newest                     |
  *
  * @param rekey why the keys seem to have changed; `undefined`: they do not.
  */
@@ -140,7 +141,10 @@ export function holdReason(
 ): Reason | undefined {
   const unreadable = withoutKey === 0 ? [] : [unreadableHold(withoutKey, rekeyed)];
   const others = [...unreadable, ...(rekey === undefined ? [] : [rekey])];
-  if (verdict.kind === 'hold') return heldBecause('guard', merge([verdict.reason, ...others]));
+  if (verdict.kind === 'hold') {
+    const isNewest = verdict.isNewest === true && others.length === 0;
+    return heldBecause(isNewest ? 'newest' : 'guard', merge([verdict.reason, ...others]));
+  }
   if (others.length === 0) return undefined;
   return heldBecause(unreadable.length > 0 ? 'unreadable' : 'rekey', merge(others));
 }

@@ -128,8 +128,9 @@ export async function removeGone(
   else await dropUnsent(pullTx);
 
   const waitingHold = await holdForUnreadable(pullTx, unreadable);
+  const newest = await sizeOfNewest(setup, pullTx, ledger, before + 1);
   if (unreadable.withoutKey === 0) {
-    await releaseHolds(pullTx, ['unreadable', 'restored']);
+    await releaseHolds(pullTx, ['unreadable', 'restored', ...(newest === undefined ? (['newest'] as const) : [])]);
   }
   if (!deletesMissing(setup.policy)) await withdrawDeletes(pullTx);
   let found = await collectMissing(pullTx, ledger.missingRecords(), hasSeen, before);
@@ -158,12 +159,11 @@ export async function removeGone(
     const load = {
       ...jobs,
       ...emptinessOf(ledger),
-      newest: await sizeOfNewest(setup, pullTx, ledger, before + 1),
       added: added + byGuard.held,
       recent: recent - byGuard.held,
       expired: expired + byGuard.expired,
     };
-    reason = added === 0 ? undefined : holdReason(judgeDeletes(setup.guard, load), unreadable, rekey);
+    reason = added === 0 ? undefined : holdReason(judgeDeletes(setup.guard, { ...load, newest }), unreadable, rekey);
     if (due > 0) await markAbsent(pullTx, before, reason);
     if (added > 0) await mergeChanges(pullTx);
     if (maybeMade.due > 0) await withdrawMaybeMade(pullTx, before, reason);

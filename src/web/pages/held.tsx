@@ -165,6 +165,7 @@ const TITLES = {
   unreadable: 'Held because records could not be read',
   rekey: 'Held because the keys of the feed seem to have changed',
   restored: 'Held until the next complete pull of the feed',
+  newest: 'Held because the feed may list only its newest postings',
 } as const;
 
 const Why = ({ visit, feed, guard, hold, count, reason }: HeldProps & HeldFor) => (
@@ -239,6 +240,7 @@ const HOLD_WORDS = {
   unreadable: 'unreadable records',
   rekey: 'changed keys',
   restored: 'restored database',
+  newest: 'newest postings only',
 } as const;
 
 const Job = ({ siteJobId, url }: Pick<HeldDelete, 'siteJobId' | 'url'>) =>
