@@ -161,6 +161,8 @@ const UNKNOWN_FAULT: SetUpFault = { isCertain: false };
  */
 export async function confirmRejected(outcome: Outcome, attempt: Attempt, siteContext: SiteContext): Promise<Outcome> {
   if (outcome.kind !== 'rejected' || outcome.denied !== undefined || attempt.request.kind === 'delete') return outcome;
+  const taken = readTaken(outcome.problems, attempt, siteContext);
+  if (taken !== undefined) return taken;
   if (!mayBeOfAll(outcome)) return { ...outcome, problems: explained(outcome.problems, attempt, siteContext) };
   if (siteContext.policy.canary.requests === 0) return outcome;
   const { problems, setUp = UNKNOWN_FAULT } = outcome;
@@ -182,6 +184,29 @@ export async function confirmRejected(outcome: Outcome, attempt: Attempt, siteCo
   return verdict === 'wait'
     ? { kind: 'set_up', problems }
     : { kind: 'set_up', problems, pause: causeOf(setUp, message, refused) };
+}
+
+const TAKEN = /\b(?:already|duplicate|exists?|in use|taken|unique)\b/i;
+/** Afterwards the posting is rejected: the reference is another job's. */
+const MOST_TAKEN = 3;
+
+/**
+ * A create is in doubt if the site refuses its reference because a job has it: a proxy may have repeated the request, or an earlier try made
+ * a job that the list showed too late. The list tells whether that job is the posting's.
+ */
+function readTaken(
+  problems: readonly Problem[],
+  { request, number }: Attempt,
+  { policy: { referenceField, canList } }: SiteContext,
+): Outcome | undefined {
+  if (request.kind !== 'create' || referenceField === undefined || !canList || number > MOST_TAKEN) return undefined;
+  const nameOf = (field: string): string => field.replaceAll('_', '-');
+  const taken = problems.find(
+    ({ field, message }) => field !== undefined && nameOf(field) === nameOf(referenceField) && TAKEN.test(message),
+  );
+  if (taken === undefined) return undefined;
+  const said = problemsInOneSentence([taken]);
+  return { kind: 'unknown', message: `The site refused it (${said}), but may have made the job at an earlier request` };
 }
 
 /** What the site misses may be what an update leaves out. */

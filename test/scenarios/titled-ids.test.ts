@@ -36,10 +36,15 @@ function answerAbout(jobs: Jobs, got: Got, nameListed: NameListed = (id) => id, 
   return [200];
 }
 
-/** @param answer what becomes of a create: it is not answered, or was not even done; absent: it is answered. */
+const TAKEN: Reply = [422, {}, '<errors><error>Number has already been taken</error></errors>'];
+
+/**
+ * @param answer what becomes of a create: it is not answered, or was not even done; a proxy repeats it; the site refuses it because of
+ *   another job; absent: it is answered.
+ */
 async function openTitled(
   openAt: OpenAt,
-  answer: (nth: number) => 'lost' | 'failed' | undefined,
+  answer: (nth: number) => 'lost' | 'failed' | 'repeated' | 'refused' | undefined,
   options: MirrorOptions & Names = {},
 ) {
   const { nameListed, nameMade = (id) => `${id}-nurse`, knows } = options;
@@ -50,9 +55,11 @@ async function openTitled(
     if (got.method === 'POST') {
       const end = answer(++posts);
       if (end === 'failed') return [500];
+      if (end === 'refused') return TAKEN;
       const id = `${++lastId}`;
       const fields = /<job>([\s\S]*)<\/job>/.exec(got.body)?.[1] ?? '';
       jobs.set(id, `${fields}<created_at>${new Date().toISOString()}</created_at>`);
+      if (end === 'repeated') return TAKEN;
       return end === 'lost' ? [500] : [201, { location: `/jobs/${nameMade(id)}` }, xmlOf(jobs, id, knows?.(id))];
     }
     return got.headers.authorization === own ? answerAbout(jobs, got, nameListed, knows) : [401, {}, ''];
@@ -65,6 +72,16 @@ async function openTitled(
   const own = `Basic ${Buffer.from(`${mirror.env.BOARD_TOKEN}:X`).toString('base64')}`;
   return { jobs, mirror, site };
 }
+
+it('a create whose reference is taken gets the job that the list shows for it, or is rejected in the end', async ({
+  openAt,
+}) => {
+  const { jobs, mirror } = await openTitled(openAt, (nth) => (nth === 1 ? 'repeated' : 'refused'));
+  expect(await mirror.syncOf([posting('a')])).toMatchObject({ status: 'mirrored', in_doubt: 0, rejected: 0 });
+  expect(await mirror.query('select key, site_job_id as id from mapping')).toEqual([{ key: 'a', id: '1' }]);
+  expect(await mirror.syncOf([posting('a'), posting('b')])).toMatchObject({ status: 'review', rejected: 1 });
+  expect(jobs.size).toBe(1);
+});
 
 it('a create without an answer is found in the list, and the jobs of other postings are not taken for unknown ones', async ({
   openAt,
