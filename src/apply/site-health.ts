@@ -35,7 +35,7 @@ import {
   throttleSite,
 } from '../store/site/site-state.ts';
 import { noteAcceptedWrite } from './prove-token.ts';
-import { showJob } from './show-job.ts';
+import { showJob, warnOfUnshownJob } from './show-job.ts';
 import type { SiteContext } from './site-context.ts';
 
 /** So many created jobs are asked for until one shows what the site keeps. */
@@ -314,7 +314,7 @@ export async function watchOmitted(
   siteContext: SiteContext,
   signal: AbortSignal,
 ): Promise<SiteJob | undefined> {
-  const { db, site, policy, log } = siteContext;
+  const { db, site, policy } = siteContext;
   if (request.kind !== 'update' || policy.omittedFields !== undefined) return undefined;
   const untold = untoldOmitted.has(siteContext) ? untoldOmitted.get(siteContext) : 0;
   if (untold === undefined || untold >= MOST_UNTOLD) return undefined;
@@ -347,11 +347,8 @@ export async function watchOmitted(
       await pause(siteContext, messageOf(text, [{ words }]), undefined);
       break;
     }
-  } catch (err) {
-    log.warn(
-      { err, site, siteJobId: request.siteJobId },
-      'whether the site keeps what an update omits could not be told',
-    );
+  } catch (error) {
+    warnOfUnshownJob(siteContext, request.siteJobId, error);
   }
   return asked;
 }
