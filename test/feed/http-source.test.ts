@@ -146,8 +146,8 @@ describe('responses that are not a feed', () => {
     '404': ['404 Not Found', /\/jobs\?… answered 404 Not Found; check its address/],
     '401': ['401 Unauthorized', /401 Unauthorized; check the credentials/],
     '503': ['503 Service Unavailable', /503 Service Unavailable; it may work again later/],
-    '204': ['204 No Content', /answered 204/],
-    '206': ['206 Partial Content', /answered 206/],
+    '204': ['204 No Content', /answered 204 No Content; an empty list/],
+    '206': ['206 Partial Content', /answered 206 Partial Content; it sends a part of the list/],
     'a redirect without a target': ['302 Found', /without a valid Location/],
   };
   it.each(Object.entries(cases))('%s', async (_, [line, message]) => {

@@ -100,6 +100,9 @@ function markOf(headers: IncomingHttpHeaders): AnswerMark {
 const digest = (text: string): string => hash('sha256', text, 'hex').slice(0, 32);
 
 function hint(status: number, ifMissing = 'check its address'): string {
+  if (status === 204) return '; an empty list counts as one only in a document';
+  if (status === 206)
+    return '; it sends a part of the list, and no setting asks for the others: ask for an address with all of it';
   if (status === 401 || status === 403) return '; check the credentials or headers of the feed';
   if (status === 404 || status === 410) return `; ${ifMissing}`;
   if (status === 429 || status >= 500) return '; it may work again later';
