@@ -4,18 +4,17 @@ import { describe, expect } from 'vitest';
 import { siteName } from '../../src/posting/identifiers.ts';
 import { readSiteState } from '../../src/store/site/site-state.ts';
 import { runProgram } from '../cli/run-program.ts';
-import { type Ends, endsTest as it } from '../support/ends-test.ts';
+import { endsTest as it, type Open } from '../support/ends-test.ts';
 import { feedXml, postings, type TestPosting } from '../support/indeed-feed.ts';
-import { type Mirror, openMirror } from '../support/mirror.ts';
+import type { Mirror } from '../support/mirror.ts';
 
 const edited = (feed: readonly TestPosting[]) => feed.map((one) => ({ ...one, title: `${one.title}, edited` }));
 const isPaused = async (mirror: Mirror) =>
   (await readSiteState((await mirror.app()).db, siteName('board'))).pausedSince !== undefined;
 
 /** Mirrors `count` postings, dates them back, and expires the oldest `expired` of them on the site. */
-async function openExpired(ends: Ends, count: number, expired: number, site: Record<string, string | undefined> = {}) {
-  const mirror = await openMirror({ site });
-  ends.push(() => mirror.close());
+async function openExpired(open: Open, count: number, expired: number, site: Record<string, string | undefined> = {}) {
+  const mirror = await open({ site });
   const feed = postings(count);
   await mirror.syncOf(feed);
   await mirror.query(
@@ -37,24 +36,24 @@ describe('a site that has expired', { concurrent: true }, () => {
     { which: 'all but the youngest', count: 24, expired: 23 },
     { which: 'all of a handful', count: 3, expired: 3 },
     { which: 'the only one', count: 1, expired: 1 },
-  ])('$which gets them created again', async ({ count, expired }, { ends }) => {
-    const mirror = await openExpired(ends, count, expired);
+  ])('$which gets them created again', async ({ count, expired }, { open }) => {
+    const mirror = await openExpired(open, count, expired);
     expect(await mirror.sync()).toMatchObject({ status: 'mirrored', created: expired, updated: count - expired });
     expect(await isPaused(mirror)).toBe(false);
     expect((await mirror.siteJobs()).size).toBe(count);
   });
 
-  it('the oldest gets none of them back if so configured, and is not paused', async ({ ends }) => {
-    const mirror = await openExpired(ends, 24, 23, { on_missing: 'leave' });
+  it('the oldest gets none of them back if so configured, and is not paused', async ({ open }) => {
+    const mirror = await openExpired(open, 24, 23, { on_missing: 'leave' });
     expect(await mirror.sync()).toMatchObject({ status: 'review', created: 0, updated: 1, rejected: 23 });
     expect(await isPaused(mirror)).toBe(false);
   });
 
-  it('all of many needs a person, and so does a site that answers 404 to everything', async ({ ends }) => {
-    const mirror = await openExpired(ends, 8, 8);
+  it('all of many needs a person, and so does a site that answers 404 to everything', async ({ open }) => {
+    const mirror = await openExpired(open, 8, 8);
     expect((await mirror.sync()).message).toContain('--emptied');
     expect(await isPaused(mirror)).toBe(true);
-    const other = await openExpired(ends, 1, 0);
+    const other = await openExpired(open, 1, 0);
     await other.sandbox.setFaults([{ name: '404' }, { name: '404', on: ['list', 'show'] }]);
     expect(await other.sync()).toMatchObject({ created: 0, updated: 0, rejected: 0 });
     await other.stopEngine();
@@ -63,9 +62,8 @@ describe('a site that has expired', { concurrent: true }, () => {
     expect((await other.siteJobs()).size).toBe(1);
   });
 
-  it('all that it accepted last may hide them, until a person says that they were removed', async ({ ends }) => {
-    const mirror = await openMirror({ site: { retry: '{ attempts: 1 }' } });
-    ends.push(() => mirror.close());
+  it('all that it accepted last may hide them, until a person says that they were removed', async ({ open }) => {
+    const mirror = await open({ site: { retry: '{ attempts: 1 }' } });
     const feed = postings(8);
     await mirror.syncOf(feed.slice(0, 3));
     await mirror.syncOf(feed);

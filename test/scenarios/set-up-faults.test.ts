@@ -3,10 +3,10 @@
 import { describe, expect } from 'vitest';
 import { siteName } from '../../src/posting/identifiers.ts';
 import { resumeSite } from '../../src/store/site/site-state.ts';
-import { type Got, openSite, type Reply } from '../site/scripted-site.ts';
-import { type Ends, endsTest as it } from '../support/ends-test.ts';
+import type { Got, Reply } from '../site/scripted-site.ts';
+import { endsTest as it, type OpenAt } from '../support/ends-test.ts';
 import { feedXml, postings } from '../support/indeed-feed.ts';
-import { type Mirror, type MirrorOptions, openMirror } from '../support/mirror.ts';
+import type { Mirror, MirrorOptions } from '../support/mirror.ts';
 
 const keyOf = ({ body }: Got): string => /<number>([^<]*)</.exec(body)?.[1] ?? '';
 const hash = (status: number, error: string): Reply => [
@@ -29,21 +29,19 @@ interface Set {
   readonly states: () => Promise<Record<string, number>>;
 }
 
-async function openSet(ends: Ends, refuse: Set['refuse'], settings: MirrorOptions['site'] = {}): Promise<Set> {
+async function openSet(openAt: OpenAt, refuse: Set['refuse'], settings: MirrorOptions['site'] = {}): Promise<Set> {
   const set = { refuse, made: new Map<string, number>() };
-  const site = await openSite((got) => {
+  const answer = (got: Got): Reply => {
     if (got.method === 'GET') return [200, { 'content-type': 'application/xml' }, '<jobs type="array"></jobs>'];
     const refused = set.refuse(got);
     if (refused !== undefined) return refused;
     if (got.method !== 'POST') return [200];
     set.made.set(keyOf(got), (set.made.get(keyOf(got)) ?? 0) + 1);
     return [201, { location: `/jobs/${set.made.size}` }, `<job><id>${set.made.size}</id></job>`];
+  };
+  const { mirror, site } = await openAt(answer, {
+    site: { list_path: undefined, reference_field: undefined, ...settings },
   });
-  ends.push(() => site[Symbol.asyncDispose]());
-  const mirror = await openMirror({
-    site: { base_url: site.url.href, list_path: undefined, reference_field: undefined, ...settings },
-  });
-  ends.push(mirror.close);
   return Object.assign(set, {
     mirror,
     requests: () => site.got.filter(({ method }) => method !== 'GET').length,
@@ -93,8 +91,8 @@ describe('a site that refuses every posting alike', { concurrent: true }, () => 
     ['in words of its own', errors('The company profile is not complete'), 'The company profile is not complete'],
   ];
 
-  it.for(cases)('for %s is paused, and nothing is lost or doubled', async ([, answer, says], { ends }) => {
-    const set = await openSet(ends, () => answer);
+  it.for(cases)('for %s is paused, and nothing is lost or doubled', async ([, answer, says], { openAt }) => {
+    const set = await openSet(openAt, () => answer);
     const report = await set.mirror.syncOf(postings(5));
     expect(report).toMatchObject({ status: 'pending', pending: 5, rejected: 0, failed: 0, in_doubt: 0, created: 0 });
     expect(report.message).toContain(says);
@@ -114,15 +112,15 @@ describe('a site that refuses every posting alike', { concurrent: true }, () => 
     expect(await set.states()).toEqual({});
   });
 
-  it('is paused within ten postings and the requests in flight', async ({ ends }) => {
-    const set = await openSet(ends, () => errors('The company profile is not complete'));
+  it('is paused within ten postings and the requests in flight', async ({ openAt }) => {
+    const set = await openSet(openAt, () => errors('The company profile is not complete'));
     const report = await set.mirror.syncOf(postings(60));
     expect(report).toMatchObject({ status: 'pending', pending: 60, rejected: 0 });
     expect(set.requests()).toBeLessThanOrEqual(10 + 3 * 8);
   });
 
-  it('is paused although it has accepted postings before', async ({ ends }) => {
-    const set = await openSet(ends, () => undefined);
+  it('is paused although it has accepted postings before', async ({ openAt }) => {
+    const set = await openSet(openAt, () => undefined);
     expect(await set.mirror.syncOf(postings(12))).toMatchObject({ created: 12 });
     set.refuse = () => hash(422, 'Unprocessable Entity');
     await set.mirror.writeFeed(feedXml(postings(12).map((one) => ({ ...one, title: `Changed ${one.key}` }))));
@@ -133,16 +131,16 @@ describe('a site that refuses every posting alike', { concurrent: true }, () => 
     expect(set.made.size).toBe(12);
   });
 
-  it('with one posting only is paused for words that are never about a posting', async ({ ends }) => {
-    const set = await openSet(ends, () => errors("Can't verify CSRF token authenticity."));
+  it('with one posting only is paused for words that are never about a posting', async ({ openAt }) => {
+    const set = await openSet(openAt, () => errors("Can't verify CSRF token authenticity."));
     const report = await set.mirror.syncOf(postings(1));
     expect(report).toMatchObject({ status: 'pending', pending: 1, rejected: 0 });
     expect(report.message).toContain('the only posting');
     expect(set.requests()).toBe(1);
   });
 
-  it('is paused again after a resume that came too early', async ({ ends }) => {
-    const set = await openSet(ends, () => errors("Can't verify CSRF token authenticity."));
+  it('is paused again after a resume that came too early', async ({ openAt }) => {
+    const set = await openSet(openAt, () => errors("Can't verify CSRF token authenticity."));
     await set.mirror.syncOf(postings(4));
     await set.resume();
     expect(await set.mirror.sync()).toMatchObject({ status: 'pending', pending: 4, rejected: 0 });
@@ -151,8 +149,8 @@ describe('a site that refuses every posting alike', { concurrent: true }, () => 
     expect(await set.mirror.sync()).toMatchObject({ status: 'mirrored' });
   });
 
-  it('after a person resumed it, says of each posting what the site says', async ({ ends }) => {
-    const set = await openSet(ends, () => errors('The company profile is not complete'));
+  it('after a person resumed it, says of each posting what the site says', async ({ openAt }) => {
+    const set = await openSet(openAt, () => errors('The company profile is not complete'));
     expect(await set.mirror.syncOf(postings(15))).toMatchObject({ status: 'pending', pending: 15 });
     await set.resume();
     expect(await set.mirror.sync()).toMatchObject({ status: 'review', rejected: 15, pending: 0 });
@@ -162,8 +160,8 @@ describe('a site that refuses every posting alike', { concurrent: true }, () => 
     expect(await set.mirror.sync()).toMatchObject({ status: 'mirrored', created: 15 });
   });
 
-  it('with a page to sign in under 200 leaves a few creates in doubt, not twenty', async ({ ends }) => {
-    const set = await openSet(ends, () => [200, { 'content-type': 'text/html' }, SIGN_IN]);
+  it('with a page to sign in under 200 leaves a few creates in doubt, not twenty', async ({ openAt }) => {
+    const set = await openSet(openAt, () => [200, { 'content-type': 'text/html' }, SIGN_IN]);
     const report = await set.mirror.syncOf(postings(40));
     expect(report.message).toContain('a page to sign in');
     expect(report.in_doubt).toBeLessThanOrEqual(3 + 8);
@@ -172,8 +170,8 @@ describe('a site that refuses every posting alike', { concurrent: true }, () => 
 });
 
 describe('a refusal that is about postings', { concurrent: true }, () => {
-  it('of all of them is told for each, with its field', async ({ ends }) => {
-    const set = await openSet(ends, () => errors('Location state is not included in the list'));
+  it('of all of them is told for each, with its field', async ({ openAt }) => {
+    const set = await openSet(openAt, () => errors('Location state is not included in the list'));
     const report = await set.mirror.syncOf(postings(6));
     expect(report).toMatchObject({ status: 'review', rejected: 6, pending: 0 });
     expect(report.message).toContain('nothing was mirrored');
@@ -183,8 +181,8 @@ describe('a refusal that is about postings', { concurrent: true }, () => {
     ]);
   });
 
-  it('of some, without their field, does not stop the others', async ({ ends }) => {
-    const set = await openSet(ends, (got) =>
+  it('of some, without their field, does not stop the others', async ({ openAt }) => {
+    const set = await openSet(openAt, (got) =>
       ['p2', 'p7'].includes(keyOf(got)) ? errors('Only one job per address is allowed') : undefined,
     );
     await set.mirror.writeFeed(feedXml(postings(12)));
@@ -193,27 +191,27 @@ describe('a refusal that is about postings', { concurrent: true }, () => {
     expect(await set.mirror.sync()).toMatchObject({ rejected: 2, requests: 0 });
   });
 
-  it('of every third of many does not pause the site', async ({ ends }) => {
-    const set = await openSet(ends, (got) =>
+  it('of every third of many does not pause the site', async ({ openAt }) => {
+    const set = await openSet(openAt, (got) =>
       Number(keyOf(got).slice(1)) % 3 === 0 ? errors('Only one job per address is allowed') : undefined,
     );
     await set.mirror.writeFeed(feedXml(postings(90)));
     expect(await set.mirror.sync()).toMatchObject({ status: 'review', rejected: 30, created: 60, pending: 0 });
   });
 
-  it('in different words for each is told for each', async ({ ends }) => {
-    const set = await openSet(ends, (got) => errors(`${keyOf(got) === 'p1' ? 'Too short' : 'Seems to be spam'}`));
+  it('in different words for each is told for each', async ({ openAt }) => {
+    const set = await openSet(openAt, (got) => errors(`${keyOf(got) === 'p1' ? 'Too short' : 'Seems to be spam'}`));
     expect(await set.mirror.syncOf(postings(5))).toMatchObject({ status: 'review', rejected: 5, pending: 0 });
   });
 
-  it('of the only posting is told at once', async ({ ends }) => {
-    const set = await openSet(ends, () => errors('This board is full'));
+  it('of the only posting is told at once', async ({ openAt }) => {
+    const set = await openSet(openAt, () => errors('This board is full'));
     expect(await set.mirror.syncOf(postings(1))).toMatchObject({ status: 'review', rejected: 1 });
     expect(set.requests()).toBe(1);
   });
 
-  it('for one parameter that others do not have is told with its field', async ({ ends }) => {
-    const set = await openSet(ends, () => undefined);
+  it('for one parameter that others do not have is told with its field', async ({ openAt }) => {
+    const set = await openSet(openAt, () => undefined);
     await set.mirror.syncOf(postings(3));
     set.refuse = () => hash(400, 'found unpermitted parameter: :category_name');
     await set.mirror.writeFeed(feedXml([...postings(3), { key: 'p4' }]));
@@ -221,8 +219,8 @@ describe('a refusal that is about postings', { concurrent: true }, () => {
     expect(await set.mirror.query('select field from review_entry')).toEqual([{ field: 'category-name' }]);
   });
 
-  it('is told at once if the check is off', async ({ ends }) => {
-    const set = await openSet(ends, () => hash(422, 'Unprocessable Entity'), { canary: '{ requests: 0 }' });
+  it('is told at once if the check is off', async ({ openAt }) => {
+    const set = await openSet(openAt, () => hash(422, 'Unprocessable Entity'), { canary: '{ requests: 0 }' });
     expect(await set.mirror.syncOf(postings(5))).toMatchObject({ status: 'review', rejected: 5 });
     expect(set.requests()).toBe(5);
   });

@@ -1,10 +1,9 @@
 // A token that occurs in IDs, addresses and values of a site's responses: values are read as sent, and stored without it.
 // @module-tag slow
 import { describe, expect } from 'vitest';
-import { type Got, openSite, type Reply } from '../site/scripted-site.ts';
-import { type Ends, endsTest as it } from '../support/ends-test.ts';
+import type { Got, Reply } from '../site/scripted-site.ts';
+import { endsTest as it, type OpenAt } from '../support/ends-test.ts';
 import { feedXml, posting, type TestPosting } from '../support/indeed-feed.ts';
-import { openMirror } from '../support/mirror.ts';
 import { patientSite } from '../support/patient-site.ts';
 
 /** The site's jobs by ID: the fields of each as XML elements. */
@@ -31,7 +30,7 @@ function readFields(xml: string): [string, string][] {
 }
 
 /** A site with show, list, create, update and delete, which puts the token into each `Location`. */
-async function openStage(ends: Ends, play: Play) {
+async function openStage(openAt: OpenAt, play: Play) {
   const { token, idOf = String, store = (_name, value) => value } = play;
   const jobs: Jobs = new Map();
   let made = 0;
@@ -55,18 +54,14 @@ async function openStage(ends: Ends, play: Play) {
     if (got.method === 'PUT') for (const [name, value] of readFields(got.body)) job.set(name, store(name, value));
     return play.answer?.(got, id) ?? [200, {}, xmlOf(id)];
   };
-  const site = await openSite(handle);
-  ends.push(() => site[Symbol.asyncDispose]());
-  const mirror = await openMirror({
+  const { mirror, site } = await openAt(handle, {
     searched: play.searched,
     site: {
-      base_url: site.url.href,
       limits: '{ requests_per_second: 5000, concurrency: 4, timeout_seconds: 2 }',
       doubts: '{ resolve_after_seconds: 2.5 }',
       ...play.siteLines,
     },
   });
-  ends.push(() => mirror.close());
   Object.assign(mirror.env, { BOARD_TOKEN: token });
   const requests = (...methods: string[]) =>
     site.got.filter(({ method }) => methods.includes(method)).map(({ method, url }) => `${method} ${url}`);
@@ -83,25 +78,28 @@ const SHORT_TOKENS: readonly [token: string, idOf: (nth: number) => string][] = 
 ];
 
 describe('a short token, which occurs in IDs and Location', { concurrent: true }, () => {
-  it.for(SHORT_TOKENS)('sends creates, updates and deletes to the right jobs: %s', async ([token, idOf], { ends }) => {
-    const { jobs, mirror, requests, feed } = await openStage(ends, { token, idOf, siteLines: patientSite(30) });
-    await feed(posting('a'), posting('b'), posting('c'));
-    expect(await mirror.sync()).toMatchObject({ status: 'mirrored', created: 3 });
-    const mapped = await mirror.query<{ key: string; id: string }>(
-      'select key, site_job_id as id from mapping order by key',
-    );
-    for (const { key, id } of mapped) expect(jobs.get(id)?.get('number')).toBe(key);
-    await feed(posting('a'), posting('b', { title: 'Changed' }));
-    expect(await mirror.sync()).toMatchObject({ status: 'mirrored', updated: 1, deleted: 1 });
-    expect(titles(jobs)).toEqual(['Changed', 'Nurse a']);
-    const [, b, c] = mapped.map(({ id }) => `/jobs/${id}.xml`);
-    expect(requests('PUT', 'DELETE').sort()).toEqual([`DELETE ${c}`, `PUT ${b}`]);
-    expect(await mirror.sync()).toMatchObject({ status: 'mirrored', requests: 0 });
-  });
+  it.for(SHORT_TOKENS)(
+    'sends creates, updates and deletes to the right jobs: %s',
+    async ([token, idOf], { openAt }) => {
+      const { jobs, mirror, requests, feed } = await openStage(openAt, { token, idOf, siteLines: patientSite(30) });
+      await feed(posting('a'), posting('b'), posting('c'));
+      expect(await mirror.sync()).toMatchObject({ status: 'mirrored', created: 3 });
+      const mapped = await mirror.query<{ key: string; id: string }>(
+        'select key, site_job_id as id from mapping order by key',
+      );
+      for (const { key, id } of mapped) expect(jobs.get(id)?.get('number')).toBe(key);
+      await feed(posting('a'), posting('b', { title: 'Changed' }));
+      expect(await mirror.sync()).toMatchObject({ status: 'mirrored', updated: 1, deleted: 1 });
+      expect(titles(jobs)).toEqual(['Changed', 'Nurse a']);
+      const [, b, c] = mapped.map(({ id }) => `/jobs/${id}.xml`);
+      expect(requests('PUT', 'DELETE').sort()).toEqual([`DELETE ${c}`, `PUT ${b}`]);
+      expect(await mirror.sync()).toMatchObject({ status: 'mirrored', requests: 0 });
+    },
+  );
 
-  it.for(SHORT_TOKENS)('resolves a doubt with the job that the list shows: %s', async ([token, idOf], { ends }) => {
+  it.for(SHORT_TOKENS)('resolves a doubt with the job that the list shows: %s', async ([token, idOf], { openAt }) => {
     const doubtful = new Set(['b']);
-    const { jobs, mirror, feed } = await openStage(ends, {
+    const { jobs, mirror, feed } = await openStage(openAt, {
       token,
       idOf,
       answer: ({ method, body }) =>
@@ -129,8 +127,8 @@ describe('a long token that is a word of the feed as well', { concurrent: true }
   const lost = (got: Got): Reply | undefined =>
     got.method === 'POST' ? [500, {}, '<error>database</error>'] : undefined;
 
-  it('is compared as the site shows it: a doubt without a reference adopts its own job', async ({ ends }) => {
-    const { jobs, mirror, requests, feed } = await openStage(ends, {
+  it('is compared as the site shows it: a doubt without a reference adopts its own job', async ({ openAt }) => {
+    const { jobs, mirror, requests, feed } = await openStage(openAt, {
       token,
       answer: lost,
       siteLines: { reference_field: undefined },
@@ -148,8 +146,8 @@ describe('a long token that is a word of the feed as well', { concurrent: true }
     expect(await mirror.sync()).toMatchObject({ status: 'mirrored', requests: 0 });
   });
 
-  it('in its reference causes no second job for a create in doubt', async ({ ends }) => {
-    const { jobs, mirror, requests, feed } = await openStage(ends, { token, answer: lost });
+  it('in its reference causes no second job for a create in doubt', async ({ openAt }) => {
+    const { jobs, mirror, requests, feed } = await openStage(openAt, { token, answer: lost });
     await feed(wordy(`${token}/1`), wordy(`${token}/2`));
     expect(await mirror.sync()).toMatchObject({ status: 'mirrored', in_doubt: 0 });
     expect(requests('POST')).toHaveLength(2);
@@ -157,8 +155,8 @@ describe('a long token that is a word of the feed as well', { concurrent: true }
     expect(requests('PUT')).toEqual([]);
   });
 
-  it('in its reference does not hide an existing job', async ({ ends }) => {
-    const { jobs, mirror, requests, feed } = await openStage(ends, {
+  it('in its reference does not hide an existing job', async ({ openAt }) => {
+    const { jobs, mirror, requests, feed } = await openStage(openAt, {
       token,
       searched: true,
       siteLines: patientSite(30),
@@ -180,8 +178,8 @@ describe('a long token that is a word of the feed as well', { concurrent: true }
     expect(jobs.size).toBe(3);
   });
 
-  it('counts as shown exactly, and no update follows a create', async ({ ends }) => {
-    const { jobs, mirror, feed } = await openStage(ends, { token, siteLines: patientSite(30) });
+  it('counts as shown exactly, and no update follows a create', async ({ openAt }) => {
+    const { jobs, mirror, feed } = await openStage(openAt, { token, siteLines: patientSite(30) });
     await feed(wordy('a'), wordy('b'));
     expect(await mirror.sync()).toMatchObject({ status: 'mirrored', created: 2 });
     expect(await mirror.query(`select distinct kind, detail from value_rewrite`)).toEqual([
@@ -191,10 +189,10 @@ describe('a long token that is a word of the feed as well', { concurrent: true }
     expect(jobs.size).toBe(2);
   });
 
-  it('that a site puts into the job of a doubt is not stored, and is corrected once', async ({ ends }) => {
+  it('that a site puts into the job of a doubt is not stored, and is corrected once', async ({ openAt }) => {
     const store = (name: string, value: string) => (name === 'location-city' ? `${value} ${token}` : value);
     let isLost = true;
-    const { jobs, mirror, requests, feed } = await openStage(ends, {
+    const { jobs, mirror, requests, feed } = await openStage(openAt, {
       token,
       store,
       answer: (got) => (isLost ? lost(got) : undefined),
