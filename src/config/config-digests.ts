@@ -69,6 +69,21 @@ function wholeText(settings: unknown): string {
   });
 }
 
+/** Of each feed with the postings of an earlier one of the same site, read and skipped alike: a warning. */
+export function warnOfSameFeeds(feeds: Iterable<FeedConfig>): string[] {
+  const first = new Map<string, FeedName>();
+  return [...feeds].flatMap(({ name, siteName, source, mapping: { key, skip } }) => {
+    const all = wholeText([siteName, source, key, skip]);
+    const other = first.get(all);
+    if (other === undefined) first.set(all, name);
+    return other === undefined
+      ? []
+      : [
+          `feeds ${other} and ${name} have the same source, key and site: the site gets a job of each for every posting`,
+        ];
+  });
+}
+
 /** Two feeds with the same source may be one feed under two names. */
 export function sourceDigest({ from }: FeedSource): string {
   return digest({ place: kindOf(from).publicConfig(from).place });

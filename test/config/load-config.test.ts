@@ -416,6 +416,18 @@ describe('secrets', () => {
     ]);
   });
 
+  test.each([
+    ['', ['feeds acme and copy have the same source, key and site: the site gets a job of each for every posting']],
+    ['    skip: { title: Cook }\n', []],
+  ])(
+    'a feed with the same source, key and site as another one causes a warning, but not with%s',
+    async (more, warned) => {
+      const [, feed = ''] = /acme:\n([\s\S]*)$/.exec(MINIMAL) ?? [];
+      const text = `${MINIMAL}  copy:\n${feed}${more}`;
+      expect((await load(text)).warnings).toEqual(warned);
+    },
+  );
+
   test('a token too short to be removed everywhere causes a warning, and is not shown', async () => {
     const path = join(folder, 'board.token');
     const text = withLines({ site: ['token_file: board.token'] }).replace('    token: ${BOARD_TOKEN}\n', '');
