@@ -225,6 +225,7 @@ const isOwn = (identity: Identity): boolean => identity === 'proven' || identity
  * | "                    | anything else                                                                        || `other`     |
  * | none                 | yes                   | all the same                                                   | `match`     |
  * | "                    | yes or unknown        | a proving value that no other posting has, no other place or identifying value | `match` |
+ * | "                    | unknown               | of the identifying values only one of an employer, such as a mail address; another title and text | `other` |
  * | "                    | any                   | an identifying value                                           | `perhaps`   |
  * | "                    | any                   | the same title or none, nothing differs                        | `perhaps`   |
  * | "                    | yes                   | no identifying value, and the same title, or a place alike     | `resembles` |
@@ -241,7 +242,7 @@ const isOwn = (identity: Identity): boolean => identity === 'proven' || identity
 function likenessOf(parts: Parts, posting: PostingFeatures, circumstances: Circumstances): Likeness {
   const { timely, isReferenceShared = false, isClosest = false, mayBeOthers = false, shared } = circumstances;
   const { reference, title, place } = parts;
-  const identity = identityOf(parts, posting, shared);
+  const identity = timely === undefined && isOfEmployer(parts) ? 'other' : identityOf(parts, posting, shared);
   if (timely === true && isClosest && differsInTitleOnly(parts)) return 'match';
   if (reference === 'exact') {
     if (timely === false || (isReferenceShared && !isAllTheSame(parts))) return 'perhaps';
@@ -285,6 +286,10 @@ function withoutReference(parts: Parts, identity: Identity, timely: boolean | un
       return title === 'same' || (place === 'same' && !differs(parts)) ? 'resembles' : 'other';
   }
 }
+
+/** Title and text are others, and a mail address or a phrase is the same, which all postings of an employer may have. */
+const isOfEmployer = ({ identities, proofs, title, text }: Parts): boolean =>
+  identities.length > 0 && proofs.length === 0 && title === 'other' && text === 'other';
 
 /**
  * The text is another, and an address or the reference is: on a board for everybody, many have the same title and place. A site that rewrites texts shows the

@@ -242,6 +242,16 @@ describe('without a reference', () => {
       ).toBe(expected);
     });
 
+    it.each<[string, Changes, string]>([
+      ['the title and the text are others', {}, 'other'],
+      ['the text is another', { title: 'Driver' }, 'perhaps'],
+      ['the title is another, and no text is shown', { description: '' }, 'perhaps'],
+    ])('of a mail address says nothing of a job from before the posting, if %s', (_, shown, expected) => {
+      const mail = { 'contact-email-address': 'jobs@acme.example.com' };
+      const { likeness, score } = compare({ ...sent, ...mail }, { ...other, ...mail, ...shown }, rulesOf(undefined));
+      expect([likeness(UNTOLD), score >= LEAST_SCORE]).toEqual([expected, expected !== 'other']);
+    });
+
     it.each([
       ['key-1', 'match'],
       ['https://x.example.com/apply?job=key-1', 'match'],
