@@ -8,7 +8,6 @@ import { ALERT_KINDS, POSTING_EVENTS } from '../telemetry/alert-message.ts';
 import { makeSitesAndFeeds, settingOf, settingsIn } from './build/sites-and-feeds.ts';
 import { makeWebConfig } from './build/web-config.ts';
 import type { AlertDestination, BrokenFeed, Config } from './config.ts';
-import { warnOfSameFeeds } from './config-digests.ts';
 import { type Complaint, ConfigError } from './config-error.ts';
 import { CONFIG_FILE } from './config-file.ts';
 import {
@@ -92,7 +91,7 @@ export async function loadConfig(options: LoadOptions): Promise<Config> {
     ...files,
     brokenFeeds: new Map(),
     absences: [...absences],
-    warnings: [...sitesAndFeeds.warnings, ...services.warnings, ...warnOfSameFeeds(sitesAndFeeds.feeds.values())],
+    warnings: [...sitesAndFeeds.warnings, ...services.warnings],
   };
   const complaints = tidy(
     [

@@ -159,7 +159,12 @@ it('pulls lists the newest first, with their outcomes and the reason for a failu
     [1, 'mirrored', 3, 3, 0],
   ]);
   expect(lines[0]?.message).toEqual(expect.any(String));
-  expect((await run('pulls', 'acme', '--limit', '1')).out.trim().split('\n')).toHaveLength(2);
+  const [, first, , older, ...others] = (await run('pulls', 'acme', '--limit', '1')).out.trim().split('\n');
+  expect([first, older, others]).toEqual([
+    expect.stringMatching(/^ +3 /),
+    expect.stringMatching(/^Older ones: .* pulls acme --before 3 /),
+    [],
+  ]);
 });
 
 describe('check', () => {

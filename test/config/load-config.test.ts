@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { inspect } from 'node:util';
 import { describe, expect, test } from 'vitest';
 import type { Config } from '../../src/config/config.ts';
+import { warnOfSameFeeds } from '../../src/config/config-digests.ts';
 import { loadConfig } from '../../src/config/load-config.ts';
 import { packageRoot } from '../../src/config/package-root.ts';
 import { feedName, siteName } from '../../src/posting/identifiers.ts';
@@ -424,7 +425,7 @@ describe('secrets', () => {
     async (more, warned) => {
       const [, feed = ''] = /acme:\n([\s\S]*)$/.exec(MINIMAL) ?? [];
       const text = `${MINIMAL}  copy:\n${feed}${more}`;
-      expect((await load(text)).warnings).toEqual(warned);
+      expect(warnOfSameFeeds((await load(text)).feeds.values())).toEqual(warned);
     },
   );
 

@@ -7,7 +7,7 @@ import { describeMove } from '../../apply/confirm-address.ts';
 import { SITE_WITHOUT_LIST } from '../../apply/search-site.ts';
 import { evidenceOf } from '../../apply/site-health.ts';
 import { type Config, type FeedConfig, namedFeeds, type SiteConfig } from '../../config/config.ts';
-import { sourceDigest } from '../../config/config-digests.ts';
+import { sourceDigest, warnOfSameFeeds } from '../../config/config-digests.ts';
 import { type Complaint, ConfigError, complaintLine } from '../../config/config-error.ts';
 import { CONFIG_FILE } from '../../config/config-file.ts';
 import { loadConfig } from '../../config/load-config.ts';
@@ -59,7 +59,7 @@ export function checkCommand(): Command {
       const answers: Answers = options.online === true ? await probeSites(config) : new Map();
       const mistakes = mistakesOf(config);
       const likely = namedFeeds(config).size === 0 ? [] : await checkFeeds(config, options.online === true);
-      const warnings = [...likely, ...(await checkQueue(config))];
+      const warnings = [...warnOfSameFeeds(config.feeds.values()), ...likely, ...(await checkQueue(config))];
       const databaseCheck = writeOutCheck(
         config,
         await checkDatabase(config, options.online === true),
