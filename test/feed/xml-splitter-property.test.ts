@@ -158,7 +158,24 @@ const parseAll = (records: readonly string[]) =>
 
 /** About whole documents that are no feeds. */
 const SAYS_WHERE_RECORDS_ARE_MISSING =
-  /^the root element ".*" (?:where ".*" was expected|has only a text)|^the root element is|^the document has no "|^records: ".*" matches nothing; /s;
+  /^the root element ".*" (?:where ".*" was expected|has only a text)|^the root element is|^the document has no "/s;
+
+/** About whole documents whose records stand in another place than was expected. */
+const NAMES_ANOTHER_PLACE = /^records: ".*" matches nothing; /s;
+
+/** Whether an element below the root has this name, and elements in it. */
+function hasParent(xml: string, name: string): boolean {
+  const open: string[] = [];
+  let isFound = false;
+  const parser = new SaxesParser();
+  parser.on('opentag', (tag) => {
+    if (open.length > 1 && open.at(-1) === name) isFound = true;
+    open.push(local(tag.name));
+  });
+  parser.on('closetag', () => void open.pop());
+  parser.write(xml).close();
+  return isFound;
+}
 
 describe('compared with saxes', () => {
   it('the splitter finds the same records in whole documents', () => {
@@ -167,7 +184,9 @@ describe('compared with saxes', () => {
         const result = split(xml, { recordPath: path }, chunks);
         expectEqual(parseAll(result.records), recordsBySaxes(xml, path));
         const others = result.shortfalls.filter((shortfall) => !SAYS_WHERE_RECORDS_ARE_MISSING.test(shortfall));
-        expectEqual(others, []);
+        const isElsewhere = result.records.length === 0 && hasParent(xml, path.split('/').at(-1) ?? '');
+        const places = others.filter((shortfall) => NAMES_ANOTHER_PLACE.test(shortfall));
+        expectEqual([others.length - places.length, places.length], [0, isElsewhere ? 1 : 0]);
       }),
       { numRuns: generated(2_000) },
     );
