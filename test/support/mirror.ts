@@ -186,11 +186,10 @@ async function untilIdle(engine: Engine | undefined): Promise<void> {
   while (contexts.some(({ inFlight }) => inFlight.taken > 0)) await pause(5);
 }
 
-/** Declares that the new site has no jobs of the feed. Other feed state is kept. */
+/** Declares that the new site has no jobs of the feed. Whatever a restore or a new name has made of the feed since stays. */
 async function declareNew(db: Database): Promise<void> {
   await db.query(
-    `insert into feed_state (feed, site, site_checked_at) values ('acme', 'board', now())
-     on conflict (feed) do update set site_checked_at = coalesce(feed_state.site_checked_at, now())`,
+    `insert into feed_state (feed, site, site_checked_at) values ('acme', 'board', now()) on conflict (feed) do nothing`,
   );
 }
 
