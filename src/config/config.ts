@@ -150,6 +150,4 @@ export interface FeedConfig {
   readonly staleAfterMs?: number;
   /** With fewer records the feed counts as incomplete. */
   readonly minRecords?: number;
-  /** The source is known to list all of its postings, however many they are. */
-  readonly listsAll?: boolean;
 }

@@ -23,6 +23,8 @@ export interface FeedSource {
   readonly acceptsEmptyPages?: boolean;
   /** Paths from the root of elements or attributes that declare the number of records, if any. */
   readonly totalPaths: readonly string[];
+  /** The source is known to list all of its postings, however many they are. */
+  readonly listsAll?: boolean;
   readonly limits: FeedLimits;
   /** How the detail of a posting is requested, if its record lacks a part of it. Only for sources over HTTP. */
   readonly details?: DetailsConfig;

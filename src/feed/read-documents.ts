@@ -17,7 +17,7 @@ import type { FeedReading, FeedSource, PageRecords, RecordSink } from './feed-re
 import type { FollowingPage, PageNumber, SplitEnd } from './format/format.ts';
 import { formatOf } from './format/formats.ts';
 import type { ReadingClock } from './reading-clock.ts';
-import { FeedReadingError, type OpenedDocuments, type SourceDocument } from './source/source.ts';
+import { FeedReadingError, type ListTotal, type OpenedDocuments, type SourceDocument } from './source/source.ts';
 import { askedRecords, comparableAddress } from './source/sources.ts';
 
 /** Progress of a reading. */
@@ -74,7 +74,7 @@ export async function readDocuments(
     source,
     splitting,
     size: { bytes: 0, compressedBytes: 0 },
-    ends: new DocumentEnds(),
+    ends: new DocumentEnds(source.listsAll),
     totalCompressedBytes: opened.totalBytes,
     document: '',
   };
@@ -156,7 +156,8 @@ async function readDocument(
   // A posting's page may lead to the next posting.
   const linked = usesAddress ? [] : [document.following, fullPage(document, end)].filter((each) => each !== undefined);
   const following = isTotalMet(end, source.totalPaths) ? [] : [...linked, ...(end.following ?? [])];
-  ends.add({ ...end, following }, { ...document, relayed: length.relayed }, broken?.message);
+  const listTotal = usesAddress ? undefined : document.listTotal;
+  ends.add({ ...end, following }, { ...document, relayed: length.relayed, listTotal }, broken?.message);
   report();
   return { broken, refused: end.refusal !== undefined };
 }
@@ -195,6 +196,7 @@ const PIPED =
 const READ_GROUP = 'get a document with all pages of the lists in it';
 const READ_ALL = 'set pages, so that the whole list is read';
 const OR_TOTAL = ', or total, if the document states how many postings the whole list has';
+const IF_ALL = 'or set expect: { cap: none } if the source really lists all of its postings';
 const TOTAL_MET = '; the total that is met may be that of the page, or the most that the source lists';
 
 /** A page of the list that the page at this address is one of. */
@@ -215,6 +217,9 @@ class DocumentEnds {
   /** Those of each list: a repeated posting on an only page is no sign that the list moved. */
   readonly #pagesOf = new Map<string, Set<string>>();
   readonly #shortfalls: Shortfall[] = [];
+  /** By list: the records of its documents, and the most that one of them states by a header. */
+  readonly #listed = new Map<string, { records: number; total: ListTotal | undefined }>();
+  readonly #listsAll: boolean;
   #further = 0;
   #advice: string | undefined;
   /** Of the documents that a proxy may have cut. */
@@ -234,10 +239,14 @@ class DocumentEnds {
   /** Which pages of which lists the documents say they are. */
   readonly #numbered = new Set<string>();
 
+  constructor(listsAll = false) {
+    this.#listsAll = listsAll;
+  }
+
   /** Notes the end of a document. @param broken why its bytes broke off, if they did. */
   add(
     end: SplitEnd,
-    { name: document, pageOf, stop, relayed, mark, requested }: SourceDocument,
+    { name: document, pageOf, stop, relayed, mark, requested, listTotal }: SourceDocument,
     broken: string | undefined,
   ): void {
     this.#documents++;
@@ -247,6 +256,9 @@ class DocumentEnds {
     if (list !== undefined) {
       this.#pages.push({ list, name: document, start, end: this.#records });
       this.#pagesOf.set(list, (this.#pagesOf.get(list) ?? new Set()).add(requested?.[1] ?? document));
+      const { records, total } = this.#listed.get(list) ?? { records: 0, total: undefined };
+      const isMore = (listTotal?.records ?? 0) > (total?.records ?? 0);
+      this.#listed.set(list, { records: records + end.records, total: isMore ? listTotal : total });
     }
     this.#declaredTotal =
       this.#declaredTotal === undefined || end.declaredTotal === undefined
@@ -300,6 +312,17 @@ class DocumentEnds {
     }
   }
 
+  /** Of a list that is incomplete for another reason, it says no more. */
+  #noteTotals(): void {
+    if (this.#listsAll || this.#shortfalls.length > 0) return;
+    for (const { records, total } of this.#listed.values()) {
+      if (total === undefined || total.records <= records) continue;
+      const advice = this.#documents > 1 ? 'check pages or sources' : READ_ALL;
+      const reason = `the header ${total.header} states ${total.records} records, but what was read has ${records}; ${advice}, ${IF_ALL}`;
+      this.#note({ reason });
+    }
+  }
+
   /** Whether the page after this one was read, by what the pages say, or this is the last one of pages from 0. */
   #isNumberRead(address: string, { page, pages }: PageNumber): boolean {
     const isRead = (other: number) => this.#numbered.has(numberedPage({ page, pages }, address, other));
@@ -318,6 +341,7 @@ class DocumentEnds {
       return { kind: 'failed', message: this.#textOf(this.#refusal), bytes };
     }
     this.#noteFollowing();
+    this.#noteTotals();
     const pages = this.#pages.filter(({ list }) => (this.#pagesOf.get(list)?.size ?? 0) > 1);
     const shortfalls = this.#shortfalls.map((shortfall) => this.#textOf(shortfall));
     if (this.#further > 0) shortfalls.push(`and ${this.#further} more`);

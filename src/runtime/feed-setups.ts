@@ -111,7 +111,7 @@ function setupOf(feed: FeedConfig, config: Config, configured: ReadonlySet<FeedN
       table: feed.source.table,
       mask: credentialsMask(feed.source.from),
       minRecords: feed.minRecords,
-      mayListNewest: feed.listsAll !== true && isSyndicated(feed.source),
+      mayListNewest: feed.source.listsAll !== true && isSyndicated(feed.source),
       configured,
       checkedAddresses: web.privateSources ? undefined : fileAddresses.get(feed.name),
       file: file === undefined ? undefined : { path: file, isAsRead: () => isFeedAsRead(feed.name, file, config) },

@@ -243,6 +243,37 @@ describe('a document that says that another page follows', () => {
     expect(reading).toMatchObject({ shortfalls: [expect.stringMatching(/set pages, .* or total, if/)] });
   });
 
+  it.each<[string, string]>([
+    ['WordPress', 'X-WP-Total: 12'],
+    ['json-server', 'X-Total-Count: 12'],
+    ['the gem api-pagination', 'Total: 12'],
+    ['Yii', 'X-Pagination-Total-Count: 12'],
+    ['PostgREST', 'Content-Range: 0-0/12'],
+    ['Dojo', 'Content-Range: items 0-0/12'],
+    ['ASP.NET', 'X-Pagination: {"TotalCount":12,"PageSize":1}'],
+  ])('is not complete by its total in a header: %s', async (_what, header) => {
+    const server = await serve((socket) => respond(socket, 'Content-Length', Buffer.from(jobs), jobs.length, [header]));
+    const source = { location: server.origin, format: 'json', recordPath: '' } as const;
+    const { reading } = await read(source);
+    const name = header.slice(0, header.indexOf(':')).toLowerCase();
+    const why = `the header ${name} states 12 records, but what was read has 1; set pages, so that the whole list is read, or set expect: { cap: none }`;
+    expect(reading).toMatchObject({ shortfalls: [expect.stringContaining(why)], version: undefined });
+    expect((await read({ ...source, listsAll: true })).reading).toMatchObject({ shortfalls: [] });
+  });
+
+  it.each([
+    'X-Total-Count: 1',
+    'X-WP-TotalPages: 12',
+    'Content-Range: bytes 0-0/12',
+    'Content-Range: 0-0/*',
+    'Total: many',
+  ])('may be complete with the header %s', async (header) => {
+    const bytes = Buffer.from(jobs);
+    const server = await serve((socket) => respond(socket, 'Content-Length', bytes, bytes.length, [header]));
+    const { reading } = await read({ location: server.origin, format: 'json', recordPath: '' });
+    expect(reading).toMatchObject({ records: 1, shortfalls: [] });
+  });
+
   it.each<[string, string, ('xml' | 'json' | 'json-ld')?, string[]?]>([
     ['its end', `{"jobs":${jobs},"next":null,"has_more":false,"links":{"next":null,"self":"/jobs"}}`],
     ['a Link header to the page before', jobs, 'json', ['Link: </jobs?page=1>; rel="prev"']],

@@ -103,6 +103,18 @@ const answerList: Answer = ({ query, path, body }, response) => {
 };
 
 describe('a list', () => {
+  it.each([
+    [5, []],
+    [6, [expect.stringContaining('the header x-total-count states 6 records, but what was read has 5; check pages')]],
+  ])('whose pages state a total of %i in a header', async (total, shortfalls) => {
+    const { origin } = await serve((request, response) => {
+      response.setHeader('X-Total-Count', total);
+      answerList(request, response);
+    });
+    const { reading } = await readPages(origin, { paging: { by: 'link' } });
+    expect(reading).toMatchObject({ kind: 'read', records: 5, shortfalls });
+  });
+
   it.each<[string, Settings['paging'], string, string[]]>([
     ['by the Link header', { by: 'link' }, '/', ['/', '/?cursor=2', '/?cursor=4']],
     [

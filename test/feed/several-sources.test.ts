@@ -26,6 +26,7 @@ beforeEach(async () => {
   folder = mkdtempSync(join(tmpdir(), 'jobmirror-several-'));
   server = await serveWeb(({ path }, response) => {
     if (path === '/hang') return;
+    if (path.startsWith('/total/')) response.setHeader('X-Total', path.replace(/\D+(\d+).*/, '$1'));
     if (path in pages) {
       response.end(`<source>${pages[path]}<job>1</job></source>`);
       return;
@@ -96,6 +97,18 @@ describe('several sources', () => {
     expect(reading).toMatchObject({ kind: 'read', shortfalls: [], version: undefined });
     expect(server.requests.map(({ headers }) => headers['if-none-match'])).toEqual([undefined, undefined]);
   });
+
+  it.each([
+    [2, 0],
+    [3, 1],
+  ])(
+    'that are the pages of a list of %i postings, by a header, are complete if they have them all',
+    async (total, missing) => {
+      pages = { [`/total/${total}?page=1`]: '', [`/total/${total}?page=2`]: '' };
+      const from = several(...Object.keys(pages).map((path) => server.origin + path));
+      expect((await readFrom(from)).reading).toMatchObject({ records: 2, shortfalls: { length: missing } });
+    },
+  );
 
   it.each<[string, Record<string, string>, number]>([
     ['that page 1 leads to', { '/list?page=1&a=b': '<next>/list?a=b&amp;page=2</next>', '/list?a=b&page=2': '' }, 0],

@@ -49,7 +49,6 @@ export function makeFeedConfig(parts: FeedParts): FeedConfig {
     ...(feed.verify === undefined ? {} : { verify: makeVerify(feed.verify) }),
     ...(feed.stale_after_minutes === undefined ? {} : { staleAfterMs: feed.stale_after_minutes * 60_000 }),
     minRecords: feed.expect.min_records,
-    ...(feed.expect.cap === 'none' ? { listsAll: true } : {}),
   };
 }
 

@@ -144,8 +144,16 @@ export interface SourceDocument {
   readonly pageOf?: string;
   /** That the response says that another page follows, although only this one is requested. */
   readonly following?: FollowingPage;
+  /** How many records the whole list has, by a header of the response. */
+  readonly listTotal?: ListTotal;
   /** The address after redirects, and the configured one, in full. They may hold secrets, so they serve for comparisons only. */
   readonly requested?: readonly [string, string];
+}
+
+export interface ListTotal {
+  /** The header. */
+  readonly header: string;
+  readonly records: number;
 }
 
 /** What a source with a single document opens. */

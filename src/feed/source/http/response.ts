@@ -11,7 +11,7 @@ import {
 import { request as requestHttps } from 'node:https';
 import { backoffMs, type RetryOptions, type RetryPolicy, readRetryAfter } from '../../../flow/retry.ts';
 import type { AnswerMark } from '../../../plan/accounting.ts';
-import { FeedReadingError, type Network, reasonOf, type SourceDocument } from '../source.ts';
+import { FeedReadingError, type ListTotal, type Network, reasonOf, type SourceDocument } from '../source.ts';
 import { addressForMessages, type TlsFiles } from './http-config.ts';
 import { guardLookup, hostAddress, refusedPlace } from './redirects.ts';
 
@@ -30,9 +30,12 @@ export function responseRefusal(url: URL, { response }: HttpExchange, ifMissing?
 }
 
 /** What the headers of a response say about its body. */
-export function describeBody({
-  response: { headers },
-}: HttpExchange): Pick<SourceDocument, 'charset' | 'isEndProven' | 'relayed' | 'mark' | 'totalBytes' | 'sentAt'> {
+export type DescribedBody = Pick<
+  SourceDocument,
+  'charset' | 'isEndProven' | 'relayed' | 'mark' | 'totalBytes' | 'sentAt' | 'listTotal'
+>;
+
+export function describeBody({ response: { headers } }: HttpExchange): DescribedBody {
   const length = Number(headers['content-length'] ?? Number.NaN);
   const date = Date.parse(headers.date ?? '');
   // A cache keeps the date of the origin, and says how long ago it was (RFC 9111, 5.1).
@@ -44,7 +47,32 @@ export function describeBody({
     ...(relayed === undefined ? {} : { relayed, mark: markOf(headers) }),
     totalBytes: Number.isSafeInteger(length) ? length : undefined,
     sentAt: Number.isNaN(date) ? undefined : date + ageMs,
+    listTotal: listTotalOf(headers),
   };
+}
+
+/** Of WordPress, json-server, FastAPI Pagination, Yii and the gem api-pagination, among others. */
+const TOTAL_HEADER = /^(?:x-)?(?:wp-|pagination-)?total(?:-(?:count|records|results|items|elements))?$/;
+/** Of PostgREST and Dojo: "0-24/3573", "items 0-24/3573". */
+const RANGE_OF_TOTAL = /^(?!bytes)\w*\s*\d+-\d+\/(\d+)$/i;
+/** Of examples of ASP.NET, as JSON. */
+const JSON_TOTAL = /"total(?:_?(?:count|records|items))?"\s*:\s*(\d+)/i;
+
+/** The most that a header states. */
+function listTotalOf(headers: IncomingHttpHeaders): ListTotal | undefined {
+  const totals = Object.entries(headers).flatMap(([header, value = '']): ListTotal[] => {
+    const text = [value].flat().join(', ').trim();
+    const total =
+      header === 'content-range'
+        ? RANGE_OF_TOTAL.exec(text)?.[1]
+        : header === 'x-pagination'
+          ? JSON_TOTAL.exec(text)?.[1]
+          : TOTAL_HEADER.test(header) && /^\d+$/.test(text)
+            ? text
+            : undefined;
+    return total === undefined ? [] : [{ header, records: Number(total) }];
+  });
+  return totals.sort((a, b) => b.records - a.records)[0];
 }
 
 /** Headers of caches, which state the length of what they have. */

@@ -91,8 +91,8 @@ export function detailFetcher(http: HttpConfig, config: DetailsConfig, context: 
           network,
           limiter,
         });
-        const hints = { configured: document.encoding, transport: page.charset };
-        const length = { isProven: page.isEndProven };
+        const hints = { configured: document.encoding, transport: page.described.charset };
+        const length = { isProven: page.described.isEndProven ?? false };
         const bytes = withoutSecrets(await decodedPage(page.bytes, hints, limits, length));
         const fetched = { kind: 'fetched', bytes, isEndProven: length.isProven } as const;
         if (isSameResource(asked.url, page.url)) return fetched;

@@ -6,13 +6,14 @@ import type { HttpConfig } from '../http/http-config.ts';
 import { requestResource } from '../http/request-resource.ts';
 import {
   answerRefusal,
+  type DescribedBody,
   describeBody,
   type HttpConditions,
   readBody,
   retryOptionsOf,
   TransientFailure,
 } from '../http/response.ts';
-import { FeedReadingError, type SourceDocument } from '../source.ts';
+import { FeedReadingError } from '../source.ts';
 import { type FetchLimits, type Paging, pageTooLarge } from './pages-config.ts';
 
 /** A page whose body has arrived to its proven end. */
@@ -22,12 +23,7 @@ export interface FetchedPage {
   /** The Link header. */
   readonly link: string;
   readonly bytes: Buffer;
-  readonly charset: string | undefined;
-  /** See `SourceDocument`. */
-  readonly isEndProven: boolean;
-  readonly relayed: SourceDocument['relayed'];
-  readonly mark: SourceDocument['mark'];
-  readonly sentAt: number | undefined;
+  readonly described: DescribedBody;
 }
 
 /** What every page of a source is requested with. */
@@ -84,8 +80,8 @@ async function fetchOnce(
       limits,
     );
     const link = [exchange.response.headers.link ?? []].flat().join(', ');
-    const { charset, isEndProven = false, relayed, mark, sentAt } = describeBody(exchange);
-    return { url: answer.url, link, bytes, charset, isEndProven, relayed, mark, sentAt };
+    const described = { ...describeBody(exchange), totalBytes: bytes.length };
+    return { url: answer.url, link, bytes, described };
   } catch (error) {
     signal.throwIfAborted();
     // The page took too long: the reason of its own signal.

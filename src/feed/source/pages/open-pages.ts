@@ -18,7 +18,10 @@ export async function openPages(
   const sequence = new PageSequence(config);
   const fetch = async (request: PageRequest): Promise<Page> => {
     const fetched = await fetchPage(config, request, { signal, network, limiter });
-    return { fetched, content: await readPageContent(fetched.bytes, fetched.charset, config.content, config.limits) };
+    return {
+      fetched,
+      content: await readPageContent(fetched.bytes, fetched.described.charset, config.content, config.limits),
+    };
   };
   try {
     const first = await fetch(sequence.first);
@@ -44,10 +47,8 @@ async function* readPages(
   const list = { pageOf: pagesDescriptions.placeOf(config), address: baseAddress(config.http) };
   for (let page = first; ; ) {
     sequence.take(page.content);
-    const { bytes, charset, isEndProven, relayed, mark, sentAt } = page.fetched;
-    const { length: totalBytes } = bytes;
-    const chunks = splitIntoChunks(bytes);
-    yield { name: `page ${sequence.pages}`, chunks, charset, isEndProven, relayed, mark, totalBytes, sentAt, ...list };
+    const { bytes, described } = page.fetched;
+    yield { name: `page ${sequence.pages}`, chunks: splitIntoChunks(bytes), ...described, ...list };
     const request = sequence.next(page.fetched, page.content);
     if (request === undefined) return;
     try {

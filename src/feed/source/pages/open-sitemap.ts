@@ -105,15 +105,10 @@ class Sitemaps {
 
 const nameOf = ({ pathname }: URL): string => `sitemap ${pathname}`;
 
-const documentOf = (url: URL, { bytes, charset, isEndProven, relayed, mark, sentAt }: FetchedPage): SourceDocument => ({
+const documentOf = (url: URL, { bytes, described }: FetchedPage): SourceDocument => ({
   name: nameOf(url),
   chunks: splitIntoChunks(bytes),
-  charset,
-  isEndProven,
-  relayed,
-  mark,
-  sentAt,
-  totalBytes: bytes.length,
+  ...described,
 });
 
 // Reads a sitemap index: the addresses of its sitemaps, and why it may not have all of them.
@@ -128,7 +123,7 @@ const LOCATION = parseValuePath('loc');
 
 /** `undefined`: the page is no index. Throws `FeedReadingError` if its bytes cannot be decoded. */
 async function readSitemapIndex(
-  { bytes, charset }: FetchedPage,
+  { bytes, described: { charset } }: FetchedPage,
   { encoding, maxRecordBytes }: PageFormat,
   limits: FetchLimits,
 ): Promise<SitemapIndex | undefined> {
