@@ -2,7 +2,7 @@
 import { toUtf8 } from '../feed/decode/charset.ts';
 import { decompress } from '../feed/decode/gunzip.ts';
 import { unzipDocuments } from '../feed/decode/unzip-documents.ts';
-import { FeedReadingError } from '../feed/source/source.ts';
+import { FeedReadingError, type ListHeaders } from '../feed/source/source.ts';
 import { type Network, openSource, type SourceConfig } from '../feed/source/sources.ts';
 
 /** Enough for hundreds of records. */
@@ -15,8 +15,7 @@ export type Opening =
       readonly bytes: Buffer;
       /** The bytes are the whole document. */
       readonly isWhole: boolean;
-      /** The response says that another page follows. */
-      readonly isFollowed: boolean;
+      readonly headers: ListHeaders;
       /** The bytes are not valid in the encoding that the document declares, UTF-8 by default. */
       readonly isBroken: boolean;
     }
@@ -37,8 +36,7 @@ export async function readOpening(
     if (opened.kind === 'not_modified') return { kind: 'failed', message: 'the source answered "not modified"' };
     for await (const document of unzipDocuments(opened.documents, LIMITS, both)) {
       const unpacked = decompress(document.chunks, { isProven: false });
-      const isFollowed = document.following !== undefined;
-      return await gather(toUtf8(unpacked, { configured: encoding, transport: document.charset }), isFollowed);
+      return await gather(toUtf8(unpacked, { configured: encoding, transport: document.charset }), document);
     }
     return { kind: 'failed', message: 'the source has no documents' };
   } catch (error) {
@@ -50,7 +48,7 @@ export async function readOpening(
   }
 }
 
-async function gather(chunks: AsyncIterable<Buffer>, isFollowed: boolean): Promise<Opening> {
+async function gather(chunks: AsyncIterable<Buffer>, { following, listTotal }: ListHeaders): Promise<Opening> {
   const parts: Buffer[] = [];
   let length = 0;
   let isWhole = true;
@@ -62,7 +60,8 @@ async function gather(chunks: AsyncIterable<Buffer>, isFollowed: boolean): Promi
     if (!isWhole) break;
   }
   const bytes = Buffer.concat(parts);
-  return { kind: 'opening', bytes, isWhole, isFollowed, isBroken: hasBrokenCharacters(bytes) };
+  const headers = { following, listTotal };
+  return { kind: 'opening', bytes, isWhole, headers, isBroken: hasBrokenCharacters(bytes) };
 }
 
 /** Undecodable bytes stay as they are, or become U+FFFD. The end may be cut within a character. */

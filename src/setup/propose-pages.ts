@@ -1,4 +1,5 @@
 // Recognises how a JSON API sends its postings in pages, and where it states their total.
+import type { ListHeaders, ListTotal } from '../feed/source/source.ts';
 import { isSizeParameter, lettersOf } from '../feed/source/sources.ts';
 
 export interface ProposedPages {
@@ -49,13 +50,13 @@ const PAGE_COUNTS = new Set('totalpages lastpage pages pagecount'.split(' '));
 
 /**
  * @param document a page, parsed. @param records how many it has. @param address the page's; `undefined`: it is a file,
- * which has no further pages. @param isFollowed its Link header names the next page.
+ * which has no further pages.
  */
 export function proposePages(
   document: unknown,
   records: number,
   address: URL | undefined,
-  isFollowed = false,
+  { following, listTotal }: ListHeaders = {},
 ): ProposedPages {
   const values = valuesIn(document, '', 0);
   const more = values.find(({ name, value }) => MORE.has(name) && (typeof value === 'boolean' || isFlag(value)));
@@ -69,8 +70,9 @@ export function proposePages(
       !path.includes('.'),
   );
   const total = totals.toSorted((a, b) => TOTALS.indexOf(a.name) - TOTALS.indexOf(b.name))[0];
-  const why = reasonOfPart({ total, more, number, records, address });
+  const why = reasonOfPart({ total, more, number, records, address, listTotal });
   const isPart = why !== undefined;
+  const isFollowed = following !== undefined;
   const pages = address === undefined ? undefined : pagesBy(values, { records, address, isPart, isFollowed, more });
   return {
     // A list whose total is not reached is not complete, so nothing is deleted. A file would never be.
@@ -87,12 +89,15 @@ interface Part {
   readonly number: PageNumber | undefined;
   readonly records: number;
   readonly address: URL | undefined;
+  readonly listTotal: ListTotal | undefined;
 }
 
 /** Why the page is a part of the list, for people. */
-function reasonOfPart({ total, more, number, records, address }: Part): string | undefined {
+function reasonOfPart({ total, more, number, records, address, listTotal }: Part): string | undefined {
   if (total !== undefined && numberOf(total.value) > records)
     return `the document states ${total.value} postings (${total.path}), but has ${records}`;
+  if (listTotal !== undefined && listTotal.records > records)
+    return `the header ${listTotal.header} states ${listTotal.records} postings, but the document has ${records}`;
   if (more?.value === true || more?.value === 1) return `the document states that more postings follow (${more.path})`;
   if (number !== undefined && Math.max(number.page, 1) < number.pages)
     return `the document states that it is page ${number.page} of ${number.pages} (${number.path})`;

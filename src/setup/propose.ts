@@ -4,6 +4,7 @@ import type { FeedConfig } from '../config/config.ts';
 import { foreignCities, stateTable, usCities } from '../config/load-us-states.ts';
 import { type Preset, readPreset } from '../config/presets.ts';
 import type { WrittenFormat } from '../config/schema/format-schema.ts';
+import type { ListHeaders } from '../feed/source/source.ts';
 import { TAKES_EVERY_NAME } from '../posting/id-and-name.ts';
 import { textPathsIn } from '../posting/paths/path-census.ts';
 import { parseValuePath, textsAt } from '../posting/paths/value-path.ts';
@@ -83,8 +84,7 @@ export type ProposalResult =
 export interface ProposalRequest {
   readonly bytes: Buffer;
   readonly isWhole: boolean;
-  /** The response says in its header that another page follows. */
-  readonly isFollowed?: boolean;
+  readonly headers?: ListHeaders;
   /** As the person wrote it. */
   readonly address: string;
   readonly presets: readonly Preset[];
@@ -295,8 +295,7 @@ async function proposeOwn(request: ProposalRequest, type: Exclude<DocumentType, 
   if (other !== undefined && (best === undefined || !('title' in best.mapping.fields) || !hasOwnKey(best.mapping)))
     return unusable(other);
   if (best === undefined) return unusable(refusal ?? (await withoutRecords(request, type)));
-  const { isFollowed = false } = request;
-  const pages = proposePages(document, best.sample.records, addressOf(request.address), isFollowed);
+  const pages = proposePages(document, best.sample.records, addressOf(request.address), request.headers);
   return { kind: 'proposal', proposal: ownProposal(best, pages), yield: ownYield(best) };
 }
 

@@ -70,11 +70,12 @@ export async function recogniseFeed(request: RecognitionRequest): Promise<Recogn
 /** Such a feed looks as whole as one that lists all. */
 function newestNote(
   address: string,
-  { isWhole, isFollowed }: Extract<Opening, { kind: 'opening' }>,
+  { isWhole, headers: { following, listTotal } }: Extract<Opening, { kind: 'opening' }>,
   { pages, total = [] }: { readonly pages?: unknown; readonly total?: unknown },
   { records }: Proposal,
 ): readonly string[] {
-  const isOnly = isWhole && !isFollowed && pages === undefined && [total].flat().length === 0;
+  const isStated = following !== undefined || listTotal !== undefined || [total].flat().length > 0;
+  const isOnly = isWhole && !isStated && pages === undefined;
   if (!isOnly || !/^https?:/i.test(address) || !mayBeNewest(records)) return [];
   return [
     `the feed has exactly ${records} postings, as a list of only the newest ones has: compare with the site that it comes from; if there are more, ask for all of them in its address, or set policy: upsert_only`,

@@ -506,8 +506,9 @@ describe('the pages of a JSON API', () => {
   });
 
   it('follows a Link header, whatever the document is', () => {
-    expect(proposePages([{}, {}], 2, address('?page=1'), true)).toEqual({ pages: { by: 'link' }, notes: [] });
-    expect(proposePages(undefined, 2, address(), true)).toEqual({ pages: { by: 'link' }, notes: [] });
+    const following = { said: 'the response has a Link header' };
+    expect(proposePages([{}, {}], 2, address('?page=1'), { following })).toEqual({ pages: { by: 'link' }, notes: [] });
+    expect(proposePages(undefined, 2, address(), { following })).toEqual({ pages: { by: 'link' }, notes: [] });
   });
 
   it('says that there are more pages if it does not know how to get them, and is not complete without them', () => {
@@ -520,6 +521,14 @@ describe('the pages of a JSON API', () => {
     });
     expect(proposePages({ count: 2, current_page: 1, total_pages: 3 }, 2, address())).toEqual({
       notes: [expect.stringMatching(/^the document states that it is page 1 of 3 \(total_pages\)/)],
+    });
+    const listTotal = { header: 'x-total-count', records: 37 };
+    expect(proposePages([{}, {}], 2, address(), { listTotal })).toEqual({
+      notes: [expect.stringMatching(/^the header x-total-count states 37 postings, but the document has 2/)],
+    });
+    expect(proposePages([{}, {}], 2, address('?page=1'), { listTotal })).toEqual({
+      pages: { by: 'page', parameter: 'page' },
+      notes: [],
     });
     expect(proposePages([{}, {}], 2, address('?limit=2'))).toEqual({
       notes: [expect.stringMatching(/^the document has as many postings as the address asks for \(limit=2\)/)],

@@ -108,7 +108,15 @@ export interface OpenedDocuments {
   version?(): string | undefined;
 }
 
-export interface SourceDocument {
+/** What the headers of a response say about the list that its document may be a page of. */
+export interface ListHeaders {
+  /** That another page follows, although only this one is requested. */
+  readonly following?: FollowingPage | undefined;
+  /** How many records the whole list has. */
+  readonly listTotal?: ListTotal | undefined;
+}
+
+export interface SourceDocument extends ListHeaders {
   /** For people: what distinguishes it from the feed's other documents, without secrets. */
   readonly name: string;
   /**
@@ -142,10 +150,6 @@ export interface SourceDocument {
   readonly isElsewhere?: boolean;
   /** The list that the document is a page of, if any: no posting may be on two pages of a list. */
   readonly pageOf?: string;
-  /** That the response says that another page follows, although only this one is requested. */
-  readonly following?: FollowingPage;
-  /** How many records the whole list has, by a header of the response. */
-  readonly listTotal?: ListTotal;
   /** The address after redirects, and the configured one, in full. They may hold secrets, so they serve for comparisons only. */
   readonly requested?: readonly [string, string];
 }
