@@ -116,7 +116,7 @@ async function withoutFormerFeeds(siteContext: SiteContext, feeds: readonly Feed
 
 function describeFormer(feed: FeedName, former: readonly FormerFeed[]): Message {
   const parts = former.map(({ feed: other, postings }) => {
-    const are = `${plural(postings, 'posting')} with the same key and content ${postings === 1 ? 'is' : 'are'}`;
+    const are = `${plural(postings, 'posting')} with the same key and content, text or address ${postings === 1 ? 'is' : 'are'}`;
     return `${are} in feed ${other} of this site, which is retired`;
   });
   return messageOf(`no new jobs are created: ${parts.join('; ')}`, [

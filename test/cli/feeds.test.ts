@@ -9,7 +9,7 @@ import { feedSetups } from '../../src/runtime/feed-setups.ts';
 import { FEED_TABLES } from '../../src/store/feed/rename-feed.ts';
 import { enterAsWorker } from '../../src/store/locks/processes.ts';
 import { forgetOldRows } from '../../src/store/status/retention.ts';
-import { feedXml, posting, postings } from '../support/indeed-feed.ts';
+import { feedXml, posting, postings, type TestPosting } from '../support/indeed-feed.ts';
 import { openMirror } from '../support/mirror.ts';
 import { openedForEach } from '../support/opened.ts';
 import { type ProgramResult, runProgram } from './run-program.ts';
@@ -219,7 +219,7 @@ describe('a feed whose postings are jobs of a retired one', () => {
     const { status, out } = await run('sync');
     expect(status).toBe(1);
     expect(out).toContain(
-      '3 postings with the same key and content are in feed acme of this site, which is retired. If other is the new name of acme: ',
+      '3 postings with the same key and content, text or address are in feed acme of this site, which is retired. If other is the new name of acme: ',
     );
     expect(await mirror.sandbox.inspect.count()).toBe(3);
     expect((await run('feeds', 'rename', 'acme', 'other')).out).toContain('Feed acme is other now, with 3 jobs');
@@ -229,6 +229,25 @@ describe('a feed whose postings are jobs of a retired one', () => {
     expect((await run('review', 'list', '--json')).json()).toEqual([
       expect.objectContaining({ feed: 'other', key: 'bad' }),
     ]);
+  });
+
+  it.for([
+    { addresses: 'its own address', address: '$&', ended: { status: 1, made: 3 } },
+    {
+      addresses: 'the address of all',
+      address: '<url>https://jobs.example.com/all</url>',
+      ended: { status: 0, made: 6 },
+    },
+  ])('whose fields have changed with the name but for $addresses', async ({ address, ended }) => {
+    const write = (list: readonly TestPosting[]) =>
+      mirror.writeFeed(feedXml(list).replaceAll(/<url>.*?<\/url>/g, address));
+    await write(postings(3));
+    await syncOnce();
+    await rename('acme', 'other');
+    await run('feeds', 'retire', 'acme');
+    await search('other');
+    await write(postings(3).map((one) => ({ ...one, title: 'Cook', description: '', city: 'Lynn' })));
+    expect({ status: (await run('sync')).status, made: await mirror.sandbox.inspect.count() }).toEqual(ended);
   });
 
   it('makes them again if a person wants them twice', async () => {

@@ -340,12 +340,22 @@ async function review(life: Life): Promise<void> {
   const action = random.pick(['approve', 'retry', 'discard', 'reopen', 'edit', 'settle'] as const);
   if (action === 'edit') return edit(life);
   if (action === 'settle') return resolveDoubtsNow(life);
+  // A person may approve what the feed does not prove, such as the delete of a posting that may be an unreadable record.
+  if (action === 'approve') for (const key of await keysOfHeldDeletes(life)) life.mayBeGone.add(identityOfKey(key));
   const acted = await db.transaction(async (tx) => {
     const ids = await selectedIds(tx, { feed, discarded: action === 'reopen' });
     return actions[action](tx, ids, 'a reviewer');
   });
   story.push(`  a reviewer: ${action} ${acted.length}`);
 }
+
+const keysOfHeldDeletes = async ({ installation, setup }: Life): Promise<readonly string[]> =>
+  (
+    await installation.query<{ key: string }>(
+      `select key from change where feed = $1 and state = 'held' and desired = 'absent'`,
+      [setup.feed],
+    )
+  ).map(({ key }) => key);
 
 async function edit(life: Life): Promise<void> {
   const { installation, setup, story } = life;

@@ -52,11 +52,17 @@ export async function restoredFeeds(db: Queryable, feeds: readonly FeedName[]): 
 /** A retired feed that has the postings of a feed without jobs. */
 export interface FormerFeed {
   readonly feed: FeedName;
-  /** So many have the same key and content. */
+  /** So many have the same key, and the same content, text or address. */
   readonly postings: number;
 }
 
-/** Retired feeds of this site, or of one of another name at its address, whose jobs a feed that has no job yet would make again. */
+/** From this length on, equal values are texts, and not such as any two postings may have. */
+const LEAST_TEXT = 40;
+
+/**
+ * Retired feeds of this site, or of one of another name at its address, whose jobs a feed that has no job yet would make again. The fields
+ * may have changed with the name; what all postings with the same key share, such as an address for all applications, proves nothing.
+ */
 export const possibleFormerFeeds = (
   db: Queryable,
   feed: FeedName,
@@ -64,10 +70,15 @@ export const possibleFormerFeeds = (
 ): Promise<FormerFeed[]> =>
   db.query<FormerFeed>(
     `select f.feed, count(*) as postings from feed_state f join mapping m on m.feed = f.feed
-     join change c on c.feed = $1 and c.key = m.key and c.content_hash = m.content_hash and c.state = 'ready' and c.operation = 'create'
+     join change c on c.feed = $1 and c.key = m.key and c.state = 'ready' and c.operation = 'create'
+     left join document d on d.feed = m.feed and d.key = m.key and c.content_hash <> m.content_hash
+     cross join lateral (select case when d.feed is null then c.content_hash::text else (
+         select string_agg(value, ' ' order by key) from json_each_text(c.fields) join json_each_text(d.fields) e using (key, value)
+         where length(value) >= ${LEAST_TEXT} or value like '%://%') end as same) s
      where f.retired_at is not null and (m.site = $2 or m.site in (select site from site_state where address = $3))
+       and s.same is not null and (d.feed is not null or c.content_hash = m.content_hash)
        and not exists (select from mapping own where own.feed = $1)
-     group by f.feed order by f.feed`,
+     group by f.feed having count(distinct s.same) > 1 or count(*) = 1 or bool_or(c.content_hash = m.content_hash) order by f.feed`,
     [feed, site, address],
   );
 
