@@ -17,7 +17,7 @@ import { readEntry } from '../store/review/review-entries.ts';
 import { openSiteOfEntry } from './adoption.ts';
 import { bulkAction, bulkOutput } from './bulk-actions.ts';
 import { namedFeed, type OperationContext, OperationRefused, operation } from './operation.ts';
-import { postingOf, postingOutput, unknownPosting } from './postings.ts';
+import { postingOf, postingOutput, unknownPosting, whyNotSent } from './postings.ts';
 import { entryJson, entryOutput, entryQuery, filterSchema, requireEntry } from './review.ts';
 import {
   actionOutput,
@@ -200,7 +200,8 @@ export const setPostingFields = operation({
       throw invalidEdit(report, about.subject, state === 'rejected' || state === 'failed');
     }
     const here = await readConfiguredHere(app.db, app.config);
-    const current = now === undefined ? null : z.encode(postingOutput, postingOf(now, app, here));
+    const current =
+      now === undefined ? null : z.encode(postingOutput, postingOf(now, app, here, await whyNotSent(app, now.story)));
     const seen = current?.seen ?? null;
     const yours = { fields, ...bound };
     const more = report.stale === true ? { yours, seen, version: seen, current } : { current };

@@ -8,7 +8,8 @@ import {
   messageOfReason,
   type Reason,
 } from '../plan/desired-change.ts';
-import { noticeOf, tell, type WriteAction } from '../plan/message.ts';
+import { type Message, noticeOf, tell, textOf, type WriteAction } from '../plan/message.ts';
+import { tellPauses } from '../plan/pause-words.ts';
 import { type FeedName, type PostingKey, postingKey } from '../posting/identifiers.ts';
 import { excerpt } from '../posting/markup.ts';
 import type { Fields } from '../posting/posting.ts';
@@ -18,13 +19,22 @@ import { actionsOfChange } from '../review/entry-facts.ts';
 import { readConfiguredHere } from '../review/health/configured-policy.ts';
 import { editableIn } from '../review/plan-edit.ts';
 import { tokenOfPosting } from '../review/seen.ts';
+import type { App } from '../runtime/app.ts';
+import { describePause } from '../runtime/await-quiet.ts';
+import { tokenDigests } from '../runtime/open-site-client.ts';
+import { addressOf } from '../site/http/job-address.ts';
 import { auditAction } from '../store/access/audit.ts';
 import { editsOfPosting } from '../store/change/edit.ts';
 import { CHANGE_STATES } from '../store/change/life-cycle.ts';
 import type { OpenChangeRow } from '../store/change/open-change.ts';
+import { readPausesOf } from '../store/locks/pauses.ts';
+import { countWorkers } from '../store/locks/processes.ts';
 import { postingsLike } from '../store/mapping/find-jobs.ts';
 import type { LiveJob, PostingStory } from '../store/review/posting-history.ts';
+import { readSiteState, stateAt } from '../store/site/site-state.ts';
+import { whyCreateWaits } from '../store/status/feed-overview.ts';
 import { type LineState, POSTING_STATES } from '../store/status/report-lines.ts';
+import { formatSpan, formatTime } from '../telemetry/times.ts';
 import { renewFeed } from './feeds.ts';
 import { namedFeed, type OperationContext, OperationRefused, operation } from './operation.ts';
 import { pullOf, uncountedPullOutput } from './pulls.ts';
@@ -95,6 +105,7 @@ export const postingOutput = z
       })
       .nullable()
       .describe('What waits to be sent or for a person, with `state`, `reason`, `problems` and `actions`.'),
+    waits_for: noticeOutput.nullable().describe('Why what waits to be sent is not sent now; `null`: nothing is known.'),
     expired_at: time.nullable().describe('When its job ended because of `expire_after_days`.'),
     renewed_at: time.nullable().describe('When its days began anew.'),
     skipped_by_date: z
@@ -177,7 +188,7 @@ export const showPosting = operation({
     const key = postingKey(written.trim());
     const found = (await findPosting(app.db, feed, key)) ?? (like ? await findAlike(app, feed, key) : undefined);
     if (found === undefined) throw unknownPosting(feed, key);
-    return postingOf(found, app, await readConfiguredHere(app.db, app.config));
+    return postingOf(found, app, await readConfiguredHere(app.db, app.config), await whyNotSent(app, found.story));
   },
 });
 
@@ -196,11 +207,38 @@ export const MOST_SIMILAR_POSTINGS = 20;
 export const unknownPosting = (feed: FeedName, key: PostingKey): OperationRefused =>
   new OperationRefused('unknown', `no posting ${key} is recorded for feed ${feed}; keys must match exactly`);
 
+/** Why the change of a posting that may be sent is not sent now, besides what its last attempt met. */
+export async function whyNotSent(
+  { db, config }: Pick<App, 'db' | 'config'>,
+  { change }: PostingStory,
+): Promise<readonly Message[]> {
+  const site = change && config.sites.get(change.site);
+  if (site === undefined || change?.state !== 'ready' || change.missing) return [];
+  const token = (await tokenDigests(db, config)).get(site.name);
+  const [pauses, read, ofCreate, workers] = await Promise.all([
+    readPausesOf(db, { site: site.name, feed: change.feed }),
+    readSiteState(db, site.name, token),
+    whyCreateWaits(db, change.id),
+    countWorkers(db),
+  ]);
+  const state = stateAt(addressOf(site.options), read);
+  const { lastMessage } = state;
+  const said = lastMessage === undefined ? '' : `: ${textOf(lastMessage)}`;
+  return [
+    ...(pauses.length === 0 ? [] : [tellPauses(pauses, formatTime)]),
+    ...(state.pausedSince === undefined ? [] : [describePause(site.name, state)]),
+    ...(state.waitsMs > 0 ? [`site ${site.name} is asked nothing for ${formatSpan(state.waitsMs)}${said}`] : []),
+    ...(ofCreate === undefined ? [] : [ofCreate]),
+    ...(workers === 0 ? ['no process is sending at the moment; the next sync sends it, or a running start'] : []),
+  ];
+}
+
 /** @param found also of a posting of which nothing is known */
 export function postingOf(
   { story, state }: { readonly story: PostingStory; readonly state: LineState | null },
   { config, writeAction: write }: Pick<OperationContext['app'], 'config' | 'writeAction'>,
   here: ConfiguredHere,
+  waitsFor: readonly Message[],
 ): ShownPosting {
   const { live, change, lastPull, expiry, skipped, detail } = story;
   const editable = editableIn(config, story);
@@ -219,6 +257,7 @@ export function postingOf(
     not_editable: editable.kind === 'editable' ? null : tell(editable.message, write),
     site_job: live === undefined ? null : siteJobOf(live),
     change: change === undefined ? null : changeOf(change, write, here),
+    waits_for: waitsFor.length === 0 ? null : noticeOf(write, ...waitsFor),
     expired_at: expiry?.expiredAt ?? null,
     renewed_at: expiry?.renewedAt ?? null,
     skipped_by_date: skipped === undefined ? null : { since: skipped.since ?? null, until: skipped.until ?? null },

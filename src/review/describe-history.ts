@@ -23,9 +23,14 @@ export type HistoryLine =
   | { readonly kind: 'action'; readonly action: EntryAction };
 
 /** The most important first; the actions follow the state that they apply to. */
-export function describeHistory(story: PostingStory, words: TimeWords, here: ConfiguredHere): HistoryLine[] {
+export function describeHistory(
+  story: PostingStory,
+  words: TimeWords,
+  here: ConfiguredHere,
+  waitsFor?: readonly Message[],
+): HistoryLine[] {
   const { change } = story;
-  const { state, past } = paragraphsOf(story, words);
+  const { state, past } = paragraphsOf(story, words, waitsFor);
   return [
     ...state.map(textLine),
     ...(change === undefined ? [] : actionsOfChange(change, here)).map(
@@ -37,10 +42,11 @@ export function describeHistory(story: PostingStory, words: TimeWords, here: Con
 
 const textLine = (message: Message): HistoryLine => ({ kind: 'text', message });
 
-/** What is so now, and what happened before. */
+/** What is so now, and what happened before. @param waitsFor why its change is not sent now */
 export function paragraphsOf(
   story: PostingStory,
   words: TimeWords,
+  waitsFor: readonly Message[] = [],
 ): { readonly state: readonly Message[]; readonly past: readonly Message[] } {
   const { live, change } = story;
   const past = describePast(story, words);
@@ -58,6 +64,7 @@ export function paragraphsOf(
     ...describeSkipped(story, words),
     ...describeUnreadable(story, words),
     ...(change === undefined ? describeResolved(story, words) : [describeChange(change, words)]),
+    ...waitsFor.map((why) => fullStop(reword(why, (text) => `It is not sent now: ${text}`))),
   ];
   return { state, past };
 }
@@ -69,8 +76,9 @@ function describeLive({ live, change, feed, key }: PostingStory, { at }: TimeWor
     return [`Whether posting ${key} of feed ${feed} is on the site is not known.`, ...missing];
   }
   const url = live.url === undefined ? '' : `, ${live.url}`;
+  // The pull from which a delete follows ends the grace, and is not counted.
   const missing =
-    live.missingPulls === 0
+    live.missingPulls === 0 || change?.desired === 'absent'
       ? []
       : [`It was missing from the last ${plural(live.missingPulls, 'complete pull')}, but is within its grace period.`];
   return [`It is on site ${live.site} as job ${live.siteJobId}${url}, since ${at(live.since)}.`, ...missing];

@@ -1,5 +1,5 @@
 // `jobmirror why`: the story of a posting, for each possible state.
-import { beforeAll, expect, it } from 'vitest';
+import { beforeAll, expect, it, onTestFinished } from 'vitest';
 import { feedXml, posting, postings } from '../support/indeed-feed.ts';
 import { openMirror } from '../support/mirror.ts';
 import { openedForAll } from '../support/opened.ts';
@@ -88,4 +88,25 @@ it('prints one JSON object for scripts', async () => {
     requests: [{ operation: 'create', outcome: 'created', status: 201 }],
     last_pull: { pull: 3, status: 'review' },
   });
+});
+
+it('says why nothing is sent at present, and of a delete no longer that its posting is within the grace', async () => {
+  const other = await openMirror({ feed: { delete_guard: '{ missing_pulls: 2 }' } });
+  onTestFinished(() => other.close());
+  const why = async (key: string) => (await runProgram(other, 'why', 'acme', key)).out;
+  await other.syncOf(postings(12));
+  await other.syncOf(postings(2));
+  expect(await why('p3')).toContain('missing from the last 1 complete pull, but is within its grace');
+  await other.syncOf(postings(2));
+  expect(await why('p3')).toMatch(/^(?!.*grace).*held for approval/s);
+  await other.stopEngine();
+  await runProgram(other, 'pause', 'acme', '--reason', 'prices');
+  await other.writeFeed(feedXml([...postings(2), posting('new')]));
+  await runProgram(other, 'sync');
+  expect(await why('new')).toMatch(
+    /It is not sent now: feed acme is paused by .*: prices; to go on, run: .*resume acme/,
+  );
+  await runProgram(other, 'resume', 'acme');
+  const [json] = (await runProgram(other, 'why', 'acme', 'new', '--json')).json();
+  expect(json).toMatchObject({ waits_for: expect.stringMatching(/^no process is sending/) });
 });

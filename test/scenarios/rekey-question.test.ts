@@ -106,6 +106,7 @@ describe.each(Object.keys(ways))('%s', (way) => {
       ['review', 'show', '--group', group],
       ['review', 'show', '--group', group, '--json'],
       ['why', 'acme', 'a0'],
+      ['why', 'acme', 'b0'],
       ['feeds', 'rekey', 'acme'],
     ];
     for (const args of shown) {

@@ -2,7 +2,7 @@
 import { Command } from 'commander';
 import { z } from 'zod';
 import { namedFeed } from '../../operations/operation.ts';
-import { MOST_SIMILAR_POSTINGS, postingOf, postingOutput } from '../../operations/postings.ts';
+import { MOST_SIMILAR_POSTINGS, postingOf, postingOutput, whyNotSent } from '../../operations/postings.ts';
 import { type FeedName, postingKey } from '../../posting/identifiers.ts';
 import { describeHistory, type FoundPosting, isKnown, lookUpPosting } from '../../review/describe-history.ts';
 import { readConfiguredHere } from '../../review/health/configured-policy.ts';
@@ -29,10 +29,11 @@ export function whyCommand(): Command {
         const write = commandWriter(options.config);
         const read = await lookUp(app, feed, key.trim(), write);
         const here = await readConfiguredHere(db, config);
-        if (options.json === true) return printJson(z.encode(postingOutput, postingOf(read, app, here)));
+        const waitsFor = await whyNotSent(app, read.story);
+        if (options.json === true) return printJson(z.encode(postingOutput, postingOf(read, app, here, waitsFor)));
         const words = { at: formatTime, span: formatSpan };
         await printLines(
-          describeHistory(read.story, words, here).map((line) =>
+          describeHistory(read.story, words, here, waitsFor).map((line) =>
             line.kind === 'action' ? actionLine(line.action, write) : say(line.message, write),
           ),
         );

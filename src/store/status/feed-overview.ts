@@ -168,6 +168,18 @@ export async function newestHoldReason(db: Queryable, feed: FeedName): Promise<M
   return row?.reason == null ? undefined : messageOfReason(row.reason);
 }
 
+/** Why no create of its feed is sent, or not this one, although nothing else keeps the site from being sent to. */
+export async function whyCreateWaits(db: Queryable, change: number): Promise<Message | undefined> {
+  const [row] = await db.query<{ why: Message | null }>(
+    `select case when f.site_checked_at is null
+         then coalesce(f.site_check_note, to_jsonb('site ' || c.site || ' is searched first for jobs that it has already'))
+         when ${isAsked('c', 'f')} then f.rekey_note end as why
+     from change c join feed_state f on f.feed = c.feed where c.id = $1 and c.operation = 'create'`,
+    [change],
+  );
+  return row?.why ?? undefined;
+}
+
 /** For so long nothing may be sent of what is due: longer than a restart, a failover or a list of the site takes. */
 const WHILE_AGO = `now() - interval '10 minutes'`;
 

@@ -27,7 +27,7 @@ export const PostingOverview = (props: PostingProps) => {
   const { story } = view;
   const { live, change, feed, key } = story;
   const title = excerpt(change?.fields?.title ?? live?.fields?.title ?? '', 150);
-  const { state, past } = paragraphsOf(story, { at: formatTime, span: formatSpan });
+  const { state, past } = paragraphsOf(story, { at: formatTime, span: formatSpan }, view.waitsFor);
   const problems = change?.reason?.problems ?? [];
   const unusable = story.unreadable.length + story.duplicates.length;
   return (

@@ -1,7 +1,7 @@
 // Reads what the page of a posting shows, and cuts it to what a page has room for.
-import { type FieldDifference, fieldDifferences, unknownPosting } from '../../../operations/postings.ts';
+import { type FieldDifference, fieldDifferences, unknownPosting, whyNotSent } from '../../../operations/postings.ts';
 import { createOnlyOf } from '../../../plan/desired-change.ts';
-import { textOf } from '../../../plan/message.ts';
+import { type Message, textOf } from '../../../plan/message.ts';
 import type { FeedName, PostingKey } from '../../../posting/identifiers.ts';
 import type { Fields, Problem } from '../../../posting/posting.ts';
 import { type FoundPosting, findPosting } from '../../../review/describe-history.ts';
@@ -64,6 +64,8 @@ export interface Editor {
 
 export interface PostingView extends FoundPosting {
   readonly version: string | undefined;
+  /** Why its change is not sent now. */
+  readonly waitsFor: readonly Message[];
   /** Whether its feed is in the configuration. */
   readonly isConfigured: boolean;
   /** A person may start its days on the site anew. */
@@ -122,6 +124,7 @@ export async function readPosting(app: App, at: PostingAddress, sent: RefusedEdi
       app.config.feeds.get(feed)?.expireAfterDays !== undefined &&
       (story.live !== undefined || story.expiry !== undefined),
     version: tokenOfPosting(story),
+    waitsFor: await whyNotSent(app, story),
     actions: change === undefined ? [] : actionsOfChange(change, await readConfiguredHere(app.db, app.config)),
     fields: fieldDifferences(change?.fields, story.live?.fields, createOnly).map((field) =>
       shownField(field, problems, room),
