@@ -100,7 +100,7 @@ describe('prints commands that work as typed', () => {
     await mirror.writeFeed(feedXml([]));
     const { out, status } = await run('sync');
     expect(status).toBe(2);
-    expect(out).toContain(`review approve acme --config ${mirror.configPath}`);
+    expect(out).toContain(`review approve acme --count 4 --config ${mirror.configPath}`);
     expect(out).toContain(`4 entries wait for review: node`);
     expect(out).toContain(`review list acme --config ${mirror.configPath}`);
   });

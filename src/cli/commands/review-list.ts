@@ -132,9 +132,9 @@ async function heldLines({ db, config }: App, groups: readonly HeldGroup[], writ
     return [
       '',
       `${mark}${feed}: ${deletes} held, since ${formatTime(since)} (${formatSpan(ageMs)}): ${say(reason, write)}`,
-      `  see them:          ${write(['review', 'list', feed, '--kind', 'held'])}`,
+      `  see them:     ${write(['review', 'list', feed, '--kind', 'held'])}`,
       ...(offer === undefined ? [] : [adviceLine(adviceOnHeld(offer), write)]),
-      ...(offer?.inQuestion === false ? [`  keep one of them:  ${write(['review', 'discard', 'ID'])}`] : []),
+      ...(offer?.inQuestion === false ? [`  keep one:     ${write(['review', 'discard', 'ID'])}`] : []),
     ];
   });
 }

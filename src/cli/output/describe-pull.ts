@@ -51,7 +51,7 @@ export function describePull(report: PullReport, write: WriteCommand, heldOffer?
         : heldOffer.inQuestion
           ? `  ${wait} until somebody answers whether the keys have changed: ${writeAction({ kind: 'rekey_feed', feed }, write)}`
           : canApprove(heldOffer)
-            ? `  ${wait} for approval: ${writeAction({ kind: 'approve_held', feed }, write)}`
+            ? `  ${wait} for approval: ${writeAction({ kind: 'approve_held', feed, count: heldOffer.approvable }, write)}`
             : `  ${wait}: ${adviceOnHeld(heldOffer).words}`,
     );
   }

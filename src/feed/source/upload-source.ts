@@ -39,7 +39,8 @@ async function openUpload({ feed }: UploadConfig, { uploads, version }: SourceCo
     throw new FeedReadingError(`the uploaded file can't be read: ${reasonOf(error)}`);
   });
   if (found === undefined) {
-    return { kind: 'failed', message: 'no file has been uploaded for it yet; upload one on the page of the feed' };
+    const message = 'no file has been uploaded for it yet: upload one on its page, or with the command feeds upload';
+    return { kind: 'failed', message };
   }
   if (found.ofBackup === true) return { kind: 'failed', message: OF_BACKUP };
   const itsVersion = String(found.version);
