@@ -14,12 +14,14 @@ const noteRequest = (message: unknown): void => {
   const { request } = message as { request: { method: string } };
   leftAt.push({ method: request.method, at: performance.now() });
 };
+/** Lists are read with Node's own client. */
+const CHANNELS = ['undici:request:create', 'http.client.request.start'];
 beforeEach(() => {
   leftAt = [];
-  subscribe('undici:request:create', noteRequest);
+  for (const channel of CHANNELS) subscribe(channel, noteRequest);
 });
 afterEach(async () => {
-  unsubscribe('undici:request:create', noteRequest);
+  for (const channel of CHANNELS) unsubscribe(channel, noteRequest);
   await mirror.close();
   await site[Symbol.asyncDispose]();
 });

@@ -261,6 +261,39 @@ it('an informational answer (103) is ignored', async () => {
   expect((await client.send(create, anyTime)).outcome).toMatchObject({ kind: 'created', siteJob: { siteJobId: '12' } });
 });
 
+describe('a list whose connection ends while it waits to be read', () => {
+  const entry = (at: number) => `<job><id>${at}</id><description>${'text '.repeat(20_000)}</description></job>`;
+  const list = `<jobs total="4">${[1, 2, 3, 4].map(entry).join('')}</jobs>`;
+  const part = list.slice(0, -20);
+  const framings: readonly [name: string, head: string, body: string, destroys: boolean, expected: object][] = [
+    ['stated length', `Content-Length: ${list.length}\r\n`, list, false, { kind: 'listed' }],
+    ['no length', '', list, false, { kind: 'listed' }],
+    ['cut off', `Content-Length: ${list.length}\r\n`, part, false, { kind: 'unreadable' }],
+    [
+      'chunks cut off',
+      'Transfer-Encoding: chunked\r\n',
+      `${part.length.toString(16)}\r\n${part}`,
+      false,
+      { kind: 'unreadable' },
+    ],
+    ['reset', `Content-Length: ${list.length}\r\n`, part, true, { kind: 'unreadable' }],
+  ];
+  it.each(framings)('%s', async (_name, head, body, destroys, expected) => {
+    await using site = await openRawSite((socket) =>
+      afterRequest(socket, () => {
+        socket.write(
+          `HTTP/1.1 200 OK\r\nContent-Type: application/xml\r\nAge: 1\r\nConnection: close\r\n${head}\r\n${body}`,
+        );
+        if (destroys) setTimeout(() => socket.resetAndDestroy(), 100);
+        else socket.end();
+      }),
+    );
+    await using client = openClient(site.url, { listPath: '/jobs.xml' });
+    const slowly = () => new Promise<void>((resolve) => setTimeout(resolve, 200));
+    expect(await client.list(slowly as () => void, undefined, undefined, 60_000)).toMatchObject(expected);
+  });
+});
+
 describe('bodies are limited', () => {
   const huge: readonly [name: string, reply: Reply][] = [
     ['plain', [201, { ...xml, location: '/jobs/12' }, `<job>${'x'.repeat(1_200_000)}</job>`]],

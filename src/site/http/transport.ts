@@ -1,6 +1,8 @@
 // Sends one HTTP request and returns the answer, or how far the request got without one.
 import { randomBytes } from 'node:crypto';
-import type { IncomingHttpHeaders } from 'node:http';
+import { Agent, type IncomingHttpHeaders, type IncomingMessage, get as requestHttp } from 'node:http';
+import { Agent as AgentOfHttps, get as requestHttps } from 'node:https';
+import type { Socket } from 'node:net';
 import { type Dispatcher, Pool } from 'undici';
 import { onAbort } from '../../flow/pause.ts';
 import type { SiteOptions } from '../exchange.ts';
@@ -96,7 +98,11 @@ export function openTransport(options: SiteOptions): Transport {
       headersTimeout: 0,
       bodyTimeout: 0,
     });
+  const isSecure = options.baseUrl.protocol === 'https:';
+  const openAgent = () =>
+    new (isSecure ? AgentOfHttps : Agent)({ keepAlive: true, maxSockets: options.concurrency, timeout: IDLE_MS });
   let pool = open();
+  let agent = openAgent();
   return {
     async exchange(wire) {
       const raw = await dispatchOnce(pool, wire, options.timeoutMs, authorization);
@@ -118,7 +124,7 @@ export function openTransport(options: SiteOptions): Transport {
       const { timeoutMs } = options;
       const credentials = as === 'user' ? authorization : basic(randomBytes(20).toString('hex'));
       const headers = requestHeaders({ method: 'GET', url, maxBytes }, credentials);
-      const raw = await openAnswer(pool, { path: url.pathname + url.search, headers, timeoutMs, signal });
+      const raw = await openAnswer({ url, headers, timeoutMs, signal, agent });
       const read = (name: string): string => String(raw.headers[name] ?? '');
       return {
         sent: raw.sent,
@@ -132,10 +138,14 @@ export function openTransport(options: SiteOptions): Transport {
     renew() {
       const former = pool;
       pool = open();
+      agent = openAgent();
       // Requests in flight on the old pool finish normally.
       former.close().catch(() => undefined);
     },
-    close: () => pool.close(),
+    close() {
+      agent.destroy();
+      return pool.close();
+    },
   };
 }
 
@@ -222,13 +232,15 @@ function requestHeaders(wire: OutgoingRequest, authorization: string): Record<st
   };
 }
 
-// Sends one GET and streams the answer with backpressure, for answers too large to buffer.
+// Sends one GET and streams the answer with backpressure, for answers too large to buffer. It uses Node's own client: undici 7 ends the process
+// if a connection ends while its answer waits to be read (nodejs/undici#5360).
 
 export interface GetRequest {
-  readonly path: string;
+  readonly url: URL;
   readonly headers: Record<string, string>;
   readonly timeoutMs: number;
   readonly signal?: AbortSignal;
+  readonly agent: Agent;
 }
 
 /** The beginning of an answer, or why none arrived. */
@@ -244,8 +256,6 @@ export interface OpenAnswer {
   readonly close: () => void;
 }
 
-/** Unread bytes above which the connection is paused. */
-const MAX_WAITING_BYTES = 256 << 10;
 /**
  * Beyond the usual timeout, a large answer may take as long as it needs at this rate: it may be long, but must not
  * trickle, because it occupies one of the site's connections.
@@ -253,83 +263,61 @@ const MAX_WAITING_BYTES = 256 << 10;
 const MIN_BYTES_PER_SECOND = 64 << 10;
 
 /** Never throws for anything the network or the site does, never resends, never follows a redirect. */
-function openAnswer(pool: Dispatcher, request: GetRequest): Promise<OpenAnswer> {
+function openAnswer({ url, headers, timeoutMs, signal, agent }: GetRequest): Promise<OpenAnswer> {
   return new Promise((resolve) => {
-    const waiting: Buffer[] = [];
-    let waitingBytes = 0;
     let received = 0;
     const startedAt = performance.now();
-    let controller: Dispatcher.DispatchController | undefined;
+    let sent = false;
+    let response: IncomingMessage | undefined;
     let end: { readonly trouble?: string } | undefined;
-    let head: Pick<OpenAnswer, 'status' | 'headers'> | undefined;
-    let wake = (): void => {};
 
     const finish = (trouble?: string): void => {
       if (end) return;
       end = { trouble };
       clearTimeout(timer);
-      request.signal?.removeEventListener('abort', onAbort);
-      if (!head) resolve({ sent: controller !== undefined, status: 0, headers: {}, trouble, chunks: chunks(), close });
-      wake();
+      signal?.removeEventListener('abort', onAbort);
+      if (!response) resolve({ sent, status: 0, headers: {}, trouble, chunks: chunks(), close });
     };
     const stop = (trouble: string): void => {
-      if (end) return;
       finish(trouble);
-      controller?.abort(new Error(trouble));
+      request.destroy();
     };
     const close = (): void => stop('the rest of the answer was not needed');
     const onAbort = (): void => stop('the request was cancelled');
     const onTime = (): void => {
-      const left = request.timeoutMs + (received / MIN_BYTES_PER_SECOND) * 1000 - (performance.now() - startedAt);
-      if (left <= 0) stop(describeSlowness(request.timeoutMs, received));
+      const left = timeoutMs + (received / MIN_BYTES_PER_SECOND) * 1000 - (performance.now() - startedAt);
+      if (left <= 0) stop(describeSlowness(timeoutMs, received));
       else timer = setTimeout(onTime, left);
     };
-    let timer = setTimeout(onTime, request.timeoutMs);
+    let timer = setTimeout(onTime, timeoutMs);
 
     async function* chunks(): AsyncGenerator<Buffer> {
-      for (;;) {
-        const chunk = waiting.shift();
-        if (chunk) {
-          waitingBytes -= chunk.length;
-          if (waitingBytes === 0 && !end) controller?.resume();
+      try {
+        for await (const chunk of response ?? []) {
+          received += chunk.length;
           yield chunk;
-        } else if (end?.trouble !== undefined) throw new BrokenBody(end.trouble);
-        else if (end) return;
-        else {
-          await new Promise<void>((awake) => {
-            wake = awake;
-          });
         }
+        finish(response?.complete === false ? 'the connection closed before the end of the answer' : undefined);
+      } catch (error) {
+        finish(describeTrouble(error as Error));
       }
+      if (end?.trouble !== undefined) throw new BrokenBody(end.trouble);
     }
 
-    if (request.signal?.aborted) return onAbort();
-    request.signal?.addEventListener('abort', onAbort, { once: true });
-    pool.dispatch(
-      { method: 'GET', path: request.path, headers: request.headers, body: null },
-      {
-        onRequestStart(started) {
-          if (controller) finish('the connection closed before an answer');
-          if (end) started.abort(new Error('not to be sent'));
-          else controller = started;
-        },
-        onResponseStart(_controller, status, headers) {
-          if (status < 200 || end) return;
-          head = { status, headers };
-          resolve({ sent: true, ...head, chunks: chunks(), close });
-        },
-        onResponseData(_controller, chunk) {
-          if (end) return;
-          waiting.push(chunk);
-          waitingBytes += chunk.length;
-          received += chunk.length;
-          if (waitingBytes > MAX_WAITING_BYTES) controller?.pause();
-          wake();
-        },
-        onResponseEnd: () => finish(),
-        onResponseError: (_controller, error) => finish(describeTrouble(error)),
-      },
-    );
+    const request = (url.protocol === 'https:' ? requestHttps : requestHttp)(url, { headers, agent });
+    request.on('socket', (socket: Socket) => {
+      if (!socket.connecting) sent = true;
+      else socket.once(url.protocol === 'https:' ? 'secureConnect' : 'connect', () => (sent = true));
+    });
+    request.on('response', (answer) => {
+      response = answer;
+      answer.on('error', () => undefined);
+      resolve({ sent: true, status: answer.statusCode ?? 0, headers: answer.headers, chunks: chunks(), close });
+    });
+    request.on('error', (error) => response === undefined && finish(describeTrouble(error)));
+    request.on('close', () => response === undefined && finish('the connection closed before an answer'));
+    if (signal?.aborted) onAbort();
+    else signal?.addEventListener('abort', onAbort, { once: true });
   });
 }
 
