@@ -38,6 +38,9 @@ export interface DeleteLoad {
 /** Lists of only the newest postings, and pages, usually have such a number of records. */
 export const mayBeNewest = (records: number): boolean => /^(?:[125]|25)0+$|^25$/.test(`${records}`);
 
+/** So many APIs list unless they are asked for more, and say no total: Directus and Parse Server 100, Supabase 1000. */
+export const mayBeCapped = (records: number): boolean => records === 100 || records === 1000;
+
 /**
  * What holds deletes. `guard`: there are too many; they stay held until a person decides or the posting comes back.
  * `unreadable`: an unreadable record may be any posting; they are released, and checked again, once there is no such record.

@@ -70,8 +70,8 @@ export interface FeedSetup extends RecordRules {
   readonly rekeyGuard: RekeyGuard;
   /** With fewer records the feed does not count as complete. */
   readonly minRecords: number | undefined;
-  /** The feed is a document of RSS or Atom from the web that states no total. */
-  readonly mayListNewest?: boolean;
+  /** The feed is a document from the web that states no total: `entries` of RSS or Atom, or JSON of an `api`. */
+  readonly mayListNewest?: 'entries' | 'api' | undefined;
   /** All configured feeds, including this one. */
   readonly configured: ReadonlySet<FeedName>;
   /** Addresses that must be public if a page or the API has brought them: those of a file of its own. */

@@ -5,6 +5,7 @@ import {
   heldBecause,
   holdReason,
   judgeDeletes,
+  mayBeCapped,
   mayBeNewest,
   stillHeldReason,
   unreadableHold,
@@ -197,7 +198,8 @@ async function sizeOfNewest(
   { seen, skipped }: PullLedger,
   pulls: number,
 ): Promise<number | undefined> {
-  if (!mayListNewest || !mayBeNewest(seen)) return undefined;
+  const mayBe = mayListNewest === 'api' ? mayBeCapped : mayBeNewest;
+  if (mayListNewest === undefined || !mayBe(seen)) return undefined;
   return (await hadAsManyRecords(pullTx, pulls, { seen, skipped })) ? seen : undefined;
 }
 

@@ -111,7 +111,7 @@ function setupOf(feed: FeedConfig, config: Config, configured: ReadonlySet<FeedN
       table: feed.source.table,
       mask: credentialsMask(feed.source.from),
       minRecords: feed.minRecords,
-      mayListNewest: feed.source.listsAll !== true && isSyndicated(feed.source),
+      mayListNewest: mayListNewest(feed.source),
       configured,
       checkedAddresses: web.privateSources ? undefined : fileAddresses.get(feed.name),
       file: file === undefined ? undefined : { path: file, isAsRead: () => isFeedAsRead(feed.name, file, config) },
@@ -121,9 +121,18 @@ function setupOf(feed: FeedConfig, config: Config, configured: ReadonlySet<FeedN
   }
 }
 
-/** A document of RSS or Atom from the web, which mostly lists the newest entries, without a total. */
-const isSyndicated = ({ from, recordPath, totalPaths }: FeedConfig['source']): boolean =>
-  from.kind === 'http' && totalPaths.length === 0 && /(?:^|\/)(?:item|entry)$/i.test(recordPath);
+/** A document of RSS or Atom mostly lists the newest entries. */
+function mayListNewest({
+  from,
+  format,
+  recordPath,
+  totalPaths,
+  listsAll,
+}: FeedConfig['source']): FeedSetup['mayListNewest'] {
+  if (from.kind !== 'http' || totalPaths.length > 0 || listsAll === true) return undefined;
+  if (/(?:^|\/)(?:item|entry)$/i.test(recordPath)) return 'entries';
+  return format === 'json' ? 'api' : undefined;
+}
 
 /** Whether the feed's file still has the settings that the configuration has of it, or others with the same effect. */
 async function isFeedAsRead(feed: FeedName, file: string, config: Config): Promise<boolean> {

@@ -160,11 +160,14 @@ it('counts sources that are pages of one list as its pages', async () => {
 
 describe('a document that may list only its newest postings', () => {
   const formatOf = (records: string) => FORMAT.replace('records: jobs, total: total', `records: ${records}`);
-  const open = async (feed: Readonly<Record<string, string>> = {}) => {
-    const web = await serveWeb((_, response) => sendJson(response, { jobs: newest, channel: { item: newest } }));
+  const open = async ({ query = '', ...feed }: Readonly<Record<string, string>> = {}) => {
+    const web = await serveWeb(({ query }, response) => {
+      if (query.has('counted')) response.setHeader('X-Total-Count', newest.length);
+      sendJson(response, { jobs: newest, channel: { item: newest } });
+    });
     const own = await openMirror({
       feed: {
-        source: `${web.origin}/jobs`,
+        source: `${web.origin}/jobs${query}`,
         format: formatOf('channel/item'),
         ...feed,
       },
@@ -198,6 +201,8 @@ describe('a document that may list only its newest postings', () => {
   it.each<[string, Readonly<Record<string, string>>, readonly number[], readonly number[], number]>([
     ['it lists all', { expect: '{ cap: none }' }, from(1), from(2), 1],
     ['it is neither RSS nor Atom', { format: formatOf('jobs') }, from(1), from(2), 1],
+    ['nothing of JSON with as many as APIs list', { format: formatOf('jobs') }, from(1, 100), from(2, 100), 0],
+    ['a header states its total', { format: formatOf('jobs'), query: '?counted' }, from(1, 100), from(2, 100), 1],
     ['it has become smaller', {}, from(1), from(2, 9), 1],
     ['it has a number of records that no list is cut at', {}, from(1, 11), from(2, 11), 1],
     ['nothing, if it is missing twice', { delete_guard: '{ missing_pulls: 2 }' }, from(1), from(2), 0],
