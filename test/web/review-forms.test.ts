@@ -129,6 +129,24 @@ describe('an action on chosen entries', () => {
     expect(await bulks()).toHaveLength(1);
   });
 
+  it('are still chosen when the page comes back with what was typed, as it would be about all otherwise', async () => {
+    await stage.pull([...odd('a', 'b', 'c'), posting('d', { state: 'Sonora' })]);
+    const page = await anna.get(`/review/entries?group=${await groupOf()}`);
+    const [, two = '', three = ''] = boxesOf(page);
+    let again = await anna.press(page, /^Set for/, { value: 'Texsas', entry: [two, three] });
+    for (const [table, says] of [
+      ['Jalisco', 'The table can&#39;t be used'],
+      ['Jalisco,Utah', 'Two new values are typed for Jalisco: Ohio and Utah'],
+    ] as const) {
+      const at = /name="old-(\d)" value="Jalisco"/.exec(again.text)?.[1];
+      again = await anna.press(again, 'Replace values', { value: '', [`new-${at}`]: 'Ohio', table });
+      expect(again).toMatchObject({ status: 400, text: expect.stringContaining(says) });
+    }
+    await anna.press(again, 'Replace values', { table: '' });
+    await runAll();
+    expect(await states()).toEqual({ a: 'rejected', b: 'ready', c: 'ready', d: 'rejected' });
+  });
+
   it('of two people is done once: the second one learns that the entry has left the list', {
     tags: 'slow',
   }, async () => {

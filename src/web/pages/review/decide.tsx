@@ -60,18 +60,25 @@ export async function decisionsPage(context: PageContext, sent: Sent) {
   const entries = form.all('entry');
   const chosen = readChosen(entries);
   if (asksToConfirm(action)) return sent.goTo(pageAddress.confirmAction(action, selection.texts, entries));
-  const typed = readTyped(form);
+  const typed = { ...readTyped(form), chosen: new Set(idsOf(chosen)) };
   const filter = filterOf(selection, idsOf(chosen));
   const common = { action, filter, also_new: typed.alsoNew };
-  const input =
-    action === 'edit'
-      ? { ...common, ...boundEdit(form, chosen, typed, filter), edit: editFrom(typed), anyway: typed.anyway }
-      : { ...common, ...(chosen.length > 0 ? boundToChosen(chosen) : readBound(form, `-${action}`)) };
-  return startFromForm(context, sent, input, async (refused, { kind, now }) => {
-    const page = { ...(await readEntriesPage(context.app, selection)), mayInsist: now.may_insist === true };
-    const status = kind === 'invalid' ? 422 : 409;
+  const again = async (refused: string, status: 400 | 409 | 422, mayInsist = false) => {
+    const page = { ...(await readEntriesPage(context.app, selection)), mayInsist };
     return sent.c.html(<Entries visit={visit} {...page} refused={refused} typed={typed} />, status);
-  });
+  };
+  let input: ActInput;
+  if (action === 'edit') {
+    const bound = boundEdit(form, chosen, typed, filter);
+    const edit = editFrom(typed);
+    if (typeof edit === 'string') return again(sentence(edit), 400);
+    input = { ...common, ...bound, edit, anyway: typed.anyway };
+  } else {
+    input = { ...common, ...(chosen.length > 0 ? boundToChosen(chosen) : readBound(form, `-${action}`)) };
+  }
+  return startFromForm(context, sent, input, (refused, { kind, now }) =>
+    again(refused, kind === 'invalid' ? 422 : 409, now.may_insist === true),
+  );
 }
 
 function boundEdit(

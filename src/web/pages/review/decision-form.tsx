@@ -29,6 +29,8 @@ export interface TypedDecision {
   readonly feed: string;
   /** Also if entries would still be rejected. */
   readonly anyway: boolean;
+  /** The entries that were chosen: without them, it would be about all. */
+  readonly chosen: ReadonlySet<number>;
 }
 
 /** No feed has this name. */

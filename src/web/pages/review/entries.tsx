@@ -173,7 +173,7 @@ const Facts = ({ group, discarded }: { group: ListedGroup; discarded: boolean })
   </p>
 );
 
-const List = ({ visit, texts, entries, checkable, group }: EntriesProps & { readonly checkable: boolean }) => {
+const List = ({ visit, texts, entries, checkable, group, typed }: EntriesProps & { readonly checkable: boolean }) => {
   const withKind = texts.kind === undefined && group === undefined;
   // Of all entries of a group the same was said.
   const withMessage = group === undefined || group.values.length === 0;
@@ -191,6 +191,7 @@ const List = ({ visit, texts, entries, checkable, group }: EntriesProps & { read
                 type="checkbox"
                 name="entry"
                 value={writeChosen(entry.id, tokenOfOne(entry))}
+                checked={typed?.chosen.has(entry.id)}
                 aria-label={`Choose ${nameOf(entry)}`}
                 autocomplete="off"
               />

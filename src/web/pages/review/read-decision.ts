@@ -68,7 +68,7 @@ export function readReason(form: Form): string | undefined {
   return reason === '' ? undefined : reason;
 }
 
-export function readTyped(form: Form): TypedDecision {
+export function readTyped(form: Form): Omit<TypedDecision, 'chosen'> {
   const values = new Map<string, string>();
   for (const at of form.namesAfter('old-')) {
     const to = form.one(`new-${at}`) ?? '';
@@ -86,19 +86,30 @@ export function readTyped(form: Form): TypedDecision {
   };
 }
 
-/** Either one value for all entries, or a new value for some of the old ones. */
-export function editFrom({ field, value, remove, values, table }: TypedDecision): ActInput['edit'] {
-  if (!fieldName.safeParse(field).success) throw malformed('field', 'must be the name of a field of the site');
+/** Either one value for all entries, or a new value for some of the old ones; a text: what a person has to type otherwise. */
+export function editFrom({
+  field,
+  value,
+  remove,
+  values,
+  table,
+}: Omit<TypedDecision, 'chosen'>): NonNullable<ActInput['edit']> | string {
+  if (!fieldName.safeParse(field).success) return 'the field must be the name of a field of the site';
   const replaces = values.size > 0 || table !== '';
   if ([replaces, value !== '', remove].filter(Boolean).length > 1) {
-    throw malformed('value', 'type one value, or replace values by the table, or remove the field: only one of these');
+    return 'type one value, or replace values by the table, or remove the field: only one of these';
   }
   if (!replaces) {
-    if (value === '' && !remove) throw malformed('value', 'is missing: type the new one');
+    if (value === '' && !remove) return 'the value is missing: type the new one';
     return { set: { [field]: value } };
   }
   const read = table === '' ? undefined : readValueTable(table);
-  if (read?.kind === 'unusable') throw malformed('table', `can't be used: ${read.message}`);
-  const rows = new Map([...Object.entries(read?.values ?? {}), ...values]);
+  if (read?.kind === 'unusable') return `the table can't be used: ${read.message}`;
+  const rows = new Map(Object.entries(read?.values ?? {}));
+  for (const [of, to] of values) {
+    const other = rows.get(of);
+    if (other !== undefined && other !== to) return `two new values are typed for ${of}: ${to} and ${other}`;
+    rows.set(of, to);
+  }
   return { map: { field, values: Object.fromEntries(rows) } };
 }
