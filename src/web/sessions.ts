@@ -19,7 +19,7 @@ export interface SignedIn {
 }
 
 export type SignInResult =
-  | { readonly kind: 'signed_in'; readonly secret: string }
+  | { readonly kind: 'signed_in'; readonly secret: string; readonly csrf: string }
   /** Wrong name or password. */
   | { readonly kind: 'wrong' }
   | { readonly kind: 'too_often'; readonly waitSeconds: number }
@@ -69,7 +69,7 @@ export function sessionsFor(db: Queryable, { users }: WebConfig): Sessions {
       // Always a new secret: one that somebody planted in the browser is worth nothing.
       const secret = randomBytes(32).toString('base64url');
       await openSession(db, digestOf(secret), { user: name, credential: credentialOf(user) });
-      return { kind: 'signed_in', secret };
+      return { kind: 'signed_in', secret, csrf: csrfOf(secret) };
     },
     async find(cookies) {
       const open: SignedIn[] = [];

@@ -17,7 +17,7 @@ import type { Access } from './access.ts';
 import { apiRoutes } from './api.ts';
 import { limiter } from './limits.ts';
 import { pageRoutes } from './pages/page-routes.tsx';
-import { ErrorPage } from './pages/parts/page.tsx';
+import { ErrorPage, pageOfForm } from './pages/parts/page.tsx';
 import { type HttpProblem, notFound, PROBLEM_TITLES, ProblemError, problemResponse, receiveBody } from './problem.ts';
 import { checkedBody, doOnce, jsonIn } from './read-request.ts';
 import type { WebEnv } from './web-env.ts';
@@ -98,8 +98,10 @@ const PROTECTING = {
 async function failed(c: Context<WebEnv>, problem: HttpProblem): Promise<Response> {
   const isForProgram = /^\/(?:api|webhooks)\//.test(c.req.path) || !/\btext\/html\b/.test(c.req.header('accept') ?? '');
   if (isForProgram) return problemResponse(problem);
-  const visit = { prefix: c.get('client')?.prefix ?? '', visitor: undefined };
-  const page = await ErrorPage({ visit, title: PROBLEM_TITLES[problem.status], detail: problem.detail });
+  const client = c.get('client');
+  const visit = { prefix: client?.prefix ?? '', visitor: undefined };
+  const back = client !== undefined && c.req.method === 'POST' ? pageOfForm(c) : undefined;
+  const page = await ErrorPage({ visit, title: PROBLEM_TITLES[problem.status], detail: problem.detail, back });
   return c.html(`${page}`, problem.status, { ...problem.headers });
 }
 

@@ -5,7 +5,6 @@ import { type Sessions, sessionCookie } from '../sessions.ts';
 import { expectOwnPage } from '../visitor.ts';
 import type { WebEnv } from '../web-env.ts';
 import { Layout } from './parts/layout.tsx';
-import { ownAddress } from './parts/page.tsx';
 import { readForm } from './parts/read-form.ts';
 
 export function signInRoutes(sessions: Sessions): Hono<WebEnv> {
@@ -21,13 +20,16 @@ export function signInRoutes(sessions: Sessions): Hono<WebEnv> {
     const form = await readForm(c.req);
     const [name = '', password = ''] = [form.one('name'), form.one('password')];
     const to = ownAddress(form.one('to'));
+    const fields = form.one('sent');
+    const sent = fields === undefined ? undefined : { address: ownAddress(form.one('sent_to')), fields };
     const result = await sessions.signIn(client, name, password);
     if (result.kind === 'signed_in') {
       await sessions.end(cookiesOf(c));
       c.header('Set-Cookie', sessionCookie(result.secret, client));
-      return c.redirect(client.prefix + to, 303);
+      if (sent === undefined) return c.redirect(client.prefix + to, 303);
+      return c.html(<SendAgain prefix={client.prefix} name={name} to={to} sent={sent} csrf={result.csrf} />);
     }
-    const again = { prefix: client.prefix, name, to };
+    const again = { prefix: client.prefix, name, to, sent };
     if (result.kind === 'wrong') return c.html(<SignIn {...again} error="Name or password is wrong." />, 401);
     c.header('Retry-After', String(result.waitSeconds));
     if (result.kind === 'busy') {
@@ -58,13 +60,56 @@ interface SignInProps {
   readonly name: string;
   /** The page to go to afterwards. */
   readonly to: string;
+  /** A form that was sent after the end of a session. */
+  readonly sent?: SentForm | undefined;
   readonly error: string | undefined;
 }
 
-const SignIn = ({ prefix, name, to, error }: SignInProps) => (
+interface SentForm {
+  readonly address: string;
+  /** URL-encoded. */
+  readonly fields: string;
+}
+
+/** The page that a sign-in leads to: one of ours, whatever the address of the form names. */
+export function ownAddress(to: string | undefined): string {
+  return to !== undefined && /^\/(?![/\\])[^\s\\\0]*$/.test(to) ? to : '/';
+}
+
+interface SendAgainProps extends Omit<SignInProps, 'error'> {
+  readonly sent: SentForm;
+  readonly csrf: string;
+}
+
+/** Somebody else may have signed in, and much may have changed: it is sent only if they say so, and checked like any form. */
+const SendAgain = ({ prefix, name, to, sent, csrf }: SendAgainProps) => (
+  <Layout title="Send what you entered?" visit={{ prefix, visitor: undefined }}>
+    <p>{`You are signed in as ${name}. What was entered before the session ended has not been sent yet.`}</p>
+    <form method="post" action={prefix + sent.address}>
+      {[...new URLSearchParams(sent.fields)].map(([field, value]) => (
+        <input type="hidden" name={field} value={value} />
+      ))}
+      <input type="hidden" name="csrf" value={csrf} />
+      <p class="row">
+        <button type="submit" class="main">
+          Send it
+        </button>
+        <a href={prefix + to}>Go on without sending it</a>
+      </p>
+    </form>
+  </Layout>
+);
+
+export const SignIn = ({ prefix, name, to, sent, error }: SignInProps) => (
   <Layout title="Sign in" visit={{ prefix, visitor: undefined }}>
     <form method="post" action={`${prefix}/sign-in`}>
       <input type="hidden" name="to" value={to} />
+      {sent !== undefined && (
+        <>
+          <input type="hidden" name="sent_to" value={sent.address} />
+          <input type="hidden" name="sent" value={sent.fields} />
+        </>
+      )}
       {error !== undefined && (
         <p role="alert" id="error">
           {error}

@@ -11,7 +11,7 @@ import {
 } from '../../support/browser.ts';
 import { posting, type TestPosting } from '../../support/indeed-feed.ts';
 import { openedForAll } from '../../support/opened.ts';
-import { serve } from '../served.ts';
+import { PASSWORD, serve } from '../served.ts';
 import { signInAs } from './signed-in.ts';
 
 const chromium = browserForTests();
@@ -58,6 +58,34 @@ describe.skipIf(!chromium.available)(`The page of a posting${chromium.note}`, ()
   }
   /** An action ends on the page of the posting. */
   const done = (page: Page) => page.locator('dl.facts').waitFor();
+
+  it('keeps what was typed after the end of the session, until it is sent again after a sign-in', async () => {
+    const { context, page, errors } = await signInAs(served, browser, 'anna');
+    await page.goto(served.url + pageAddress.posting(acme, 'k1'));
+    await page.getByLabel('location-state').fill('Texsas');
+    await page.getByText('Other fields').click();
+    await page.getByLabel('description').fill('one line & more');
+    await context.clearCookies();
+    await page.getByRole('button', { name: 'Save and send' }).click();
+    await page.getByText('Your session has ended and nothing was changed').waitFor();
+    expect(await accessibilityFaults(page)).toEqual([]);
+    for (const password of ['wrong', PASSWORD]) {
+      await page.getByLabel('Name').fill('anna');
+      await page.getByLabel('Password').fill(password);
+      await page.getByRole('button', { name: 'Sign in' }).click();
+      await page.waitForLoadState();
+    }
+    expect(await accessibilityFaults(page)).toEqual([]);
+    const rest = page.getByRole('link', { name: 'Go on without sending it' });
+    expect(await rest.getAttribute('href')).toBe(pageAddress.posting(acme, 'k1'));
+    await page.getByRole('button', { name: 'Send it' }).click();
+    // As typed, and checked like any form.
+    await page.getByText('Nothing was saved').waitFor();
+    expect(await page.getByLabel('location-state').inputValue()).toBe('Texsas');
+    expect(await page.getByLabel('description').inputValue()).toBe('one line & more');
+    expect(errors).toEqual([]);
+    await context.close();
+  });
 
   it('nothing of a feed or site is run, whatever the key is, and axe finds nothing, in light, dark and narrow', async () => {
     const viewport = { width: 320, height: 800 };

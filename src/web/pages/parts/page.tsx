@@ -10,8 +10,9 @@ import type { App } from '../../../runtime/app.ts';
 import { ProblemError } from '../../problem.ts';
 import { expectOwnPage, type Visitor } from '../../visitor.ts';
 import type { WebEnv } from '../../web-env.ts';
+import { ownAddress, SignIn } from '../sign-in.tsx';
 import { Layout, type Visit } from './layout.tsx';
-import { wholeSentence } from './parts.tsx';
+import { sentence, wholeSentence } from './parts.tsx';
 import { type Form, malformed, readForm } from './read-form.ts';
 
 /** What the pages work with. */
@@ -93,7 +94,7 @@ export function actOnForm(
 ): Handler<WebEnv> {
   return async (c) => {
     const visitor = await c.get('visitor')();
-    if (visitor === undefined) throw new ProblemError({ status: 401, detail: SIGNED_OUT });
+    if (visitor === undefined) return signInAgain(c, mostUploaded !== undefined);
     // Others upload nothing.
     if (mostUploaded !== undefined) expectScope(visitor, scope);
     const form = await readForm(c.req, mostUploaded);
@@ -183,7 +184,33 @@ function formNamed(input: z.ZodType, textIn: (name: string, list: boolean) => un
   throw malformed(discriminator, faultInWords(input.safeParse({ [discriminator]: named }).error?.issues[0]));
 }
 
-const SIGNED_OUT = 'your session has ended and nothing was changed; sign in again and repeat it';
+const SIGNED_OUT = 'your session has ended and nothing was changed; sign in again';
+/** Of a form that is sent along with a sign-in. */
+const MOST_KEPT = 200_000;
+
+/** Keeps what a person has typed until they have signed in again; other pages than ours, and files, are sent again by their own means. */
+async function signInAgain(c: Context<WebEnv>, takesFiles: boolean): Promise<Response> {
+  const { origin, prefix } = c.get('client');
+  const isOwn = c.req.header('origin')?.toLowerCase() === origin;
+  const fields = isOwn && !takesFiles ? (await readForm(c.req)).encoded() : undefined;
+  if (fields === undefined || fields.length > MOST_KEPT) {
+    throw new ProblemError({ status: 401, detail: `${SIGNED_OUT} and repeat it` });
+  }
+  const { pathname, search } = new URL(c.req.url);
+  const sent = { address: pathname + search, fields };
+  const error = sentence(`${SIGNED_OUT}, and what you entered can be sent then`);
+  return c.html(<SignIn prefix={prefix} name="" to={pageOfForm(c)} sent={sent} error={error} />, 401);
+}
+
+/** The page that a form was on, if the browser says so and it can be asked for again. */
+export function pageOfForm({ req, get }: Context<WebEnv>): string {
+  const { origin, prefix } = get('client');
+  const from = req.header('referer') ?? '';
+  if (!from.toLowerCase().startsWith(`${origin}${prefix}/`)) return '/';
+  // What an answer to a form shows has the address of the form.
+  const at = from.slice(origin.length + prefix.length);
+  return at === new URL(req.url).pathname ? '/' : ownAddress(at);
+}
 
 const answer = (c: Context<WebEnv>, page: Page): Response | Promise<Response> =>
   page instanceof Response ? page : Promise.resolve(c.html(page));
@@ -219,16 +246,20 @@ function signInAddress({ req }: Context<WebEnv>): string {
   return pathname === '/' && search === '' ? '/sign-in' : `/sign-in?${new URLSearchParams({ to: pathname + search })}`;
 }
 
-/** The page that a sign-in leads to: one of ours, whatever the address of the form names. */
-export function ownAddress(to: string | undefined): string {
-  return to !== undefined && /^\/(?![/\\])[^\s\\\0]*$/.test(to) ? to : '/';
+interface ErrorPageProps {
+  readonly visit: Visit;
+  readonly title: string;
+  readonly detail: string;
+  /** The page whose form failed. */
+  readonly back?: string | undefined;
 }
 
 /** A failed request, for people. */
-export const ErrorPage = ({ visit, title, detail }: { visit: Visit; title: string; detail: string }) => (
+export const ErrorPage = ({ visit, title, detail, back = '/' }: ErrorPageProps) => (
   <Layout title={title} visit={visit}>
     <p role="alert">{wholeSentence(detail)}</p>
-    <p>
+    <p class="row">
+      {back !== '/' && <a href={visit.prefix + back}>Back to the page before</a>}
       <a href={`${visit.prefix}/`}>Back to the overview</a>
     </p>
   </Layout>

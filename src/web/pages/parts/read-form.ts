@@ -19,6 +19,8 @@ export interface Form {
   one(name: string): string | undefined;
   /** The values of a field that may be repeated. */
   all(name: string): readonly string[];
+  /** All fields but the CSRF token, which is of one session, as a browser sends them. */
+  encoded(): string;
   /** The names that begin with the text, without it. */
   namesAfter(beginning: string): readonly string[];
   /** `undefined`: none was chosen. Only forms that take files have any. */
@@ -47,6 +49,7 @@ export async function readForm(request: HonoRequest, mostUploaded?: number): Pro
       return values[0];
     },
     all: (name) => fields.getAll(name),
+    encoded: () => new URLSearchParams([...fields].filter(([name]) => name !== 'csrf')).toString(),
     namesAfter: (beginning) =>
       [...new Set(fields.keys())].flatMap((name) => (name.startsWith(beginning) ? [name.slice(beginning.length)] : [])),
     file: (name) => files.get(name),
