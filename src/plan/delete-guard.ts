@@ -31,6 +31,8 @@ export interface DeleteLoad {
   readonly expired?: number;
   /** Records of the feed that a rule skipped. */
   readonly skipped: number;
+  /** The number of added deletes whose postings are still in the feed, and are skipped by a rule now; absent: none. */
+  readonly ruledOut?: number;
   /** How many records the feed has, if it may list only the newest postings; absent: nothing suggests that. */
   readonly newest?: number | undefined;
 }
@@ -72,7 +74,7 @@ export function judgeDeletes(guard: DeleteGuard, load: DeleteLoad): GuardVerdict
   // A pending delete may have lost its job by now, so cap the share at 100 %.
   const share = base === 0 ? 100 : Math.min(100, (total / base) * 100);
   if (total <= guard.count || share <= guard.percent) {
-    return load.newest === undefined || load.added <= (load.expired ?? 0)
+    return load.newest === undefined || load.added <= (load.expired ?? 0) + (load.ruledOut ?? 0)
       ? { kind: 'within' }
       : { kind: 'hold', reason: pushedOut(load.newest, load.added), isNewest: true };
   }

@@ -64,8 +64,10 @@ export interface PostingsOfPlaces<Content = Fields> {
 /** A rule says that the record is no posting. */
 export interface SkippedRecord {
   readonly kind: 'skipped';
-  /** Because of a date: since when, in milliseconds since 1970 (`-Infinity`: since ever), and the record's key if it has one. */
-  readonly byDate?: { readonly since: number; readonly key: PostingKey | undefined };
+  /** The record's key if it has one, unless it is uncertain whether it is skipped. */
+  readonly key?: PostingKey | undefined;
+  /** Because of a date: since when, in milliseconds since 1970 (`-Infinity`: since ever). */
+  readonly byDate?: { readonly since: number };
   /** The clocks of the reading do not agree about the date, so it is not known whether the record is a posting. */
   readonly isUncertain?: true;
 }

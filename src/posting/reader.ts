@@ -350,8 +350,9 @@ function compileSkip(skip: ConditionGroups, readKey: (record: RecordTree) => Key
       return { kind: 'skipped', isUncertain: true };
     }
     if (!holds) return undefined;
-    if (dates === undefined || !(Number.isFinite(since) || Number.isFinite(dates.until))) return { kind: 'skipped' };
-    const key = readKey(record);
-    return { kind: 'skipped', byDate: { since, key: key.kind === 'no key' ? undefined : key.key } };
+    const read = readKey(record);
+    const skipped = { kind: 'skipped', key: read.kind === 'no key' ? undefined : read.key } as const;
+    const isDated = dates !== undefined && (Number.isFinite(since) || Number.isFinite(dates.until));
+    return isDated ? { ...skipped, byDate: { since } } : skipped;
   };
 }

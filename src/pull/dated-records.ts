@@ -76,7 +76,7 @@ export class DatedRecords {
     const until = Math.min(read.until, earlier);
     const dueAt = until < NEVER ? until : undefined;
     const since = byDate !== undefined && Number.isFinite(byDate.since) ? byDate.since : undefined;
-    const skipped = byDate && { key: byDate.key, since };
+    const skipped = isSkipped && byDate ? { key: read.key, since } : undefined;
     const isDated = dueAt !== undefined || skipped !== undefined;
     if (!isDated && this.#index.find(hash) < 0) return;
     this.#noted.set(name, isDated ? { recordHash: hash, dueAt, skipped } : undefined);

@@ -41,6 +41,8 @@ export interface RecordRules {
   readonly detail?: string;
   /** The feed consists of pages, of which no two may have the same posting. */
   readonly isPaged?: boolean;
+  /** The feed is a document from the web that states no total: `entries` of RSS or Atom, or JSON of an `api`. */
+  readonly mayListNewest?: 'entries' | 'api' | undefined;
   /** For tables: how they are laid out. */
   readonly table?: TableLayout;
   /** What the feed may do to jobs that exist; absent: everything. */
@@ -70,8 +72,6 @@ export interface FeedSetup extends RecordRules {
   readonly rekeyGuard: RekeyGuard;
   /** With fewer records the feed does not count as complete. */
   readonly minRecords: number | undefined;
-  /** The feed is a document from the web that states no total: `entries` of RSS or Atom, or JSON of an `api`. */
-  readonly mayListNewest?: 'entries' | 'api' | undefined;
   /** All configured feeds, including this one. */
   readonly configured: ReadonlySet<FeedName>;
   /** Addresses that must be public if a page or the API has brought them: those of a file of its own. */

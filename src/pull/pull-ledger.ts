@@ -4,6 +4,7 @@ import { type HashMask, maskOf, RecordIndex, RecordMark, type Slot } from '../co
 import type { PageRecords } from '../feed/feed-reading.ts';
 import type { Known } from '../plan/plan-posting.ts';
 import { interpretedHash } from '../posting/hash.ts';
+import type { PostingKey } from '../posting/identifiers.ts';
 import { SkippedMark } from '../store/pull/record-hashes.ts';
 import { PlaceSlots } from './pull-slots.ts';
 
@@ -35,6 +36,8 @@ interface LedgerOptions {
   readonly isDated?: boolean;
 }
 
+const MOST_SKIPPED_KEYS = 10_000;
+
 /**
  * Counts one pull by record hashes as they are stored. Under one interpretation each hash belongs to one key, and a
  * hash of another interpretation matches no record, so a record accounts for its own key only. Records with a known
@@ -62,6 +65,8 @@ export class PullLedger {
   duplicates = 0;
   unreadable = 0;
   skipped = 0;
+  /** Keys of records that this pull has begun to skip, of a feed that may list only its newest postings; further ones count as not listed. */
+  readonly skippedKeys: PostingKey[] = [];
   /** The number of skipped records whose postings have expired. */
   expired = 0;
   /** Where keys occur again; only for a feed that consists of pages. */
@@ -130,6 +135,10 @@ export class PullLedger {
     const isNew = this.#skippedIndex.find(hash) < 0;
     this.#countSkipped(this.#skippedIndex, this.#skippedIndex.add(hash, SkippedMark.added), ordinal);
     return isNew;
+  }
+
+  noteSkippedKey(key: PostingKey | undefined): void {
+    if (key !== undefined && this.skippedKeys.length < MOST_SKIPPED_KEYS) this.skippedKeys.push(key);
   }
 
   /** Counts a parsed posting that has expired. Its key was seen. */

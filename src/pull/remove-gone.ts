@@ -13,12 +13,14 @@ import {
 import { messageOfReason, type Reason } from '../plan/desired-change.ts';
 import type { Message } from '../plan/message.ts';
 import { deletesMissing, NEVER_DUE, pullsBeforeDue } from '../plan/policy.ts';
+import { hasPlaces } from '../posting/places.ts';
 import {
   addExpired,
   clearUnseen,
   collectExpiredGone,
   collectMissing,
   collectMissingChanges,
+  countDueAmong,
   countMissingAgain,
   deleteLoad,
   extendGrace,
@@ -163,6 +165,7 @@ export async function removeGone(
       added: added + byGuard.held,
       recent: recent - byGuard.held,
       expired: expired + byGuard.expired,
+      ruledOut: newest === undefined || due === 0 ? 0 : await countDueAmong(pullTx, before, ledger.skippedKeys),
     };
     reason = added === 0 ? undefined : holdReason(judgeDeletes(setup.guard, { ...load, newest }), unreadable, rekey);
     if (due > 0) await markAbsent(pullTx, before, reason);
@@ -191,16 +194,19 @@ export async function removeGone(
 
 const emptinessOf = ({ isEmpty, skipped }: PullLedger) => ({ emptied: isEmpty, skipped });
 
-/** A posting that leaves alone makes the feed smaller: if it stays as large, another has come at the same time. */
+/**
+ * A posting that leaves alone makes the feed smaller: if it stays as large, another has come at the same time. How many records a feed had
+ * before is not known if they have several places.
+ */
 async function sizeOfNewest(
-  { mayListNewest }: FeedSetup,
+  { mayListNewest, mapping }: FeedSetup,
   pullTx: PullTransaction,
-  { seen, skipped }: PullLedger,
+  { records }: PullLedger,
   pulls: number,
 ): Promise<number | undefined> {
   const mayBe = mayListNewest === 'api' ? mayBeCapped : mayBeNewest;
-  if (mayListNewest === undefined || !mayBe(seen)) return undefined;
-  return (await hadAsManyRecords(pullTx, pulls, { seen, skipped })) ? seen : undefined;
+  if (mayListNewest === undefined || !mayBe(records)) return undefined;
+  return hasPlaces(mapping) || (await hadAsManyRecords(pullTx, pulls, records)) ? records : undefined;
 }
 
 /** Holds pending deletes if an unreadable record could be any posting. Returns the reason if anything is held. */

@@ -198,6 +198,34 @@ describe('a document that may list only its newest postings', () => {
     expect(await sync(own, from(1, 9))).toMatchObject({ deleted: 3, held: 0 });
   });
 
+  it('nor if a rule skips the newer one', async () => {
+    const own = await open({ skip: '{ state: TX }' });
+    const skipped = (id: string) => ({ ...job(id), state: 'TX' });
+    await sync(own, from(1));
+    newest = [...from(2, 9).map((id) => job(`j${id}`)), skipped('j11')];
+    expect(await own.sync()).toMatchObject({ skipped: 1, deleted: 0, held: 1 });
+    // One that is skipped now is still listed.
+    newest = newest.map((one) => (one.id === 'j2' ? skipped('j2') : one));
+    expect(await own.sync()).toMatchObject({ skipped: 2, deleted: 1, held: 1 });
+  });
+
+  it('nor if the postings have several places', async () => {
+    const format = formatOf('channel/item').replace('from: state', 'from: places/state');
+    const own = await open({ format, places: '{ path: places, use: each, fields: [location-state] }' });
+    const placed = (id: number) => ({ ...job(`j${id}`), places: [{ state: 'MA' }, { state: 'TX' }, { state: 'OH' }] });
+    newest = from(1).map(placed);
+    expect(await own.sync()).toMatchObject({ seen: 30, created: 30 });
+    newest = from(2).map(placed);
+    expect(await own.sync()).toMatchObject({ seen: 30, created: 3, deleted: 0, held: 3 });
+  });
+
+  it('nor at the first pull, with imported mappings', async () => {
+    const own = await open();
+    await sync(own, from(1));
+    await own.query('delete from pull');
+    expect(await sync(own, from(2))).toMatchObject({ created: 1, deleted: 0, held: 1 });
+  });
+
   it.each<[string, Readonly<Record<string, string>>, readonly number[], readonly number[], number]>([
     ['it lists all', { expect: '{ cap: none }' }, from(1), from(2), 1],
     ['it is neither RSS nor Atom', { format: formatOf('jobs') }, from(1), from(2), 1],

@@ -301,7 +301,10 @@ class TrialSink implements RecordSink {
       case 'skipped':
         this.ledger.skipped++;
         if (read.isUncertain === true) this.uncertain++;
-        this.counts.skip({ ...record, ...(read.byDate && { byDate: { ...read.byDate, until: read.until } }) });
+        this.counts.skip({
+          ...record,
+          ...(read.byDate && { byDate: { ...read.byDate, key: read.key, until: read.until } }),
+        });
         break;
       case 'unreadable':
         this.ledger.unreadable++;

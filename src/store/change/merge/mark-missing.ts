@@ -5,6 +5,7 @@ import type { Reason } from '../../../plan/desired-change.ts';
 import { NEVER_DUE } from '../../../plan/policy.ts';
 import type { PostingKey } from '../../../posting/identifiers.ts';
 import { LazyTable, toJsonb } from '../../postgres/copy-rows.ts';
+import { readNumber } from '../../postgres/database.ts';
 import { chunksOf, keysByHash } from '../../postgres/stream-rows.ts';
 import type { PullTransaction } from '../../pull/pull-transaction.ts';
 import { type ComparedFields, digests, digestValues, UNEDITED_FIELDS } from '../../pull/record-hashes.ts';
@@ -262,18 +263,31 @@ export async function deleteLoad(pullTx: PullTransaction): Promise<Pick<DeleteLo
   return { live, done, recent: done + waiting };
 }
 
-/** Whether each of so many complete pulls before this one had as many records, and skipped as many of them. */
+/** How many of the postings that are due have one of these keys. */
+export async function countDueAmong(
+  { session }: PullTransaction,
+  pullsBeforeDue: number,
+  keys: readonly PostingKey[],
+): Promise<number> {
+  if (keys.length === 0) return 0;
+  return readNumber(session, `select count(*) from missing where ${DUE} and key = any($2::text[])`, [
+    pullsBeforeDue,
+    keys,
+  ]);
+}
+
+/** Whether no complete pull, of so many before this one, had another number of records. */
 export async function hadAsManyRecords(
   { session, subject }: PullTransaction,
   pulls: number,
-  { seen, skipped }: { readonly seen: number; readonly skipped: number },
+  seen: number,
 ): Promise<boolean> {
-  const [row] = await session.query<{ same: boolean }>(
-    `select count(*) = $3 and bool_and(seen = $4 and skipped = $5) as same from (select seen, skipped from pull
+  const [row] = await session.query<{ same: boolean | null }>(
+    `select bool_and(seen = $4) as same from (select seen from pull
        where feed = $1 and id < $2 and complete and undoes is null and status <> 'not_modified' order by id desc limit $3) p`,
-    [subject.feed, subject.pull, pulls, seen, skipped],
+    [subject.feed, subject.pull, pulls, seen],
   );
-  return row?.same === true;
+  return row?.same !== false;
 }
 
 // What a pull does about the expired postings that it saw, in its tables: their jobs are due, and what is recorded of them.
