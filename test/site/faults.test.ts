@@ -261,6 +261,24 @@ it('an informational answer (103) is ignored', async () => {
   expect((await client.send(create, anyTime)).outcome).toMatchObject({ kind: 'created', siteJob: { siteJobId: '12' } });
 });
 
+it('a list that is being read counts as one of the requests at the same time', async () => {
+  const answers: ServerResponse[] = [];
+  await using site = await openSite((request, response) => {
+    if (request.method === 'GET') response.writeHead(200, xml).write('<jobs total="1">');
+    else response.writeHead(201, { ...xml, location: '/jobs/12' }).end(job);
+    answers.push(response);
+  });
+  await using client = openClient(site.url, { listPath: '/jobs.xml', concurrency: 1 });
+  const listing = client.list(() => undefined, undefined, undefined, 60_000);
+  await vi.waitFor(() => expect(answers).toHaveLength(1));
+  const created = client.send(create, anyTime);
+  await new Promise((resolve) => setTimeout(resolve, 300));
+  expect(answers).toHaveLength(1);
+  answers[0]?.end('<job><id>1</id></job></jobs>');
+  expect(await listing).toMatchObject({ kind: 'listed' });
+  expect((await created).outcome).toMatchObject({ kind: 'created' });
+});
+
 describe('a list whose connection ends while it waits to be read', () => {
   const entry = (at: number) => `<job><id>${at}</id><description>${'text '.repeat(20_000)}</description></job>`;
   const list = `<jobs total="4">${[1, 2, 3, 4].map(entry).join('')}</jobs>`;

@@ -1,10 +1,17 @@
 // Sends one HTTP request and returns the answer, or how far the request got without one.
 import { randomBytes } from 'node:crypto';
-import { Agent, type IncomingHttpHeaders, type IncomingMessage, get as requestHttp } from 'node:http';
+import {
+  Agent,
+  type ClientRequest,
+  type IncomingHttpHeaders,
+  type IncomingMessage,
+  get as requestHttp,
+} from 'node:http';
 import { Agent as AgentOfHttps, get as requestHttps } from 'node:https';
 import type { Socket } from 'node:net';
 import { type Dispatcher, Pool } from 'undici';
 import { onAbort } from '../../flow/pause.ts';
+import { type Semaphore, semaphoreFor } from '../../flow/semaphore.ts';
 import type { SiteOptions } from '../exchange.ts';
 import { BrokenBody, readBodyPieces, readBodyText } from '../xml/body-text.ts';
 import { type Deadline, describeTrouble } from './trouble.ts';
@@ -103,9 +110,11 @@ export function openTransport(options: SiteOptions): Transport {
     new (isSecure ? AgentOfHttps : Agent)({ keepAlive: true, maxSockets: options.concurrency, timeout: IDLE_MS });
   let pool = open();
   let agent = openAgent();
+  // The pool and the agent share them.
+  const slots = semaphoreFor(options.concurrency);
   return {
     async exchange(wire) {
-      const raw = await dispatchOnce(pool, wire, options.timeoutMs, authorization);
+      const raw = await dispatchOnce({ pool, slots }, wire, options.timeoutMs, authorization);
       const all = (name: string): readonly string[] => [raw.headers[name] ?? []].flat();
       const read = (name: string): string => (name === 'location' ? (all(name)[0] ?? '') : all(name).join(','));
       const otherLocation = all('location').find((location) => location !== read('location'));
@@ -124,7 +133,7 @@ export function openTransport(options: SiteOptions): Transport {
       const { timeoutMs } = options;
       const credentials = as === 'user' ? authorization : basic(randomBytes(20).toString('hex'));
       const headers = requestHeaders({ method: 'GET', url, maxBytes }, credentials);
-      const raw = await openAnswer({ url, headers, timeoutMs, signal, agent });
+      const raw = await openAnswer({ url, headers, timeoutMs, signal, agent, slots });
       const read = (name: string): string => String(raw.headers[name] ?? '');
       return {
         sent: raw.sent,
@@ -161,8 +170,13 @@ interface RawAnswer {
 
 // A request is started at most once: `started` is set in the same tick in which undici writes the first bytes, and a
 // second start, which undici may try after a connection closed without an error, is refused.
-function dispatchOnce(pool: Pool, wire: OutgoingRequest, timeoutMs: number, authorization: string): Promise<RawAnswer> {
-  return new Promise((resolve) => {
+function dispatchOnce(
+  { pool, slots }: { readonly pool: Pool; readonly slots: Semaphore },
+  wire: OutgoingRequest,
+  timeoutMs: number,
+  authorization: string,
+): Promise<RawAnswer> {
+  return new Promise((resolve, reject) => {
     let done = false;
     let started: Dispatcher.DispatchController | undefined;
     let status = 0;
@@ -170,12 +184,14 @@ function dispatchOnce(pool: Pool, wire: OutgoingRequest, timeoutMs: number, auth
     let size = 0;
     const chunks: Buffer[] = [];
     let forget: () => void = () => undefined;
+    let release: () => void = () => undefined;
 
     const finish = (trouble?: string): void => {
       if (done) return;
       done = true;
       clearTimeout(deadline);
       forget();
+      release();
       resolve({ sent: started !== undefined, status, headers, bytes: Buffer.concat(chunks), trouble });
     };
     const stop = (trouble: string): void => {
@@ -186,36 +202,45 @@ function dispatchOnce(pool: Pool, wire: OutgoingRequest, timeoutMs: number, auth
 
     if (wire.signal !== undefined) forget = onAbort(wire.signal, () => stop('the request was cancelled'));
     if (done) return;
-    pool.dispatch(
-      {
-        method: wire.method,
-        path: wire.url.pathname + wire.url.search,
-        headers: requestHeaders(wire, authorization),
-        body: wire.body === undefined ? null : Buffer.from(wire.body),
-      },
-      {
-        onRequestStart(controller) {
-          if (started) finish('the connection closed before an answer');
-          // A process that was suspended finds out here that the deadline has passed.
-          else if (wire.notAfter?.passed()) finish('its send deadline had passed');
-          if (done) controller.abort(new Error('not to be sent'));
-          else started = controller;
+    const dispatch = (): boolean =>
+      pool.dispatch(
+        {
+          method: wire.method,
+          path: wire.url.pathname + wire.url.search,
+          headers: requestHeaders(wire, authorization),
+          body: wire.body === undefined ? null : Buffer.from(wire.body),
         },
-        onResponseStart(_controller, statusCode, received) {
-          if (statusCode < 200) return;
-          status = statusCode;
-          headers = received;
+        {
+          onRequestStart(controller) {
+            if (started) finish('the connection closed before an answer');
+            // A process that was suspended finds out here that the deadline has passed.
+            else if (wire.notAfter?.passed()) finish('its send deadline had passed');
+            if (done) controller.abort(new Error('not to be sent'));
+            else started = controller;
+          },
+          onResponseStart(_controller, statusCode, received) {
+            if (statusCode < 200) return;
+            status = statusCode;
+            headers = received;
+          },
+          onResponseData(_controller, chunk) {
+            if (done) return;
+            chunks.push(chunk.subarray(0, wire.maxBytes - size));
+            size += chunk.length;
+            if (size > wire.maxBytes) stop(`the answer is larger than ${wire.maxBytes} bytes`);
+          },
+          onResponseEnd: () => finish(),
+          onResponseError: (_controller, error) => finish(describeTrouble(error)),
         },
-        onResponseData(_controller, chunk) {
-          if (done) return;
-          chunks.push(chunk.subarray(0, wire.maxBytes - size));
-          size += chunk.length;
-          if (size > wire.maxBytes) stop(`the answer is larger than ${wire.maxBytes} bytes`);
-        },
-        onResponseEnd: () => finish(),
-        onResponseError: (_controller, error) => finish(describeTrouble(error)),
-      },
-    );
+      );
+    slots
+      .take()
+      .then((granted = () => undefined) => {
+        if (done) return granted();
+        release = granted;
+        dispatch();
+      })
+      .catch(reject);
   });
 }
 
@@ -241,6 +266,7 @@ export interface GetRequest {
   readonly timeoutMs: number;
   readonly signal?: AbortSignal;
   readonly agent: Agent;
+  readonly slots: Semaphore;
 }
 
 /** The beginning of an answer, or why none arrived. */
@@ -263,24 +289,27 @@ export interface OpenAnswer {
 const MIN_BYTES_PER_SECOND = 64 << 10;
 
 /** Never throws for anything the network or the site does, never resends, never follows a redirect. */
-function openAnswer({ url, headers, timeoutMs, signal, agent }: GetRequest): Promise<OpenAnswer> {
-  return new Promise((resolve) => {
+function openAnswer({ url, headers, timeoutMs, signal, agent, slots }: GetRequest): Promise<OpenAnswer> {
+  return new Promise((resolve, reject) => {
     let received = 0;
     const startedAt = performance.now();
     let sent = false;
+    let request: ClientRequest | undefined;
     let response: IncomingMessage | undefined;
     let end: { readonly trouble?: string } | undefined;
+    let release: () => void = () => undefined;
 
     const finish = (trouble?: string): void => {
       if (end) return;
       end = { trouble };
       clearTimeout(timer);
       signal?.removeEventListener('abort', onAbort);
+      release();
       if (!response) resolve({ sent, status: 0, headers: {}, trouble, chunks: chunks(), close });
     };
     const stop = (trouble: string): void => {
       finish(trouble);
-      request.destroy();
+      request?.destroy();
     };
     const close = (): void => stop('the rest of the answer was not needed');
     const onAbort = (): void => stop('the request was cancelled');
@@ -304,20 +333,32 @@ function openAnswer({ url, headers, timeoutMs, signal, agent }: GetRequest): Pro
       if (end?.trouble !== undefined) throw new BrokenBody(end.trouble);
     }
 
-    const request = (url.protocol === 'https:' ? requestHttps : requestHttp)(url, { headers, agent });
-    request.on('socket', (socket: Socket) => {
-      if (!socket.connecting) sent = true;
-      else socket.once(url.protocol === 'https:' ? 'secureConnect' : 'connect', () => (sent = true));
-    });
-    request.on('response', (answer) => {
-      response = answer;
-      answer.on('error', () => undefined);
-      resolve({ sent: true, status: answer.statusCode ?? 0, headers: answer.headers, chunks: chunks(), close });
-    });
-    request.on('error', (error) => response === undefined && finish(describeTrouble(error)));
-    request.on('close', () => response === undefined && finish('the connection closed before an answer'));
-    if (signal?.aborted) onAbort();
-    else signal?.addEventListener('abort', onAbort, { once: true });
+    function start(): void {
+      const isSecure = url.protocol === 'https:';
+      request = (isSecure ? requestHttps : requestHttp)(url, { headers, agent });
+      request.on('socket', (socket: Socket) => {
+        if (!socket.connecting) sent = true;
+        else socket.once(isSecure ? 'secureConnect' : 'connect', () => (sent = true));
+      });
+      request.on('response', (answer) => {
+        response = answer;
+        answer.on('error', () => undefined);
+        resolve({ sent: true, status: answer.statusCode ?? 0, headers: answer.headers, chunks: chunks(), close });
+      });
+      request.on('error', (error) => response === undefined && finish(describeTrouble(error)));
+      request.on('close', () => response === undefined && finish('the connection closed before an answer'));
+    }
+
+    if (signal?.aborted) return onAbort();
+    signal?.addEventListener('abort', onAbort, { once: true });
+    slots
+      .take()
+      .then((granted = () => undefined) => {
+        if (end) return granted();
+        release = granted;
+        start();
+      })
+      .catch(reject);
   });
 }
 
