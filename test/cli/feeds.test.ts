@@ -9,6 +9,7 @@ import { feedSetups } from '../../src/runtime/feed-setups.ts';
 import { FEED_TABLES } from '../../src/store/feed/rename-feed.ts';
 import { enterAsWorker } from '../../src/store/locks/processes.ts';
 import { forgetOldRows } from '../../src/store/status/retention.ts';
+import { jobOf, makeJob } from '../support/hand-made-jobs.ts';
 import { feedXml, posting, postings, type TestPosting } from '../support/indeed-feed.ts';
 import { openMirror } from '../support/mirror.ts';
 import { openedForEach } from '../support/opened.ts';
@@ -229,6 +230,18 @@ describe('a feed whose postings are jobs of a retired one', () => {
     expect((await run('review', 'list', '--json')).json()).toEqual([
       expect.objectContaining({ feed: 'other', key: 'bad' }),
     ]);
+  });
+
+  it('takes the name over although one of its creates, not sent, waits for a person because of a job that was found', async () => {
+    await makeJob(mirror, jobOf(posting('p3')));
+    await search('acme');
+    expect(await syncOnce()).toMatchObject({ created: 2, in_doubt: 1 });
+    await rename('acme', 'other');
+    await run('feeds', 'retire', 'acme');
+    await search('other');
+    expect((await run('sync', '--json')).json()).toEqual([expect.objectContaining({ pending: 2, in_doubt: 1 })]);
+    expect((await run('feeds', 'rename', 'acme', 'other')).out).toContain('Feed acme is other now, with 2 jobs');
+    expect((await run('sync', '--json')).json()).toEqual([expect.objectContaining({ unchanged: 2, in_doubt: 1 })]);
   });
 
   it.for([

@@ -131,7 +131,7 @@ async function whyNotRename(
   }
   const [state] = await tx.query<{ taken: boolean; sending: boolean }>(
     `select exists(select from mapping where feed = $2) or exists(select from change where feed = $2
-           and (attempts > 0 or attempt_token is not null or doubted_since is not null))
+           and (attempts > 0 or (attempt_token is not null and found_job_id is null) or doubted_since is not null))
          or exists(select from orphan_site_job where feed = $2) as taken,
        exists(select from change where feed = $1 and state = 'sending') as sending`,
     [from, to.feed],
