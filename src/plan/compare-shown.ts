@@ -320,7 +320,7 @@ export function explainMissed<Problem extends { readonly field?: string; readonl
   return isMissed && !NOT_MISSED.test(message)
     ? {
         ...problem,
-        message: `${message}; the update did not send it, as only what has changed is sent: if the site clears what an update omits, set \`omitted_fields: clear\` of the site, and send it again`,
+        message: `${message}; the update did not send it, as only what has changed is sent: if the site clears or requires what an update omits, set \`omitted_fields: clear\` of the site, and send it again`,
       }
     : problem;
 }

@@ -6,7 +6,7 @@ import type { SiteJob } from './exchange.ts';
 import { isInDoubt, readFailureIndicator } from './failure-indicator.ts';
 import { type JobAddress, type Resource, readJobUrl, redirectAfterWrite } from './http/job-address.ts';
 import { findJob, type ReadJob, readJobElement } from './xml/decode.ts';
-import { readErrors, tellProblems } from './xml/problems.ts';
+import { fieldRecognition, readErrors, tellProblems } from './xml/problems.ts';
 import type { XmlElement } from './xml/xml-events.ts';
 import { readXml } from './xml/xml-tree.ts';
 
@@ -78,6 +78,7 @@ export function gatherFacts(reply: Reply): ReplyFacts {
   const job: ReadJob = element ? readJobElement(element, reply.url, reply.resource) : { fields: {} };
   const siteJob = readSiteJob(reply, address, job);
   const hasJobRoot = root !== undefined && element === root;
+  const isField = fieldRecognition(namesIn(reply.expected));
   return {
     sent: reply.sent,
     status: reply.status,
@@ -87,16 +88,23 @@ export function gatherFacts(reply: Reply): ReplyFacts {
     otherJob: () => tellOtherJob(reply, address, job),
     otherContent: () => explainOtherContent(job, reply.expected ?? {}),
     otherPosting: () => tellOtherReference(job, reply.expected ?? {}),
-    problems: root ? readErrors(root) : [],
+    problems: root ? readErrors(root, isField) : [],
     failureIndicators: once(() => (root ? readFailureIndicator(root, reply.resource?.element) : [])),
     isInDoubt: () => isInDoubt(root, reply.body, reply.resource?.element),
-    reasons: once(() => tellProblems(reply.body, root)),
+    reasons: once(() => tellProblems(reply.body, root, hasJobRoot ? undefined : isField)),
     isHtml: !hasJobRoot && isHtml(reply.body, reply.contentType),
     isFailedFetch: () => isFailedFetch(reply),
     redirectTarget: () => targetOf(reply.location, reply.url),
     redirectsOn: () => redirectOf(reply, address),
   };
 }
+
+/** The fields that an answer may be about. */
+export const namesIn = ({ fields, before, fieldNames }: Expectation = {}): readonly string[] => [
+  ...Object.keys(fields ?? {}),
+  ...Object.keys(before ?? {}),
+  ...(fieldNames ?? []),
+];
 
 /** Caches the value, because several rules need it. */
 function once<T>(read: () => T): () => T {

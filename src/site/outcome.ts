@@ -1,7 +1,7 @@
 // Classifies what the network and the site did with one request as exactly one outcome, by an ordered table of rules.
 import type { Problem } from '../posting/posting.ts';
 import type { Outcome, SiteRequest } from './exchange.ts';
-import { gatherFacts, type Reply, type ReplyFacts } from './facts.ts';
+import { gatherFacts, namesIn, type Reply, type ReplyFacts } from './facts.ts';
 import { readSetUpFault, type SetUpFault } from './set-up-fault.ts';
 import { problemAttribution } from './xml/problems.ts';
 
@@ -262,8 +262,7 @@ export function judge(request: SiteRequest['kind'], reply: Reply): Outcome {
   const facts = gatherFacts(reply);
   const outcome = classify(request, facts);
   if (!('problems' in outcome) && outcome.kind !== 'unknown') return outcome;
-  const { fields = {}, before = {}, fieldNames = [] } = reply.expected ?? {};
-  const names = [...Object.keys(fields), ...Object.keys(before), ...fieldNames];
+  const names = namesIn(reply.expected);
   const found = 'problems' in outcome ? outcome.problems : facts.status === 0 ? [] : facts.reasons();
   const isSignIn = facts.isHtml && /<input\b[^<>]*\btype=["']?password/i.test(reply.body);
   const setUp =
@@ -294,7 +293,7 @@ function classify(request: SiteRequest['kind'], facts: ReplyFacts): Outcome {
 // server errors with one of them. If one does not, the posting is rejected and appears in review, where its job, if it
 // was made, is found.
 const serverTrouble =
-  /\b(server|internal|unexpected|unknown|exception|went wrong|try again|unavailable|gateway|database|deadlock|time-?d? ?out)\b/i;
+  /\b(server|internal|unexpected|unknown|exception|went wrong|try again|unavailable|gateway|database|deadlock|time-?d? ?out)\b|^5\d\d$/i;
 
 const isAboutJob = (problem: Problem): boolean => problem.field !== undefined || !serverTrouble.test(problem.message);
 

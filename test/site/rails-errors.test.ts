@@ -172,6 +172,54 @@ describe('other answers', () => {
   ];
   it.each(cases)('%s', (_name, body, problems) => expect(said(problemsOf(body))).toEqual(problems));
 
+  const frameworks: readonly (readonly [name: string, body: string, ofWhole?: string])[] = [
+    ['Django REST framework', '<root><title><list-item>is bad</list-item></title></root>'],
+    [
+      'Django REST framework, of the whole too',
+      '<root><title><list-item>is bad</list-item></title><non_field_errors><list-item>no</list-item></non_field_errors></root>',
+      'no',
+    ],
+    ['a map of Spring', '<LinkedHashMap><title>is bad</title></LinkedHashMap>'],
+    [
+      'Spring',
+      '<Map><status>400</status><error>Bad Request</error><errors><errors><defaultMessage>is bad</defaultMessage><field>title</field></errors></errors></Map>',
+    ],
+    ['NestJS', '<root><statusCode>400</statusCode><message>title is bad</message><error>Bad Request</error></root>'],
+    ['express-validator', '<root><errors><msg>is bad</msg><path>title</path></errors></root>'],
+    ['ASP.NET Core', '<problem><title>Invalid.</title><MVC-Errors><Title>is bad</Title></MVC-Errors></problem>'],
+    ['ASP.NET Web API', '<Error><ModelState><job.Title>is bad</job.Title></ModelState></Error>'],
+    [
+      'API Platform',
+      '<response><violations><propertyPath>title</propertyPath><message>is bad</message></violations></response>',
+    ],
+    [
+      'FOSRestBundle',
+      '<result><errors><form name="job"><errors/><form name="title"><errors><entry>is bad</entry></errors></form></form></errors></result>',
+    ],
+    ['Symfony forms', '<result><errors><children><title><errors>is bad</errors></title></children></errors></result>'],
+    [
+      'CodeIgniter',
+      '<response><status>400</status><error>400</error><messages><title>is bad</title></messages></response>',
+    ],
+    ['Yii', '<response><name>Data Validation Failed</name><message>Title is bad</message></response>'],
+  ];
+  it.each(frameworks)('%s', (_name, body = '', ofWhole?: string) =>
+    expect(said(problemsOf(body))).toEqual([
+      'title: is bad',
+      ...(ofWhole === undefined ? [] : [`the job: ${ofWhole}`]),
+    ]),
+  );
+
+  it('takes the job itself, and what else has an ID, for no errors', () => {
+    expect(said(problemsOf('<job><title>Cook</title></job>'))).toEqual(['the job: Cook']);
+    expect(said(problemsOf('<root><id>7</id><title>Cook</title></root>'))).toEqual(['the job: 7; Cook']);
+  });
+
+  it('the number of a status says nothing about the job', () => {
+    const body = '<response><status>500</status><error>500</error></response>';
+    expect(problemsOf(body, SENT, [], 500)).toMatchObject({ kind: 'unknown' });
+  });
+
   it('says the same under a success', () => {
     const body = '<response><status>error</status><message>Title is too long</message></response>';
     expect(said(problemsOf(body, SENT, [], 200))).toEqual(['title: is too long']);

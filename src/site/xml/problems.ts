@@ -20,9 +20,11 @@ import { childrenOf, elementText, isNamed, legibleText } from './xml-tree.ts';
 // | <hash><title type="array"><title>is too long</title></title>…   | title   | each text     |
 // | <strings type="array"><string>Title is too long</string>…       |         | each text     |
 // | <response><status>error</status><message>…</message></response> |         | the message   |
+// | <root><title><list-item>is too long</list-item></title></root>  | title   | each text     |
 //
-// Under another status than a success, the last three are errors too. A message that begins with the name of a field that
-// was sent is then attributed to it: see `problemAttribution`.
+// Under another status than a success, the last four are errors too; the last needs the name of a field that was sent. Such a name further
+// inside counts before one that is none: `<errors><children><title>…`. A message that begins with one is attributed to it: see
+// `problemAttribution`.
 
 /** A problem as the site says it. */
 interface SaidProblem extends Problem {
@@ -30,15 +32,38 @@ interface SaidProblem extends Problem {
   readonly ofWhole?: true;
 }
 
+/** What is known where an element is read. */
+interface Context extends Omit<SaidProblem, 'message'> {
+  /** Whether a text names a field that was sent or is mapped. */
+  readonly isField?: IsField | undefined;
+}
+
+export type IsField = (name: string) => boolean;
+
 const MAX_PROBLEMS = 100;
 const MAX_MESSAGE_LENGTH = 1000;
 const MAX_VALUE_LENGTH = 200;
 const MAX_DEPTH_OF_ERRORS = 3;
 
-const errorName = /^((validation|field|model|form)-?)?errors?(-?(messages?|list|details?))?$/;
-const messageNames = ['message', 'messages', 'msg', 'full-message', 'full-messages', 'faultstring'];
+const errorName = /^((validation|field|model|form|mvc)-?)?errors?(-?(messages?|list|details?))?$/;
+const messageNames = ['message', 'messages', 'msg', 'full-message', 'full-messages', 'defaultmessage', 'faultstring'];
 const detailNames = [...messageNames, 'description', 'detail', 'details', 'reason', 'text'];
-const fieldNames = ['field', 'attribute', 'attr', 'property', 'path', 'name', 'element', 'param', 'on', 'key'];
+const fieldNames = [
+  'field',
+  'attribute',
+  'attr',
+  'property',
+  'propertypath',
+  'path',
+  'name',
+  'element',
+  'param',
+  'on',
+  'key',
+];
+/** What many sites put beside the reason, or in its place. */
+const STATUS_NAME =
+  /^(\d{3}|(\d{3} )?(bad request|unprocessable (entity|content)|conflict|forbidden|not (acceptable|found)|precondition failed))\.?$/i;
 const remarkNames = ['code', 'status', 'type', 'id', 'faultcode', 'faultactor'];
 const failureNames = ['failure', 'fault', 'exception', 'problem'];
 
@@ -47,11 +72,22 @@ const failureNames = ['failure', 'fault', 'exception', 'problem'];
  * errors document, the body's text, without markup and cut to 1,000 characters, is the only message; an empty body gives no
  * problem. Never throws.
  */
-export function tellProblems(body: string, root: XmlElement | undefined): readonly Problem[] {
+export function tellProblems(body: string, root: XmlElement | undefined, isField?: IsField): readonly Problem[] {
   if (root === undefined || isNamed(root, 'html'))
     return [problem({ message: withoutMarkup(body) })].filter((one) => one.message !== '');
-  const problems = [readErrors(root), firstOf(readLists(root))].find((found) => found.length > 0);
-  return problems ?? readMessages(root);
+  const problems = [readErrors(root, isField), firstOf(readLists(root))].find((found) => found.length > 0);
+  return problems ?? readMessages(root, isField);
+}
+
+/** A dictionary of fields, as frameworks write it; what has an ID, a status or the like is none. */
+function* readDictionary(element: XmlElement, isField: IsField): Generator<Problem> {
+  const children = childrenOf(element);
+  if (children.some((child) => isNamed(child, ...remarkNames))) return;
+  for (const child of children) {
+    if (isField(child.name)) yield* readTexts(child, { ...subjectOf(child.name), isField });
+    else if (childrenOf(child).some(({ name }) => isField(name))) yield* readDictionary(child, isField);
+    else yield problem({ message: legibleText(child) });
+  }
 }
 
 /** Rails' `errors.details` without a name for errors. */
@@ -78,14 +114,17 @@ const isList = (element: XmlElement, of: string): boolean =>
 /**
  * The problems of an `errors` or `error` document, whose elements are at its root or slightly deeper; otherwise none.
  */
-export function readErrors(root: XmlElement): readonly Problem[] {
+export function readErrors(root: XmlElement, isField?: IsField): readonly Problem[] {
   if (isNamed(root, 'html')) return [];
   const details = isHashOfDetails(root) ? firstOf(readLists(root)) : [];
-  return details.length > 0 ? details : firstOf(readErrorElements(findErrors(root, MAX_DEPTH_OF_ERRORS)));
+  if (details.length > 0) return details;
+  const problems = firstOf(readErrorElements(findErrors(root, MAX_DEPTH_OF_ERRORS), isField));
+  const reasons = problems.filter(({ message }) => !STATUS_NAME.test(message));
+  return reasons.length > 0 ? reasons : problems;
 }
 
-function* readErrorElements(elements: Iterable<XmlElement>): Generator<Problem> {
-  for (const element of elements) yield* readErrorElement(element);
+function* readErrorElements(elements: Iterable<XmlElement>, isField?: IsField): Generator<Problem> {
+  for (const element of elements) yield* readErrorElement(element, isField);
 }
 
 /** Keeps the first {@link MAX_PROBLEMS}: nobody reads more, and each costs time. */
@@ -99,8 +138,8 @@ export function firstOf(problems: Iterable<Problem>): readonly Problem[] {
 }
 
 /** The problems in one element such as `error` or `errors`; none if it says that nothing is wrong. */
-export function* readErrorElement(element: XmlElement): Generator<Problem> {
-  for (const one of readElement(element, {})) if (!saysNothingIsWrong(one.message)) yield one;
+export function* readErrorElement(element: XmlElement, isField?: IsField): Generator<Problem> {
+  for (const one of readElement(element, { isField })) if (!saysNothingIsWrong(one.message)) yield one;
 }
 
 /** Whether a text says that nothing is wrong, as in `<errors>0</errors>`. */
@@ -111,21 +150,23 @@ export const saysNothingIsWrong = (text: string): boolean =>
 export const isMessage = (element: XmlElement): boolean =>
   isNamed(element, ...messageNames, 'detail', 'details', 'reason');
 
-/** The texts of message elements anywhere in the document; if there are none, the title of a problem, or all of its text. */
-export function readMessages(root: XmlElement): readonly Problem[] {
-  const messages = firstOf(readMessageTexts(root)).filter((one) => one.message !== '');
+/** The texts of message elements anywhere in the document; if there are none, those of fields, the title of a problem, or all of its text. */
+export function readMessages(root: XmlElement, isField: IsField = () => false): readonly Problem[] {
+  const messages = firstOf(readMessageTexts(root, isField)).filter((one) => one.message !== '');
   if (messages.length > 0) return messages;
+  const entries = firstOf(readDictionary(root, isField)).filter((one) => one.message !== '');
+  if (entries.some(({ field }) => field !== undefined)) return entries;
   const title = isNamed(root, 'problem') ? childrenOf(root).find((child) => isNamed(child, 'title')) : undefined;
   return [problem({ message: legibleText(title ?? root) })].filter((one) => one.message !== '');
 }
 
 // A field beside a message is the message's: `<name>title</name><reason>is too long</reason>` (RFC 7807, `invalid-params`).
-function* readMessageTexts(element: XmlElement): Generator<Problem> {
+function* readMessageTexts(element: XmlElement, isField: IsField): Generator<Problem> {
   const children = childrenOf(element);
-  if (isMessage(element)) return yield* readTexts(element, {});
+  if (isMessage(element)) return yield* readTexts(element, { isField });
   const field = children.find((child) => childrenOf(child).length === 0 && isNamed(child, ...fieldNames));
-  const context = subjectOf(field && elementText(field));
-  for (const child of children) yield* isMessage(child) ? readTexts(child, context) : readMessageTexts(child);
+  const context = { ...subjectOf(field && elementText(field)), isField };
+  for (const child of children) yield* isMessage(child) ? readTexts(child, context) : readMessageTexts(child, isField);
 }
 
 const isError = (element: XmlElement): boolean => errorName.test(foldName(element.name).toLowerCase());
@@ -138,13 +179,15 @@ function* findErrors(element: XmlElement, depth: number): Generator<XmlElement> 
   const exception = children.find((child) => isNamed(child, 'exception') && childrenOf(child).length === 0);
   const isSaidByException = (child: XmlElement) => exception !== undefined && isNamed(child, 'error');
   if (children.some(isSaidByException) && exception !== undefined) yield exception;
+  if (children.some((child) => isNamed(child, 'error') && STATUS_NAME.test(legibleText(child))))
+    yield* children.filter((child) => isNamed(child, ...messageNames));
   for (const child of children) if (!isSaidByException(child)) yield* findErrors(child, depth - 1);
 }
 
 // Reads an `error` or `errors` element. `context` is the field and value given by the surrounding elements.
-function* readElement(element: XmlElement, context: Omit<SaidProblem, 'message'>): Generator<Problem> {
+function* readElement(element: XmlElement, context: Context): Generator<Problem> {
   const children = childrenOf(element);
-  const plural = isPlural(element);
+  const plural = isPlural(element) && !isOneError(children, context);
   // In `<errors>` children are named after fields, and a job may have a `name` or a `path`; in `<error>` they are parts.
   const parts = plural ? [] : children.filter((child) => childrenOf(child).length === 0);
   const part = (names: readonly string[]): string | undefined => {
@@ -170,7 +213,7 @@ function* readElement(element: XmlElement, context: Omit<SaidProblem, 'message'>
     if (isNamed(child, ...textNames)) return readTexts(child, inner);
     if (isError(child) || isNamed(child, ...failureNames)) return readElement(child, inner);
     if (!plural && isNamed(child, 'value', ...fieldNames, ...remarkNames)) return [];
-    return readTexts(child, subjectOf(child.name));
+    return readTexts(child, isKnown(inner) ? inner : { ...subjectOf(child.name), isField: context.isField });
   }
 }
 
@@ -181,15 +224,33 @@ const hasOwnText = (element: XmlElement): boolean =>
 export const isPlural = (element: XmlElement): boolean => /s$/i.test(element.name);
 
 // Each nested text is one message: `<messages><message>a</message><message>b</message></messages>`.
-function* readTexts(element: XmlElement, context: Omit<SaidProblem, 'message'>): Generator<Problem> {
+function* readTexts(element: XmlElement, context: Context): Generator<Problem> {
   const children = childrenOf(element);
   const named = fieldNames.find((name) => element.attributes.has(name));
-  const subject = { ...subjectOf(named && element.attributes.get(named)), ...context };
+  const own = { ...context, ...subjectOf(named && element.attributes.get(named)) };
+  const subject = isKnown(own) && !isKnown(context) ? own : { ...own, ...context };
   if (children.length === 0) yield problem({ ...subject, message: elementText(element) });
   const detail = readDetail(children);
   if (detail !== undefined) return yield problem({ ...context, ...detail });
-  for (const child of children) yield* isError(child) ? readElement(child, context) : readTexts(child, context);
+  const outer = isKnown(subject) ? subject : context;
+  for (const child of children) {
+    const inner = namesField(child, outer) ? { ...outer, ...subjectOf(child.name) } : outer;
+    yield* isError(child) ? readElement(child, inner) : readTexts(child, inner);
+  }
 }
+
+const isKnown = ({ field, isField }: Context): boolean => field !== undefined && isField?.(field) === true;
+
+/** Whether an element is named after a field, and not after a part of the message about one. */
+const namesField = (child: XmlElement, outer: Context): boolean =>
+  !isKnown(outer) &&
+  outer.isField?.(child.name) === true &&
+  (childrenOf(child).length > 0 || !isNamed(child, ...detailNames));
+
+/** `<errors><msg>is too long</msg><path>title</path></errors>`, once for each problem. */
+const isOneError = (children: readonly XmlElement[], { isField }: Context): boolean =>
+  children.some((child) => isNamed(child, ...messageNames)) &&
+  children.some((child) => isNamed(child, ...fieldNames) && isField?.(elementText(child)) === true);
 
 /** What Rails says for the names in `errors.details`, with "…" for the number; others are said as they are. */
 const DETAILS: Readonly<Record<string, string>> = {
@@ -304,18 +365,28 @@ export function problemAttribution(fields: Iterable<string>): (problem: SaidProb
     if (names.length === 0 || ofWhole === true) return [problem];
     if (problem.field !== undefined) {
       const known = nameOfPath(problem.field, names);
-      if (known === undefined) return [problem];
+      if (known === undefined) return bySentence(problem, names) ?? [problem];
       const found = attribute(
         problem.message,
         names.filter(({ field }) => field === known.field),
       );
       return [{ ...problem, field: known.field, message: found?.message || problem.message }];
     }
-    const sentences = sentencesOf(problem.message.replace(PREAMBLE, ''), names);
-    return sentences.every(({ field }) => field === undefined)
-      ? [problem]
-      : sentences.map((sentence) => ({ ...problem, ...sentence }));
+    return bySentence(problem, names) ?? [problem];
   };
+}
+
+/** Whether a text is the name or the path of one of these fields. */
+export function fieldRecognition(fields: Iterable<string>): IsField {
+  const names = knownNames(fields);
+  return (name) => nameOfPath(name.trim(), names) !== undefined;
+}
+
+function bySentence(problem: Problem, names: readonly KnownName[]): readonly Problem[] | undefined {
+  const sentences = sentencesOf(problem.message.replace(PREAMBLE, ''), names);
+  return sentences.every(({ field }) => field === undefined)
+    ? undefined
+    : sentences.map((sentence) => ({ ...problem, ...sentence, field: sentence.field ?? problem.field }));
 }
 
 type Sentence = Pick<Problem, 'field' | 'message'>;
