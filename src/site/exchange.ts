@@ -279,8 +279,10 @@ const STATUS = /^((job|workflow|aasm|record|publication)-)?(status|state)$/i;
 const DELETED = /^\s*(soft[-_ ]?)?(deleted|discarded|destroyed|trashed|removed)\s*$/i;
 /** Names of marks, such as `deleted-at` and `is-deleted`. */
 const MARK = /^(is-)?(deleted|discarded|destroyed|trashed|removed)(-(at|on|date))?$/i;
-/** Values of a mark that says no, and dates that stand for none. */
-const UNSET = /^\s*(false|f|no|n|off|[0\s:TZ.-]*)\s*$/i;
+/** Values of a mark that says no, and dates that stand for none: in Go and .NET 1 January of the year 1. */
+const UNSET = /^\s*(false|f|no|n|off|[0\s:TZ.-]*|0001-01-01\b.*|0?1\/0?1\/0001\b.*)\s*$/i;
+/** The first day of 1970, wherever the site is: the date of PHP for none. */
+const LAST_OF_NONE = 86_400_000;
 
 /**
  * Whether the job's own fields say that it was deleted. This alone ends no mapping: the field may mean something else on a site, so
@@ -295,7 +297,8 @@ export const statesDeletion = (
     const name = received.replaceAll('_', '-');
     if (sent.some((own) => own !== undefined && fieldOf(own, received) === value)) return false;
     if (STATUS.test(name)) return DELETED.test(value);
-    return MARK.test(name) && !UNSET.test(value) && !(Date.parse(value) > Date.now());
+    const at = Date.parse(value);
+    return MARK.test(name) && !UNSET.test(value) && !(at > Date.now() || at <= LAST_OF_NONE);
   });
 
 /** The shown job, unless it says that it was deleted. */

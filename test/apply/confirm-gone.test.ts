@@ -79,6 +79,9 @@ describe('confirmGone', () => {
     [{ deleted: 'false' }, 'unknown'],
     [{ 'deleted-at': '' }, 'unknown'],
     [{ 'deleted-at': '0000-00-00 00:00:00' }, 'unknown'],
+    [{ 'deleted-at': '0001-01-01T00:00:00Z' }, 'unknown'],
+    [{ 'deleted-at': '0001-01-01 00:00:00 +0000 UTC' }, 'unknown'],
+    [{ 'deleted-at': '1969-12-31T19:00:00-05:00' }, 'unknown'],
     [{ 'deleted-at': '2999-01-01T00:00:00Z' }, 'unknown'],
     [{ title: 'Deleted' }, 'unknown'],
   ])('of a job that the site still shows, with %j, it is %s', async (fields, kind) => {

@@ -56,6 +56,13 @@ const rows: readonly Row[] = [
   same('503 with Retry-After through Varnish', answer(503, { retryAfterMs: 5000, server: 'nginx' }), 'throttled'),
   same('403', answer(403), 'forbidden'),
   same('403 with errors', answer(403, { body: '<error>Forbidden</error>' }), 'forbidden'),
+  same(
+    '403 because of the token',
+    answer(403, { body: '<root><detail>Invalid username/password.</detail></root>' }),
+    'unauthorized',
+  ),
+  same('403 because of the key', answer(403, { body: '<error>Invalid API key</error>' }), 'unauthorized'),
+  same('403 for an author', answer(403, { body: '<error>Invalid author for this job</error>' }), 'forbidden'),
   same('301', answer(301, { location: 'https://site.test/jobs.xml' }), 'misconfigured'),
   same('302 to a login', answer(302, { location: '/login' }), 'misconfigured'),
   same('302 to the job', answer(302, { location }), 'unknown'),
