@@ -12,12 +12,12 @@ import type { App } from '../runtime/app.ts';
 import { openSiteClient, tokenDigests } from '../runtime/open-site-client.ts';
 import { type Expectation, explainOtherContent } from '../site/contradiction.ts';
 import { NotShownError, type SiteJob, withRevealedFields } from '../site/exchange.ts';
-import { addressOf } from '../site/http/job-address.ts';
+import { addressOf, JOB } from '../site/http/job-address.ts';
 import { auditAction } from '../store/access/audit.ts';
 import { jobsToCompare, type KnownJob } from '../store/mapping/visible-jobs.ts';
 import type { Database, Queryable } from '../store/postgres/database.ts';
 import { learntRewrites } from '../store/site/kept-values.ts';
-import { findMove, setAddress } from '../store/site/known-address.ts';
+import { findMove, moveJobUrls, setAddress } from '../store/site/known-address.ts';
 import { tokenHistory } from '../store/site/refused-token.ts';
 import { lockSiteState, readSiteState, resumeSite, stateAt, trustGoneForADay } from '../store/site/site-state.ts';
 import { namedSite, type OperationContext, OperationRefused, operation } from './operation.ts';
@@ -96,7 +96,7 @@ async function resume(
     actor,
     emptied,
     seen: paused_since === undefined ? undefined : { since: paused_since, address, token },
-    movedTo: moved ? address : undefined,
+    movedTo: moved ? site.options : undefined,
   });
   if (end.kind === 'refused') throw new OperationRefused('conflict', end.message);
   control.wake();
@@ -273,7 +273,7 @@ export interface ResumeOptions {
   /** The site was really emptied: it is believed for a day when it says that jobs are gone. */
   readonly emptied: boolean;
   /** It is the same site, with the same jobs, at this address. */
-  readonly movedTo?: string | undefined;
+  readonly movedTo?: SiteConfig['options'] | undefined;
   /** Resume only the pause that the person saw: another cause may need something else. */
   readonly seen?: SeenPause | undefined;
 }
@@ -302,8 +302,13 @@ async function resumePausedSite(
     if (other !== undefined) return { kind: 'refused', message: other };
     const paused = await resumeSite(tx, site);
     if (emptied) await trustGoneForADay(tx, site);
-    if (movedTo !== undefined) await setAddress(tx, site, movedTo);
-    const detail = { site, paused, emptied, ...(movedTo === undefined ? {} : { moved_to: movedTo }) };
+    const to = movedTo && addressOf(movedTo);
+    if (movedTo !== undefined && to !== undefined) {
+      const { baseUrl, resource = JOB } = movedTo;
+      await moveJobUrls(tx, site, baseUrl.href.replace(/\/+$/, '') + resource.path);
+      await setAddress(tx, site, to);
+    }
+    const detail = { site, paused, emptied, ...(to === undefined ? {} : { moved_to: to }) };
     await auditAction(tx, { actor, action: 'resume', detail });
     return { kind: 'resumed', wasPaused: paused };
   });

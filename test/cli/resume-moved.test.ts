@@ -102,6 +102,11 @@ describe('the same site at another address', () => {
     expect((await resume('--json')).json()).toEqual([
       { site: 'board', was_paused: false, token_proven: true, compared: 10 },
     ]);
+    // What people open is there.
+    const urls = await mirror.query(
+      `select regexp_replace(site_job_url, '[0-9]+$', 'ID') as url, count(*) as n from mapping group by 1`,
+    );
+    expect(urls).toEqual([{ url: `${mirror.sandbox.url.replace('127.0.0.1', 'localhost')}/jobs/ID`, n: JOBS }]);
     expect(await mirror.sync()).toMatchObject({ status: 'mirrored', updated: JOBS - 1, deleted: 1 });
     await mirror.stopEngine();
     expect((await resume('--json')).json()).toMatchObject([{ site: 'board', was_paused: false }]);

@@ -370,6 +370,8 @@ it('takes the share of the whole feed, whatever an incomplete pull saw', { tags:
   expect([await pull(cut(few, 7)), await evaluate(app)]).toEqual([false, 0]);
   expect([await pull(few), await evaluate(app)]).toEqual([true, 0]);
   expect([await pull(cut(few, 7)), await evaluate(app)]).toEqual([false, 0]);
+  // A feed that has grown is as large as what was seen of it.
+  expect([await pull(cut(feedXml([...abroad(18), ...postings(42)]), 59)), await evaluate(app)]).toEqual([false, 0]);
   const many = feedXml([...abroad(20), ...postings(20)]);
   expect([await pull(many), await evaluate(app)]).toEqual([true, 1]);
   expect([await pull(cut(many, 0)), await evaluate(app)]).toEqual([false, 0]);

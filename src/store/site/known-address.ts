@@ -50,6 +50,20 @@ export async function setAddress(db: Queryable, site: SiteName, address: string)
   );
 }
 
+/**
+ * Leads the links of jobs that were below the present address of the site to the new one, for people: nothing is requested by them.
+ * @param collection the URL below which its jobs are at the new address
+ */
+export async function moveJobUrls(tx: Queryable, site: SiteName, collection: string): Promise<void> {
+  await tx.query(
+    `update mapping m set site_job_url = $2 || substr(m.site_job_url, length(former.url) + 1)
+     from site_state s, regexp_replace(s.address || '/jobs', '\\.xml/jobs$', '') below, unnest(array['http://', 'https://']) scheme,
+       lateral (select scheme || below as url) former
+     where s.site = $1 and m.site = $1 and starts_with(m.site_job_url, former.url || '/')`,
+    [site, collection],
+  );
+}
+
 /** Whether the site's jobs are at another address: a person may have moved the site while this process still runs with the former one. */
 export const isSiteElsewhere = (db: Queryable, site: SiteName, address: string): Promise<boolean> =>
   returnsRow(db, 'select from site_state where site = $1 and address <> $2', [site, address]);

@@ -60,7 +60,7 @@ export interface PullGauge {
   readonly status: PullStatus;
   /** The last complete pull. */
   readonly completeAt: number | null;
-  /** Postings in the whole feed: those of the last complete pull, or before the first, the most that a recent one found. */
+  /** Postings in the whole feed: those of the last complete pull, or before the first, the most that a recent one found; at least those of the newest. */
   readonly size: number | null;
   /** Postings that the newest committed pull found in the feed, and how long that pull took. */
   readonly seen: number | null;
@@ -112,8 +112,8 @@ export async function readGauges(db: Queryable): Promise<Gauges> {
      pulls as (
        select f.feed, f.site, extract(epoch from l.started_at)::float8 as "startedAt", l.status,
          extract(epoch from c.at)::float8 as "completeAt",
-         coalesce(c.seen, (select max(seen) from (select seen from pull p where p.feed = f.feed and committed_at is not null
-           order by id desc limit 10) recent)) as size, p.seen, p.duration_ms as "durationMs",
+         greatest(p.seen, coalesce(c.seen, (select max(seen) from (select seen from pull p where p.feed = f.feed and committed_at is not null
+           order by id desc limit 10) recent))) as size, p.seen, p.duration_ms as "durationMs",
          (select jsonb_object_agg(outcome, n) from (select outcome, sum(n) as n from outcome_count o
             where o.pull = f.current_pull group by outcome) counted) as outcomes
        from feeds f

@@ -12,7 +12,7 @@ import { expectOwnPage, type Visitor } from '../../visitor.ts';
 import type { WebEnv } from '../../web-env.ts';
 import { ownAddress, SignIn } from '../sign-in.tsx';
 import { Layout, type Visit } from './layout.tsx';
-import { sentence, wholeSentence } from './parts.tsx';
+import { wholeSentence } from './parts.tsx';
 import { type Form, malformed, readForm } from './read-form.ts';
 
 /** What the pages work with. */
@@ -198,7 +198,7 @@ async function signInAgain(c: Context<WebEnv>, takesFiles: boolean): Promise<Res
   }
   const { pathname, search } = new URL(c.req.url);
   const sent = { address: pathname + search, fields };
-  const error = sentence(`${SIGNED_OUT}, and what you entered can be sent then`);
+  const error = wholeSentence(`${SIGNED_OUT}, and what you entered can be sent then`);
   return c.html(<SignIn prefix={prefix} name="" to={pageOfForm(c)} sent={sent} error={error} />, 401);
 }
 
@@ -209,7 +209,7 @@ export function pageOfForm({ req, get }: Context<WebEnv>): string {
   if (!from.toLowerCase().startsWith(`${origin}${prefix}/`)) return '/';
   // What an answer to a form shows has the address of the form.
   const at = from.slice(origin.length + prefix.length);
-  return at === new URL(req.url).pathname ? '/' : ownAddress(at);
+  return at === new URL(req.url).pathname || at === '/sign-in' ? '/' : ownAddress(at);
 }
 
 const answer = (c: Context<WebEnv>, page: Page): Response | Promise<Response> =>
