@@ -1,9 +1,12 @@
 // Double-checks a site that says "no such job": at a wrong address it would say so of every job. Reads the job of a write that was
 // answered with a redirect.
 import { compareShown, readForms, showsOwnForm } from '../plan/compare-shown.ts';
+import { comparePosting } from '../plan/match/compare-job.ts';
+import { isTimely, windowFrom } from '../plan/match/open-contents.ts';
 import { type Message, messageOf, plural, reword, textOf } from '../plan/message.ts';
 import { compareValues, fieldOf, meansTheSame, referenceForm, typeOf } from '../plan/same-meaning.ts';
 import type { SiteJobId } from '../posting/identifiers.ts';
+import type { Fields } from '../posting/posting.ts';
 import { isReworded } from '../site/contradiction.ts';
 import { type Exchange, type Outcome, type SiteJob, statesDeletion, withRevealedFields } from '../site/exchange.ts';
 import { wordsOfAnswer } from '../site/http/job-address.ts';
@@ -79,7 +82,8 @@ async function readRedirected(
 ): Promise<Outcome> {
   const { request } = attempt;
   const mayTell = outcome.kind === 'unknown' || outcome.kind === 'misconfigured';
-  if (!mayTell || outcome.perhapsDone !== true || request.kind === 'create') return outcome;
+  if (request.kind === 'create') return readMade(outcome, { ...attempt, request }, siteContext, signal);
+  if (!mayTell || outcome.perhapsDone !== true) return outcome;
   const unknown = (what: string): Outcome => ({
     kind: 'unknown',
     message: `${textOf(outcome.message)}, ${what}`,
@@ -110,6 +114,32 @@ async function readRedirected(
   return outcome.kind === 'misconfigured'
     ? outcome
     : unknown(`but job ${request.siteJobId} does not show that it was done`);
+}
+
+/**
+ * A create that was redirected to a job has made it if the job shows the reference that was sent, and all else if the site does not tell that
+ * the job is new: sites also redirect to one that exists. Otherwise the list is to tell.
+ */
+async function readMade(
+  outcome: Outcome,
+  { key, request }: Attempt & { readonly request: { readonly kind: 'create'; readonly fields: Fields } },
+  siteContext: SiteContext,
+  signal: AbortSignal,
+): Promise<Outcome> {
+  const { db, site, policy } = siteContext;
+  const { referenceField } = policy;
+  if (outcome.kind !== 'unknown' || outcome.perhapsMade === undefined || referenceField === undefined) return outcome;
+  const siteJob = await showJob(siteContext, outcome.perhapsMade, signal).catch(() => undefined);
+  if (siteJob === undefined || statesDeletion(siteJob, request.fields)) return outcome;
+  const { fields, types } = withRevealedFields(siteJob);
+  const reference = fieldOf(request.fields, referenceField)?.trim();
+  if (!reference || fieldOf(fields, referenceField)?.trim() !== reference) return outcome;
+  const rules = { ...policy.places, learnt: await learntRewrites(db, site), referenceField };
+  const timely = isTimely(windowFrom(new Date()), siteJob.createdAt);
+  const compared = comparePosting({ key, fields: request.fields }, { fields, types }, rules);
+  return compared.likeness({ timely, isReferenceShared: timely === undefined }) === 'match'
+    ? { kind: 'created', siteJob, isRead: true }
+    : outcome;
 }
 
 /**

@@ -138,6 +138,7 @@ export function resultOf(outcome: Outcome, attempt: Attempt, policy: Policy, ran
         kind: 'created',
         siteJobId: outcome.siteJob.siteJobId,
         url: outcome.siteJob.url,
+        ...(outcome.isRead === true ? { isRead: true } : {}),
         evidence: {
           shown: withRevealedFields(outcome.siteJob).fields,
           types: outcome.siteJob.types,

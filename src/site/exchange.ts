@@ -38,8 +38,8 @@ export const withRevealedFields = <Job extends Pick<SiteJob, 'fields' | 'revealF
 
 /** The classified result of one request. Ordered rules in `outcome.ts` choose exactly one. */
 export type Outcome =
-  /** Create: the site's new job. */
-  | { readonly kind: 'created'; readonly siteJob: SiteJob }
+  /** Create: the site's new job. `isRead`: as below. */
+  | { readonly kind: 'created'; readonly siteJob: SiteJob; readonly isRead?: true }
   /** The update or delete was done. `isRead`: the job shows it, not the answer, which proves nothing about the token. */
   | { readonly kind: 'accepted'; readonly isRead?: true }
   /** 404 or 410 on update or delete: the job no longer exists. */
@@ -74,6 +74,8 @@ export type Outcome =
       readonly message: Message;
       /** The job tells whether it was done. */
       readonly perhapsDone?: true;
+      /** The job to which a create was redirected. */
+      readonly perhapsMade?: SiteJobId;
       /** It seems to answer another request, so later answers on this connection may be out of step too. */
       readonly contradicts?: true;
       /** A likely cause because of which no request of this kind can succeed. */

@@ -85,9 +85,16 @@ export const outcomeRules: readonly OutcomeRule[] = [
     answer: '302 or 303 to a page that looks like one job, or to another page of the site other than a sign-in page',
     requests: create,
     outcome: 'unknown',
-    because: 'after creating something, sites redirect to the new page or back to their list',
+    because:
+      'after creating something, sites redirect to the new page or back to their list: a new job with the reference that was sent is `created`',
     conclude: (facts) =>
-      redirectsOn(facts) && { kind: 'unknown', message: `${redirected(facts)}, as sites do after creating a job` },
+      redirectsOn(facts) && {
+        kind: 'unknown',
+        message: `${redirected(facts)}, as sites do after creating a job`,
+        ...(redirectsOn(facts) === 'job' && facts.siteJob !== undefined
+          ? { perhapsMade: facts.siteJob.siteJobId }
+          : {}),
+      },
   },
   {
     answer: '302 or 303 to the page of the job',

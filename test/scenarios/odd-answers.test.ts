@@ -149,6 +149,40 @@ it.concurrent('a delete answered with 200 and a word of failure does not count a
   expect(await review(open)).toEqual([{ key: 'a', state: 'rejected', message: 'You must not delete it' }]);
 });
 
+describe('a create answered with a redirect to a job', { concurrent: true }, () => {
+  it.for([
+    ['that it made', 'created_at', { created: 25, in_doubt: 0 }],
+    ['that it made, if the site does not tell when', 'made', { created: 25, in_doubt: 0 }],
+    ['of which another posting has the reference', 'other', { created: 0 }],
+    ['that is old', 'old', { created: 0 }],
+  ] as const)('%s', async ([, does, expected], { openAt }) => {
+    const jobs: string[] = [];
+    const open = await openOdd(
+      openAt,
+      ({ method, url, body }) => {
+        if (method !== 'POST') {
+          const all = jobs.map((job, at) => `<job><id>${at + 1}</id>${job}</job>`);
+          return [
+            200,
+            {},
+            url.startsWith('/jobs.xml') ? `<jobs>${all.join('')}</jobs>` : all[Number(/\d+/.exec(url)) - 1],
+          ];
+        }
+        const made = does === 'old' ? '2020-01-01T00:00:00Z' : new Date().toISOString();
+        const job = (/<job>([\s\S]*)<\/job>/.exec(body)?.[1] ?? '').replace(
+          /(<number>)/,
+          does === 'other' ? '$1x' : '$1',
+        );
+        jobs.push(does === 'made' ? job : `${job}<created_at>${made}</created_at>`);
+        return [302, { location: `/jobs/${jobs.length}.xml` }];
+      },
+      { reference_field: 'number', canary: '{ requests: 20 }' },
+    );
+    const postings = Array.from({ length: 25 }, (_, at) => posting(`p${at}`));
+    expect(await open.syncOf(postings)).toMatchObject(expected);
+  });
+});
+
 describe('a change answered with a redirect', { concurrent: true }, () => {
   const LONG = `Care for patients of all ages, in a team of nurses and doctors, in ${'large and small '.repeat(4)}wards.`;
 

@@ -80,6 +80,8 @@ export type Result =
       readonly evidence?: Evidence;
       /** An existing job that a posting in doubt adopts, with what the site shows of it. */
       readonly adopted?: AdoptedContent;
+      /** The job shows that it is the posting's, not the answer. */
+      readonly isRead?: true;
     }
   | { readonly kind: 'updated' }
   /** `isOthers`: whichever job has the ID now is another posting's, and was left alone; absent: the job is gone. */

@@ -169,11 +169,11 @@ async function recordReturned(
 
 /**
  * A create that succeeded after its attempt was given up made a job that nothing maps. It is ours and gets deleted. A job
- * that was only found while resolving a doubt is not proven to be ours.
+ * that was only found while resolving a doubt, or after a redirect, is not proven to be ours.
  */
 async function recordOrphans(tx: Queryable, outcomes: readonly AttemptOutcome[]): Promise<void> {
   for (const { attempt, result } of outcomes) {
-    if (result.kind !== 'created' || result.adopted !== undefined) continue;
+    if (result.kind !== 'created' || result.adopted !== undefined || result.isRead === true) continue;
     await tx.query(
       `insert into orphan_site_job (site, site_job_id, feed, key)
        select $1, $2, $3, $4
