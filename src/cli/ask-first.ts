@@ -3,7 +3,7 @@ import { openSiteOfEntry } from '../operations/adoption.ts';
 import { entryQuery } from '../operations/review.ts';
 import { siteJobIdText } from '../operations/scalars.ts';
 import { effectOnState } from '../plan/allowed.ts';
-import { messageOfReason } from '../plan/desired-change.ts';
+import { isOfFoundJob, messageOfReason } from '../plan/desired-change.ts';
 import { plural, textOf } from '../plan/message.ts';
 import type { FeedName, SiteJobId } from '../posting/identifiers.ts';
 import { excerpt } from '../posting/markup.ts';
@@ -212,14 +212,13 @@ export async function askToSendAgain(app: App, id: number, write: WriteCommand):
 /** The posting, when it was sent, and what the site answered. */
 function describeDoubt({ change, sent, startedAt, candidateIds }: ShownDoubt, write: WriteCommand): string[] {
   const { id, key, feed, site, reason } = change;
-  const isFound = reason?.kind === 'found_on_site' || reason?.kind === 'resembles_on_site';
   const title = sent.title === undefined ? '' : `, "${excerpt(sent.title, 60)}"`;
   const why = reason === undefined ? [] : [`reason: ${say(messageOfReason(reason), write)}`];
   const note = reason?.note === undefined ? [] : [`last check for its job: ${reason.note}`];
   const known = candidateIds.map((job) => `job ${job}`).join(', ');
   return [
     `entry ${id}: posting ${excerpt(key, 60)} of feed ${feed}${title}, site ${site}`,
-    `${isFound ? 'in doubt since' : 'sent at'} ${formatTime(startedAt)}`,
+    `${isOfFoundJob(reason) ? 'in doubt since' : 'sent at'} ${formatTime(startedAt)}`,
     ...why,
     ...note,
     ...(known === '' ? [] : [`jobs that it may have made: ${known}`]),

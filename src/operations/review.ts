@@ -1,6 +1,6 @@
 // Review entries: listed, grouped and shown, with what can be done about them.
 import { z } from 'zod';
-import { messageOfReason } from '../plan/desired-change.ts';
+import { isOfFoundJob, messageOfReason } from '../plan/desired-change.ts';
 import { tell } from '../plan/message.ts';
 import { offersFor, type SelectionOffers } from '../review/bulk/selection-offers.ts';
 import { previewBulk } from '../review/bulk/start-bulk.ts';
@@ -251,6 +251,7 @@ function changeJson(
   { change, live, edits, record, failures }: Extract<EntryDetails, { kind: 'change' }>,
   { config, writeAction }: OperationContext['app'],
 ) {
+  const sent = isOfFoundJob(change.reason) ? undefined : change.attempt;
   return {
     id: change.id,
     feed: change.feed,
@@ -266,9 +267,9 @@ function changeJson(
     problems: change.reason?.problems ?? [],
     note: change.reason?.note ?? null,
     attempts: change.attempts,
-    sent_operation: change.attempt?.operation ?? null,
-    sent_at: change.attempt?.startedAt ?? null,
-    sent_fields: change.attempt?.fields ?? null,
+    sent_operation: sent?.operation ?? null,
+    sent_at: sent?.startedAt ?? null,
+    sent_fields: sent?.fields ?? null,
     desired_fields: change.fields ?? null,
     site_job_id: live?.siteJobId ?? null,
     site_job_url: live?.url ?? null,

@@ -28,6 +28,10 @@ export interface Reason {
   readonly target?: Reason;
 }
 
+/** Whether a create is in doubt because a job was found for it on the site: nothing was sent. */
+export const isOfFoundJob = (reason: Reason | undefined): boolean =>
+  reason?.kind === 'found_on_site' || reason?.kind === 'resembles_on_site';
+
 /** The message of a reason, with its advice. */
 export const messageOfReason = ({ message, next }: Pick<Reason, 'message' | 'next'>): Message =>
   messageOf(message, next);

@@ -1,6 +1,7 @@
 // Describes in sentences everything that the database has about one posting: why it is, or is not, on the site.
 import type { EntryAction } from '../plan/action.ts';
 import type { ConfiguredHere } from '../plan/allowed.ts';
+import { isOfFoundJob } from '../plan/desired-change.ts';
 import { adviceOf, type Message, merge, messageOf, plural, reword, textOf } from '../plan/message.ts';
 import type { FeedName, PostingKey } from '../posting/identifiers.ts';
 import type { OpenChangeRow } from '../store/change/open-change.ts';
@@ -182,6 +183,8 @@ function stateSentence(change: OpenChangeRow, { at, span }: TimeWords): string {
       return `A request is in flight for it to ${desired}`;
     case 'in_doubt': {
       const gone = change.desired === 'absent' ? `; ${JOB_WOULD_GO}` : '';
+      if (isOfFoundJob(change.reason))
+        return `It is not created before a person decides about the job that was found${gone}`;
       return `A create was sent at ${at(change.attempt?.startedAt ?? change.since)}; whether the site made the job is unknown${gone}`;
     }
     case 'held':

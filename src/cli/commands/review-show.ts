@@ -5,6 +5,7 @@ import { comparedDoubtJson, comparedDoubtOutput, compareWith } from '../../opera
 import { entryOutput, showEntry, shownGroupOutput, showReviewGroup } from '../../operations/review.ts';
 import { describeDecision } from '../../operations/rules.ts';
 import { effectOnState, needsSeen } from '../../plan/allowed.ts';
+import { isOfFoundJob } from '../../plan/desired-change.ts';
 import { plural } from '../../plan/message.ts';
 import type { Fields, Problem } from '../../posting/posting.ts';
 import {
@@ -179,10 +180,11 @@ function describeRecord(record: Entry): string[] {
   ];
 }
 
-function describeLive({ site_job_id, site_job_url, site_job_since, sent_at }: Entry): string[] {
+function describeLive({ site_job_id, site_job_url, site_job_since, sent_at, kind }: Entry): string[] {
   if (site_job_id == null || site_job_since == null) {
-    if (sent_at == null) return ['the site has no job for it'];
-    return ['it is not known whether the site has a job for it: the response to its create is missing'];
+    if (sent_at == null && kind !== 'in_doubt') return ['the site has no job for it'];
+    const why = sent_at == null ? 'one was found that may be its own' : 'the response to its create is missing';
+    return [`it is not known whether the site has a job for it: ${why}`];
   }
   const url = site_job_url == null ? '' : `, ${site_job_url}`;
   return [`the site has job ${site_job_id}${url}, since ${formatTime(site_job_since)}`];
@@ -370,15 +372,19 @@ function describeComparedDoubt(
   const known = candidateIds.map((id) => `job ${id}`).join(', ');
   const resolve = (...words: readonly string[]) =>
     write(['review', 'settle', String(change.id), ...words, '--if-version', version]);
+  const isFound = isOfFoundJob(change.reason);
+  const [since, those, made, missing] = isFound
+    ? ['in doubt since', 'may be its own', 'this is its job', 'none of them is: it gets a job of its own']
+    : ['sent at', 'it may have made', 'the site made this job', 'the site made no job: send it again'];
   return [
-    `entry ${change.id}: posting ${change.key} of feed ${change.feed}, site ${change.site}, sent at ${formatTime(startedAt)}`,
-    candidateIds.length === 0 ? NO_CANDIDATE_KNOWN : `Jobs that it may have made: ${known}.`,
+    `entry ${change.id}: posting ${change.key} of feed ${change.feed}, site ${change.site}, ${since} ${formatTime(startedAt)}`,
+    candidateIds.length === 0 ? NO_CANDIDATE_KNOWN : `Jobs that ${those}: ${known}.`,
     ...candidates.flatMap((candidate) => (candidate.kind === 'shown' ? [] : [describeAbsent(candidate)])),
     ...(shown.length === 0 ? [] : ['', ...sideBySide(sent, shown)]),
     '',
     'Possible:',
-    ...shown.map(({ siteJobId }) => `  ${resolve('--exists', siteJobId)}   (the site made this job)`),
-    `  ${resolve('--missing')}   (the site made no job: send it again)`,
+    ...shown.map(({ siteJobId }) => `  ${resolve('--exists', siteJobId)}   (${made})`),
+    `  ${resolve('--missing')}   (${missing})`,
   ];
 }
 
