@@ -15,6 +15,7 @@ import {
   type TakeJob,
 } from './list-page.ts';
 import type { ReadJob } from './xml/decode.ts';
+import { tellProblems } from './xml/problems.ts';
 
 // A job counts as missing only from a list that is complete and did not change while it was read. The interface does
 // not describe paging (site-interface.md, section 4, rule 6), so both must be proven for any kind:
@@ -198,6 +199,8 @@ function takeJob({ seen, take }: Reading, job: ReadJob, url: URL): void | Promis
   return isNew ? take({ ...job, siteJobId: job.siteJobId }) : undefined;
 }
 
+const MAX_SAID = 120;
+
 /** @throws NotWhole if a cached copy is too old, or in the wrong order */
 function checkCopy({ copies }: Reading, answer: PageAnswer, times: PageTimes, url: URL): void {
   const against = copies.add(answer, times);
@@ -205,10 +208,15 @@ function checkCopy({ copies }: Reading, answer: PageAnswer, times: PageTimes, ur
 }
 
 /** Returns the paging hints. @throws NotWhole if the answer is not a list page */
-function readAnswer({ status, trouble, hints }: PageAnswer, url: URL): PageHints {
+function readAnswer({ status, trouble, hints, body }: PageAnswer, url: URL): PageHints {
   if (status !== 200) throw new NotWhole(url, trouble ?? `the site answered ${status}`);
   if (trouble !== undefined) throw new NotWhole(url, trouble);
-  if (hints === undefined) throw new NotWhole(url, 'the answer is not the XML of a collection of jobs');
+  if (hints === undefined) {
+    // PHP writes its warnings in front of the document.
+    const [said] = tellProblems(body, undefined);
+    const begins = said === undefined ? '' : `; it says: ${said.message.slice(0, MAX_SAID)}`;
+    throw new NotWhole(url, `the answer is not the XML of a collection of jobs${begins}`);
+  }
   return hints;
 }
 

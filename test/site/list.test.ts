@@ -203,6 +203,11 @@ describe('a part is never taken for the whole', () => {
     ['an empty body', () => page(''), 'not the XML of a collection'],
     ['a page', () => page('<!DOCTYPE html><html><body>Log in</body></html>'), 'not the XML of a collection'],
     ['a page that is XML', () => page('<html><body/></html>'), 'not the XML of a collection'],
+    [
+      'warnings of PHP',
+      () => page('<b>Warning</b>: Undefined key<?xml version="1.0"?><jobs/>'),
+      'it says: Warning : Undefined key',
+    ],
     ['errors', () => page('<errors/>'), 'not the XML of a collection'],
     ['one job', () => page(job(1)), 'not the XML of a collection'],
     ['something else', () => page('<result><status>ok</status></result>'), 'not the XML of a collection'],
