@@ -35,6 +35,16 @@ const entries = async () =>
     'select id, key, found_job_id as found from change where found_job_id is not null order by key',
   );
 
+it('jobs that were found for creates are not the live ones of which few may be deleted', async () => {
+  await open();
+  for (let at = 21; at <= 60; at++) await make(`p${at}`);
+  expect(await mirror.syncOf(postings(60))).toMatchObject({ created: 20, in_doubt: 40 });
+  expect(await mirror.syncOf(postings(60).slice(8))).toMatchObject({ deleted: 0, held: 8, in_doubt: 40 });
+  expect(await mirror.query(`select distinct reason->>'message' as why from change where state = 'held'`)).toEqual([
+    { why: expect.stringContaining('8 of 20 live jobs') },
+  ]);
+});
+
 describe('jobs whose references the site has changed', () => {
   const keys = ['WX-2026-0042-a', 'WX-2026-0043-b', 'lm_007'];
   const shown: Readonly<Record<string, (key: string) => string | undefined>> = {
