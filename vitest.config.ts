@@ -61,7 +61,7 @@ const WAITING = [
 ].map((file) => `test/${file}.test.ts`);
 
 /** Test files that run at a time. Those with servers wait for much of their time: for another process, a deadline, or the disk. */
-const AT_A_TIME = 5;
+const AT_A_TIME = Number(process.env.TESTS_AT_A_TIME ?? 5);
 
 /** How many of the waiting files start first, beside the pure tests, and over which share of the others the rest is spread. */
 const WAITING_FIRST = 2;
