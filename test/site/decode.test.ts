@@ -59,6 +59,9 @@ describe('readSiteJob (site-interface.md, section 2)', () => {
   const idCases: readonly [name: string, xml: string, id: string | undefined][] = [
     ['id', '<job><id> 7 </id></job>', '7'],
     ['job_id', '<job><job_id>7</job_id></job>', '7'],
+    ['Id', '<Job><Id>7</Id></Job>', '7'],
+    ['ID', '<Job><ID>7</ID></Job>', '7'],
+    ['jobId, which may be a reference', '<job><jobId>7</jobId></job>', undefined],
     ['job-id', '<job><job-id>7</job-id></job>', '7'],
     ['an attribute', '<job id="7"/>', '7'],
     ['the end of its URL', '<job href="/jobs/7.xml"/>', '7'],
@@ -75,6 +78,11 @@ describe('readSiteJob (site-interface.md, section 2)', () => {
     ['another root', '<posting><id>7</id></posting>', undefined],
   ];
   it.each(idCases)('ID from %s', (_name, xml, id) => expect(decode(xml)?.siteJobId).toBe(id));
+
+  it.each(['created_at', 'createdAt', 'CreatedAt'])('the time in %s', (name) => {
+    const job = decode(`<job><id>7</id><${name}>2024-03-01T10:00:00Z</${name}></job>`);
+    expect(job?.createdAt).toEqual(new Date('2024-03-01T10:00:00Z'));
+  });
 
   it('reads an empty element that names another record as its name and ID', () => {
     const xml = `<job><id>7</id><project id="3" name="Jobs"/><status id="5" name="Closed" is_closed="true"/><tracker id="2"/>

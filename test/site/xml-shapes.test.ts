@@ -245,6 +245,7 @@ describe('a document of the site', () => {
       'Köchin – 5 €',
     ],
     ['the declared encoding', Buffer.from('<?xml version="1.0" encoding="ISO-8859-1"?><a>\xf6</a>', 'latin1'), '', 'ö'],
+    ['UTF-16 that is none', Buffer.from('<?xml version="1.0" encoding="utf-16"?><a>ö€</a>'), '', 'ö€'],
     ['UTF-16', Buffer.from('\uFEFF<?xml version="1.0" encoding="UTF-16"?><a>ö€</a>', 'utf16le'), '', 'ö€'],
     ['bytes that are no UTF-8', Buffer.from([0x3c, 0x61, 0x3e, 0xff, 0x3c, 0x2f, 0x61, 0x3e]), '', '\uFFFD'],
   ])('in %s', async (_encoding, bytes, contentType, text) => {

@@ -140,7 +140,8 @@ function charsetOf(bytes: Buffer, contentType: string): string {
   return (
     markedCharset(bytes) ??
     /charset\s*=\s*"?([\w.:-]+)/i.exec(contentType)?.[1] ??
-    /^\s*<\?xml[^>]*?encoding\s*=\s*["']([\w.:-]+)/i.exec(head)?.[1] ??
+    // .NET declares UTF-16 for texts that it sends in UTF-8: a declaration that can be read as single bytes is not in UTF-16.
+    /^\s*<\?xml[^>]*?encoding\s*=\s*["'](?!utf-?16|ucs-?2)([\w.:-]+)/i.exec(head)?.[1] ??
     'utf-8'
   );
 }

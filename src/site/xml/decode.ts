@@ -51,7 +51,8 @@ export function readJobElement(element: XmlElement, base: URL, resource: Resourc
   const readId = (text: string | undefined): SiteJobId | undefined =>
     (/^\s*(https?:\/)?\/\S/i.test(text ?? '') ? readJobUrl(text ?? '', base, resource).siteJobId : undefined) ??
     readJobId(text);
-  const id = readId(named(['id', `${foldName(resource.element)}-id`]));
+  // `jobId` is often the reference of a posting.
+  const id = readId(named(['id', `${foldName(resource.element)}-id`]) ?? inOtherCase(fields, 'id'));
   return {
     siteJobId: id ?? address.siteJobId,
     otherId: id === undefined ? undefined : readOtherId(element, id, readId),
@@ -59,8 +60,15 @@ export function readJobElement(element: XmlElement, base: URL, resource: Resourc
     // `fromEntries` defines properties, so no field name can reach a prototype.
     fields: Object.fromEntries(fields),
     ...(types.size === 0 ? {} : { types: Object.fromEntries(types) as StatedTypes }),
-    createdAt: readTime(fields.get('created-at')),
+    createdAt: readTime(fields.get('created-at') ?? inOtherCase(fields, 'created-at')),
   };
+}
+
+/** The value of a name as .NET, Java and Go spell it by default: `Id`, `createdAt`. */
+function inOtherCase(fields: ReadonlyMap<string, string>, name: string): string | undefined {
+  for (const [other, value] of fields)
+    if (other.replace(/(\p{Ll})(\p{Lu})/gu, '$1-$2').toLowerCase() === name) return value;
+  return undefined;
 }
 
 /** `id` may be both an element and an attribute, and may appear more than once. */
