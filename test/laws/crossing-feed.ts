@@ -41,7 +41,8 @@ export interface CrossingFeed {
   repair(): void;
 }
 
-export function crossingFeed(random: Random, size: number): CrossingFeed {
+/** @param isSteady as many postings come as go, as in a list of the newest ones */
+export function crossingFeed(random: Random, size: number, isSteady = false): CrossingFeed {
   let made = 0;
   let renewed = 0;
   const added = (): CrossingPosting => ({
@@ -70,13 +71,17 @@ export function crossingFeed(random: Random, size: number): CrossingFeed {
     'some are repaired': () => postings.map(({ invalid: _, ...posting }) => posting),
     'an earlier version comes back': () => random.pick(versions),
   };
+  const replaceSome = (): readonly CrossingPosting[] => {
+    const staying = random.some(postings, size - 1 - random.number(3));
+    return [...staying, ...Array.from({ length: size - staying.length }, added)];
+  };
   return {
     get postings() {
       return postings;
     },
     change() {
-      const name = random.pick(Object.keys(moves));
-      postings = moves[name]?.() ?? postings;
+      const name = isSteady && random.chance(70) ? 'as many come as go' : random.pick(Object.keys(moves));
+      postings = moves[name]?.() ?? replaceSome();
       versions.push(postings);
       return name;
     },
@@ -94,13 +99,13 @@ export function crossingFeed(random: Random, size: number): CrossingFeed {
   };
 }
 
-const keyOf = ({ number }: CrossingPosting, key: Setup['key']): string =>
+export const keyOf = ({ number }: Pick<CrossingPosting, 'number'>, key: Setup['key']): string =>
   key === 'requisition' ? `r-${number}` : `s${number}`;
 
-const recordXml = ({ number, title, city, text, invalid }: CrossingPosting): string =>
-  `<job><referencenumber>s${number}</referencenumber><requisition>r-${number}</requisition><title>${title}</title>
+const recordOf = ({ number, title, city, text, invalid }: CrossingPosting, element: string): string =>
+  `<${element}><referencenumber>s${number}</referencenumber><requisition>r-${number}</requisition><title>${title}</title>
 <city>${city}</city><state>${invalid ? 'Jalisco' : 'MA'}</state><url>${addressOfPosting(number)}</url>
-<description><![CDATA[${text}]]></description></job>`;
+<description><![CDATA[${text}]]></description></${element}>`;
 
 export interface CrossingDocument {
   readonly xml: string;
@@ -117,9 +122,11 @@ export function crossingXml(
   damage: Damage,
   random: Random,
 ): CrossingDocument {
+  const [root, inner, element] = records.split('/') as [string, string, string | undefined];
+  const recordXml = (posting: CrossingPosting) => recordOf(posting, element ?? inner);
   const list = postings.map(recordXml).join('\n');
-  const [open, close] = records === 'source/job' ? ['', ''] : ['<list>', '</list>'];
-  const xml = `<?xml version="1.0" encoding="UTF-8"?>\n<source>${open}\n${list}\n${close}</source>\n`;
+  const [open, close] = element === undefined ? ['', ''] : [`<${inner}>`, `</${inner}>`];
+  const xml = `<?xml version="1.0" encoding="UTF-8"?>\n<${root}>${open}\n${list}\n${close}</${root}>\n`;
   const [victim] = random.some(postings, 1);
   if (victim === undefined) return { xml };
   const record = recordXml(victim);

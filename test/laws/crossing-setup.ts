@@ -10,9 +10,10 @@ export interface Setup {
   readonly key: 'referencenumber' | 'requisition';
   /** The preset, or the same format inline; `records` is its records path. */
   readonly format: 'preset' | 'inline';
-  readonly records: 'source/job' | 'source/list/job';
+  readonly records: 'source/job' | 'source/list/job' | 'rss/channel/item';
   readonly title: 'title' | 'title and city';
-  readonly source: 'feed.xml' | 'other.xml' | 'upload://';
+  /** `web`: from the web, at the site's proxy. */
+  readonly source: 'feed.xml' | 'other.xml' | 'upload://' | 'web';
   readonly onMissing: 'create' | 'leave';
   readonly missingPulls: 1 | 2;
   /** Postings in this city are no postings. */
@@ -42,6 +43,9 @@ export const FIRST_SETUP: Setup = {
   guard: '{ percent: 20, count: 5',
 };
 
+/** A feed from the web that may list only its newest postings, and stays so. */
+export const NEWEST = { source: 'web', records: 'rss/channel/item', format: 'inline' } as const;
+
 type Changes = { readonly [Name in keyof Setup]: readonly Setup[Name][] };
 
 const CHANGES: Changes = {
@@ -61,7 +65,8 @@ const CHANGES: Changes = {
 
 /** Changes one setting. The preset reads the records of any root, but not those of a list inside it. */
 export function changeSetup(setup: Setup, random: Random): { readonly setup: Setup; readonly note: string } {
-  const name = random.pick(Object.keys(CHANGES) as (keyof Setup)[]);
+  const names = Object.keys(CHANGES) as (keyof Setup)[];
+  const name = random.pick(setup.source === 'web' ? names.filter((each) => !(each in NEWEST)) : names);
   const value = random.pick(CHANGES[name].filter((other) => other !== setup[name]));
   const changed = { ...setup, [name]: value } as Setup;
   const fitting: Setup =
@@ -85,7 +90,8 @@ const FIELDS = `number: referencenumber
 
 /** Writes the configuration to `file` in the installation's folder. */
 export async function writeSetup(
-  { folder, sandbox }: Installation,
+  { folder }: Installation,
+  siteUrl: string,
   setup: Setup,
   queue: string,
   tokenFile: string,
@@ -102,7 +108,7 @@ export async function writeSetup(
 queue: ${queue}
 sites:
   board:
-    base_url: ${sandbox.url}
+    base_url: ${siteUrl}
     token_file: ${tokenFile}
     reference_field: number
     list_path: /jobs.xml
@@ -112,7 +118,7 @@ sites:
     retry: { attempts: 3, first_delay_seconds: 0.05, max_delay_seconds: 0.2 }
 feeds:
   ${setup.feed}:
-    source: ${setup.source}
+    source: ${setup.source === 'web' ? `${siteUrl}/feed.xml` : setup.source}
     site: board
     policy: ${setup.policy}
     format: ${setup.format === 'preset' ? 'indeed' : inline}

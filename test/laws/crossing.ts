@@ -1,11 +1,13 @@
 // One life that combines features: the configuration, the feed's name, the token and the site change, people upload the feed, pause
-// everything, review, undo, verify, restore a backup and retire the feed, between and during runs. Laws 1, 3 and 4 are checked after each step, all laws at the end.
+// everything, review, edit, undo, verify, restore a backup and retire the feed, between and during runs. Of some lives the site refuses a
+// reference that a job has, or the feed may list only its newest postings. Laws 1, 3 and 4 are checked after each step, all laws at the end.
 
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { request } from 'undici';
 import { expect } from 'vitest';
-import type { FeedName, SiteName } from '../../src/posting/identifiers.ts';
+import type { FeedName, PostingKey, SiteName } from '../../src/posting/identifiers.ts';
+import { editPosting, undoEdits } from '../../src/review/edit-posting.ts';
 import type { PullReportJson } from '../../src/runtime/conclude-pull.ts';
 import type { Fault } from '../../src/sandbox/interface/fault-table.ts';
 import type { InspectedJob } from '../../src/sandbox/sandbox.ts';
@@ -24,8 +26,10 @@ import {
   crossingXml,
   DAMAGES,
   type Damage,
+  keyOf,
 } from './crossing-feed.ts';
-import { categoryOf, changeSetup, FIRST_SETUP, NEIGHBOUR, type Setup, writeSetup } from './crossing-setup.ts';
+import { categoryOf, changeSetup, FIRST_SETUP, NEIGHBOUR, NEWEST, type Setup, writeSetup } from './crossing-setup.ts';
+import { type CrossingSite, openCrossingSite } from './crossing-site.ts';
 import type { Installation, Running } from './installation.ts';
 import { checkCounts } from './laws.ts';
 import { type Random, randomOf } from './random.ts';
@@ -43,6 +47,8 @@ interface Life {
   readonly queue: string;
   readonly random: Random;
   readonly feed: CrossingFeed;
+  /** `undefined`: no proxy is before the site, which allows equal references. */
+  readonly site: CrossingSite | undefined;
   setup: Setup;
   /** The configuration before the last change, still used by processes that were not restarted. */
   former: Setup;
@@ -64,13 +70,17 @@ interface Life {
 /** Plays the life. Throws the broken law with the seed and the history. */
 export async function cross(seed: number, installation: Installation, queue = 'database'): Promise<void> {
   const random = randomOf(seed);
+  const site = seed % 2 === 0 ? await openCrossingSite(installation, randomOf(~seed)) : undefined;
+  const isNewest = seed % 4 === 0;
+  const first: Setup = isNewest ? { ...FIRST_SETUP, ...NEWEST } : FIRST_SETUP;
   const life: Life = {
     installation,
     queue,
     random,
-    feed: crossingFeed(random, 6 + random.number(8)),
-    setup: FIRST_SETUP,
-    former: FIRST_SETUP,
+    feed: isNewest ? crossingFeed(random, 10, true) : crossingFeed(random, 6 + random.number(8)),
+    site,
+    setup: first,
+    former: first,
     password: 0,
     settings: {},
     mayBeGone: new Set(),
@@ -95,8 +105,15 @@ export async function cross(seed: number, installation: Installation, queue = 'd
     throw new Error(`seed ${seed} broke a law; replay it with: ${again}\n${life.story.join('\n')}\n${cause}`, {
       cause,
     });
+  } finally {
+    await site?.close();
   }
 }
+
+/** Resolves once no request is under way. */
+const idle = ({ site, installation }: Life): Promise<void> => (site ?? installation.sandbox.requests).idle();
+
+const siteUrl = ({ site, installation }: Life): string => (site ?? installation.sandbox).url;
 
 /** Its postings have the titles and texts of the feed's own. */
 async function mirrorNeighbour(life: Life): Promise<void> {
@@ -127,19 +144,21 @@ async function live(life: Life): Promise<void> {
   if (isPaused) await pauseAll(life);
   const before = await ownJobs(life);
   installation.sandbox.requests.clear();
-  const beside = random.chance(25) ? await startBeside(life) : undefined;
+  const beside = random.chance(20) ? await startBeside(life) : undefined;
   const how = random.number(10);
   if (how < 6) await sync(life);
   else if (how < 8) await stopInTheMiddle(life);
   else await killInTheMiddle(life);
   if (beside !== undefined) await stopBeside(life, beside);
   if (random.chance(20)) story.push(`  neighbour: ${JSON.stringify(await life.installation.sync(NEIGHBOUR))}`);
+  story.push(...(life.site?.story.splice(0) ?? []));
   await checkDeletes(life, before);
   if (isPaused) {
     expect(await ownJobs(life), 'jobs while everything is paused').toEqual(before);
     expect(await runProgram(installation, 'resume', '--all')).toMatchObject({ status: 0 });
   }
   if (random.chance(45)) await review(life);
+  if (random.chance(30)) await editSome(life);
   if (random.chance(35)) await operate(life);
 }
 
@@ -149,7 +168,7 @@ async function configure(life: Life): Promise<void> {
   const { installation, queue, setup } = life;
   await installation.stopEngine();
   await writeToken(life);
-  await writeSetup(installation, setup, queue, `token-${life.password}`);
+  await writeSetup(installation, siteUrl(life), setup, queue, `token-${life.password}`);
 }
 
 async function writeToken({ installation, password }: Life): Promise<void> {
@@ -318,7 +337,7 @@ async function startBeside(life: Life): Promise<Running> {
   const { token } = await installation.sandbox.ensureUser(installation.owner);
   const old = random.chance(30) && tokens[0] !== tokens[1];
   await writeFile(join(installation.folder, tokenFile), old ? 'a token of earlier days' : token, { mode: 0o600 });
-  await writeSetup(installation, former, queue, tokenFile, 'former.yaml');
+  await writeSetup(installation, siteUrl(life), former, queue, tokenFile, 'former.yaml');
   story.push(`  in parallel: a worker with the former configuration${old ? ' and an old token' : ''}`);
   const running = installation.spawn(['work', '--config', join(installation.folder, 'former.yaml')]);
   await running.started;
@@ -370,15 +389,32 @@ async function edit(life: Life): Promise<void> {
   for (const number of numbersIn([entry.key])) life.touched.add(number);
 }
 
+/** A person sets a field of postings in whatever state they are, or undoes that. */
+async function editSome({ installation, random, setup, feed, story }: Life): Promise<void> {
+  const { db, config } = await installation.app();
+  for (const { number } of random.some(feed.postings, 1 + random.number(3))) {
+    const name = { feed: setup.feed as FeedName, key: keyOf({ number }, setup.key) as PostingKey };
+    const edits = { [random.pick(['title', 'location-city', 'location-state'])]: random.pick(['Ohio', 'Texas']) };
+    const by = { actor: 'an editor' };
+    const { kind } = random.chance(30)
+      ? await undoEdits(db, name.feed, name.key, by)
+      : await editPosting(db, config, name, edits, by);
+    story.push(`  an editor sets ${JSON.stringify(edits)} of ${name.key}, or undoes that: ${kind}`);
+  }
+}
+
 /** What was sent before has an answer by then. */
-async function pauseAll({ installation, random, story }: Life): Promise<void> {
+async function pauseAll(life: Life): Promise<void> {
+  const { installation, random, story } = life;
   const paused = await runProgram(installation, 'pause', '--all', ...(random.chance(30) ? ['--pulls'] : []));
   story.push(`  ${paused.out.trim()}`);
   expect(paused).toMatchObject({ status: 0 });
-  await installation.sandbox.requests.idle();
+  await idle(life);
 }
 
-async function resolveDoubtsNow({ installation, setup, story }: Life): Promise<void> {
+async function resolveDoubtsNow(life: Life): Promise<void> {
+  const { installation, setup, story } = life;
+  await idle(life);
   const isJobOf = (job: InspectedJob, key: string): boolean => identityOf(job) === identityOfKey(key);
   story.push(...(await resolveAsPeopleDo(installation, setup.feed, isJobOf)).story);
 }
@@ -387,7 +423,18 @@ async function resolveDoubtsNow({ installation, setup, story }: Life): Promise<v
 
 async function operate(life: Life): Promise<void> {
   await life.installation.stopEngine();
-  await life.random.pick([undo, verify, changeOnSite, backUp, restore, restore, retire, decideKeys, decideKeys])(life);
+  await life.random.pick([
+    undo,
+    verify,
+    changeOnSite,
+    backUp,
+    restore,
+    restore,
+    retire,
+    comeBack,
+    decideKeys,
+    decideKeys,
+  ])(life);
 }
 
 const run = async ({ installation, story }: Life, ...args: readonly string[]): Promise<number | null> => {
@@ -465,11 +512,31 @@ async function decideKeys(life: Life): Promise<void> {
   await run(life, 'feeds', 'rekey', setup.feed, ...(random.chance(50) ? ['--sure', '--yes'] : ['--not-rekey']));
 }
 
+/** The feed is retired, comes back under another name, and is renamed only once nothing was made under it a second time. */
+async function comeBack(life: Life): Promise<void> {
+  const { installation, random, setup } = life;
+  const feed = setup.feed === 'acme' ? 'globex' : 'acme';
+  if ((await installation.query('select from feed_state where feed = $1', [feed])).length > 0) return;
+  // The new name is recognised by postings that both have.
+  await writeFeed(life, 'whole');
+  await sync(life);
+  life.former = setup;
+  life.setup = { ...setup, feed };
+  await configure(life);
+  await run(life, 'feeds', 'retire', setup.feed);
+  if (random.chance(50)) life.story.push(life.feed.change());
+  await writeFeed(life, 'whole');
+  await sync(life);
+  await checkAlways(life);
+  if (random.chance(30)) await editSome(life);
+  await rename(life);
+}
+
 /** The feed is out of service for a moment, with its jobs left as they are. */
 async function retire(life: Life): Promise<void> {
   const { installation, queue, setup, password } = life;
   const feed = setup.feed === 'acme' ? 'globex' : 'acme';
-  await writeSetup(installation, { ...setup, feed }, queue, `token-${password}`);
+  await writeSetup(installation, siteUrl(life), { ...setup, feed }, queue, `token-${password}`);
   await run(life, 'feeds', 'retire', setup.feed);
   await configure(life);
   // Until then it is out of service, and its jobs may be created under another name.
@@ -506,7 +573,7 @@ function touch(life: Life, job: InspectedJob): void {
  */
 async function checkAlways(life: Life): Promise<void> {
   const { sandbox, owner, foreign } = life.installation;
-  await sandbox.requests.idle();
+  await idle(life);
   const identities = (await ownJobs(life)).map(identityOf);
   expect(
     identities.filter((identity, at) => identities.indexOf(identity) !== at),
@@ -525,7 +592,7 @@ async function checkAlways(life: Life): Promise<void> {
 /** Law 3: only postings that a whole document has shown to be gone are deleted. */
 async function checkDeletes(life: Life, before: readonly InspectedJob[]): Promise<void> {
   const { sandbox } = life.installation;
-  await sandbox.requests.idle();
+  await idle(life);
   const byId = new Map(before.map((job) => [job.id, job]));
   for (const { method, path, processed } of sandbox.requests.recent()) {
     if (method !== 'DELETE' || processed === undefined || processed >= 300) continue;
@@ -554,9 +621,10 @@ async function end(life: Life): Promise<void> {
     idInBody: true,
   });
   await installation.stopEngine();
-  await sandbox.requests.idle();
+  await idle(life);
   const discarded = await installation.query<{ key: string }>(`select key from change where state = 'discarded'`);
   for (const number of numbersIn(discarded.map(({ key }) => key))) life.touched.add(number);
+  if (life.site !== undefined) life.site.repeats = 0;
   feed.repair();
   const present = new Set(feed.postings.map(({ number }) => number));
   feed.renew([...life.touched].filter((number) => number >= 0 && present.has(number)));
@@ -578,7 +646,7 @@ async function end(life: Life): Promise<void> {
       .sort(),
   );
   const shown = new Map(jobs.map((job) => [job.fields['contact-web-address'], job.fields]));
-  const edited = await editedStates(life);
+  const edited = await editedFields(life);
   for (const posting of mirroredPostings(life)) {
     const expected = { ...fieldsOf(posting, setup), ...edited.get(posting.number) };
     expect(comparable(shown.get(addressOfPosting(posting.number)) ?? {})).toEqual(comparable(expected));
@@ -601,14 +669,19 @@ async function removeStrays({ installation, story }: Life): Promise<void> {
   }
 }
 
-/** A reviewer's edit lasts until the source changes the field: where it never said anything else, the site shows the edit. */
-async function editedStates({ installation, setup }: Life): Promise<ReadonlyMap<number, Record<string, string>>> {
-  const rows = await installation.query<{ key: string; value: string }>(
-    `select key, value from override where feed = $1 and field = 'location-state' and source_value = $2`,
-    [setup.feed, STATE],
+/** An edit lasts until the source changes the field: where it never said anything else, the site shows the edit. */
+async function editedFields({ installation, setup, feed }: Life): Promise<ReadonlyMap<number, Record<string, string>>> {
+  const rows = await installation.query<{ key: string; field: string; value: string; source: string }>(
+    'select key, field, value, source_value as source from override where feed = $1',
+    [setup.feed],
   );
-  const current = rows.filter(({ key }) => keyKind(key) === setup.key);
-  return new Map(current.map(({ key, value }) => [numbersIn([key])[0] ?? -1, { 'location-state': value }]));
+  const edited = new Map<number, Record<string, string>>();
+  for (const posting of feed.postings) {
+    const source = fieldsOf(posting, setup);
+    const own = rows.filter((row) => row.key === keyOf(posting, setup.key) && row.source === source[row.field]);
+    edited.set(posting.number, Object.fromEntries(own.map(({ field, value }) => [field, value])));
+  }
+  return edited;
 }
 
 /** Everything that a person would do at the end of a bad week. */
