@@ -256,6 +256,25 @@ it('a stop ends an action, which can go on; a done one has nothing to stop', asy
   expect((await anna.get('/review/actions')).text).toContain('edit: sets location-state to &quot;Texas&quot;');
 });
 
+it('actions and rules have further pages', { tags: 'slow' }, async () => {
+  await stage.pull(odd('a'));
+  const edit = { filter: { group: await groupOf() }, action: 'edit', edit: { set: { 'location-state': 'Texas' } } };
+  await served.api('POST', 'review/actions', { ...edit, expected: 1, also_new: true });
+  for (const [table, of] of [
+    ['bulk_action', 'actions'],
+    ['review_rule', 'rules'],
+  ]) {
+    const others = `select (r).* from (select jsonb_populate_record(t, jsonb_build_object('id', t.id + n, 'ended_at', now(), 'state', 'done')) as r
+      from ${table} t, generate_series(1, 150) n) made`;
+    await stage.app.db.query(`insert into ${table} overriding system value ${others}`);
+    const first = await anna.get(`/review/${of}`);
+    const [, next = ''] = /href="([^"]*)" rel="next"/.exec(first.text) ?? [];
+    const second = await anna.get(next);
+    expect([second.status, second.text]).toEqual([200, expect.stringMatching(/>(Newest|First page)</)]);
+    expect(second.text).not.toContain(first.text.match(/<tbody>.*?<\/tr>/s)?.[0]);
+  }
+});
+
 it('notes of a group are added and removed', { tags: 'slow' }, async () => {
   await stage.pull(odd('a'));
   const path = `/review/entries?group=${await groupOf()}`;

@@ -60,11 +60,11 @@ export const pageAddress = {
   /** One entry: the page of its posting, or of a record that could not be read. */
   entry: (id: number) => `/review/entry${query({ id })}`,
   decideEntry: (id: number) => `/review/entry/${id}/decide`,
-  bulkActions: () => '/review/actions',
+  bulkActions: (cursor?: string) => `/review/actions${query({ cursor })}`,
   bulkAction: (id: number) => `/review/actions/${id}`,
   stopBulkAction: (id: number) => `/review/actions/${id}/stop`,
   continueBulkAction: (id: number) => `/review/actions/${id}/continue`,
-  rules: () => '/review/rules',
+  rules: (cursor?: string) => `/review/rules${query({ cursor })}`,
   endRule: (id: number) => `/review/rules/${id}/end`,
   notes: () => '/review/notes',
   removeNote: (id: number) => `/review/notes/${id}/remove`,

@@ -249,12 +249,16 @@ export const Choice = ({ of, chosen, none = 'all', words = (value) => value, ...
   </SelectField>
 );
 
-interface PagerProps {
-  readonly label: string;
+/** Where the other pages of a list are. */
+export interface OtherPages {
   /** The address of the first page; `undefined`: this is it. */
   readonly first: string | undefined;
   /** That of the next page; `undefined`: nothing follows. */
   readonly next: string | undefined;
+}
+
+interface PagerProps extends OtherPages {
+  readonly label: string;
   /** The list has the newest first. */
   readonly isByTime?: true;
   /** How many this page shows. */

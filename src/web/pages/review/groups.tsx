@@ -9,7 +9,7 @@ import type { GroupTotals } from '../../../store/review/review-groups.ts';
 import type { ListedRule } from '../../../store/review/rules.ts';
 import { pageAddress, type ReviewSelection } from '../parts/addresses.ts';
 import { Layout, mayReview, PostForm, type Visit } from '../parts/layout.tsx';
-import { StackedTable, TimeSince, When } from '../parts/parts.tsx';
+import { type OtherPages, Pager, StackedTable, TimeSince, When } from '../parts/parts.tsx';
 import { FilterForm } from './filter-form.tsx';
 
 export interface GroupsProps {
@@ -131,7 +131,13 @@ const Example = ({ group: { id, example }, prefix }: { group: ListedGroup; prefi
 
 type ShownRule = z.output<typeof ruleOutput>;
 
-export const Rules = ({ visit, rules }: { visit: Visit; rules: readonly ShownRule[] }) => {
+interface RulesProps {
+  readonly visit: Visit;
+  readonly rules: readonly ShownRule[];
+  readonly others: OtherPages;
+}
+
+export const Rules = ({ visit, rules, others }: RulesProps) => {
   const { prefix } = visit;
   return (
     <Layout title="Rules" visit={visit} section="review">
@@ -165,6 +171,7 @@ export const Rules = ({ visit, rules }: { visit: Visit; rules: readonly ShownRul
           rows={rules}
         />
       )}
+      <Pager label="Pages of rules" {...others} />
     </Layout>
   );
 };

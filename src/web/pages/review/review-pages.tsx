@@ -24,11 +24,11 @@ import { excerpt } from '../../../posting/markup.ts';
 import { listGroupsWithTotals } from '../../../review/list-groups.ts';
 import type { App } from '../../../runtime/app.ts';
 import { leftAlone } from '../../../store/review/bulk-actions.ts';
-import type { WebEnv } from '../../web-env.ts';
+import { decodeCursor, encodeCursor, type WebEnv } from '../../web-env.ts';
 import { pageAddress } from '../parts/addresses.ts';
 import { Layout, mayReview, PostForm, type Visit } from '../parts/layout.tsx';
 import { actOnForm, askedBy, operationForm, type PageContext, readInput, showPage } from '../parts/page.tsx';
-import { Alert, Fact, StackedTable, Submit, When } from '../parts/parts.tsx';
+import { Alert, Fact, type OtherPages, Pager, StackedTable, Submit, When } from '../parts/parts.tsx';
 import { expectValue, type Form } from '../parts/read-form.ts';
 import { confirmPage, decideConfirmed, decisionsPage } from './decide.tsx';
 import { choices, Entries, readEntriesPage } from './entries.tsx';
@@ -83,9 +83,12 @@ export function reviewPages(context: PageContext): Hono<WebEnv> {
   );
   pages.get(
     '/review/actions',
-    showPage(async ({ visit, actor }) => {
-      const { items } = await listReviewActions.readPage({}, { limit: SHOWN_ACTIONS }, askedBy(context, actor));
-      return <BulkActions visit={visit} actions={items} />;
+    showPage(async ({ visit, actor, query }) => {
+      const after = decodeCursor(query('cursor'), listReviewActions.place);
+      const page = { limit: SHOWN_ACTIONS, after };
+      const { items, next } = await listReviewActions.readPage({}, page, askedBy(context, actor));
+      const others = pagesOf(visit, pageAddress.bulkActions, { isFirst: after === undefined, next });
+      return <BulkActions visit={visit} actions={items} others={others} />;
     }),
   );
   pages.get(
@@ -113,9 +116,15 @@ export function reviewPages(context: PageContext): Hono<WebEnv> {
   }
   pages.get(
     '/review/rules',
-    showPage(async ({ visit, actor }) => {
-      const { items } = await listReviewRules.readPage({}, { limit: SHOWN_RULES }, askedBy(context, actor));
-      return <Rules visit={visit} rules={items} />;
+    showPage(async ({ visit, actor, query }) => {
+      const after = decodeCursor(query('cursor'), listReviewRules.place);
+      const { items, next } = await listReviewRules.readPage(
+        {},
+        { limit: SHOWN_RULES, after },
+        askedBy(context, actor),
+      );
+      const others = pagesOf(visit, pageAddress.rules, { isFirst: after === undefined, next });
+      return <Rules visit={visit} rules={items} others={others} />;
     }),
   );
   pages.post(
@@ -142,6 +151,16 @@ export function reviewPages(context: PageContext): Hono<WebEnv> {
   return pages;
 }
 
+/** The addresses of the first page of a list and of the next one. */
+const pagesOf = (
+  { prefix }: Visit,
+  address: (cursor?: string) => string,
+  { isFirst, next }: { readonly isFirst: boolean; readonly next: unknown },
+): OtherPages => ({
+  first: isFirst ? undefined : prefix + address(),
+  next: next === undefined ? undefined : prefix + address(encodeCursor(next) ?? undefined),
+});
+
 /** The list of entries that a form was sent from, if it was one. */
 async function backTo(app: App, form: Form, otherwise: string): Promise<string> {
   const { texts } = await readSelection(app, (name) => form.one(name));
@@ -160,7 +179,13 @@ type Bulk = z.output<typeof bulkOutput>;
 
 const stateOf = ({ state, waits_for }: Bulk): string => (waits_for === null ? STATES[state] : 'waiting');
 
-const BulkActions = ({ visit, actions }: { visit: Visit; actions: readonly Bulk[] }) => (
+interface BulkActionsProps {
+  readonly visit: Visit;
+  readonly actions: readonly Bulk[];
+  readonly others: OtherPages;
+}
+
+const BulkActions = ({ visit, actions, others }: BulkActionsProps) => (
   <Layout title="Actions on many entries" visit={visit} section="review">
     <p>
       <a href={visit.prefix + pageAddress.review()}>All groups</a>
@@ -193,6 +218,7 @@ const BulkActions = ({ visit, actions }: { visit: Visit; actions: readonly Bulk[
         rows={actions}
       />
     )}
+    <Pager label="Pages of actions" isByTime {...others} />
   </Layout>
 );
 
