@@ -19,6 +19,9 @@ const KEPT_IN = join(FOLDER, 'compiled');
 const RELEASE = `-${process.version}-${process.arch}`;
 const KEPT = join(KEPT_IN, `${/^[a-z]+$/.exec(process.argv[2] ?? '')?.[0] ?? 'any'}${RELEASE}`);
 
+/** Two releases that are used by turns must not remove each other's code each time. */
+const KEPT_FOR_OTHERS_MS = 24 * 60 * 60 * 1_000;
+
 /** Compiled code of a file; `checksum` is that of its text. */
 interface Compiled {
   readonly checksum: number;
@@ -70,7 +73,9 @@ export function keepCompiled(): void {
     writeFileSync(written, Buffer.concat([head, data]));
     renameSync(written, KEPT);
     // Of other releases, and of runs that were killed while they wrote.
-    for (const file of readdirSync(KEPT_IN)) if (!file.endsWith(RELEASE)) rmSync(join(KEPT_IN, file), { force: true });
+    const others = readdirSync(KEPT_IN).filter((file) => !file.endsWith(RELEASE));
+    for (const path of others.map((file) => join(KEPT_IN, file)))
+      if (statSync(path).mtimeMs < Date.now() - KEPT_FOR_OTHERS_MS) rmSync(path, { force: true });
   } catch {
     // The next run compiles again.
     rmSync(written, { force: true });

@@ -9,6 +9,7 @@ import {
   readFileSync,
   rmSync,
   statSync,
+  utimesSync,
   writeFileSync,
 } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -90,13 +91,21 @@ it('keeps it for a run that has found something to review, too', () => {
   expect(kept()).toHaveLength(1);
 });
 
-it('removes what other releases and killed runs have left', () => {
+it('removes what other releases and killed runs left more than a day ago, and no code of a release that is used by turns', () => {
   mkdirSync(join(folder, 'compiled'));
-  for (const name of ['sync-v20.0.0-x64', `sync-${process.version}-${process.arch}.4711`]) {
-    writeFileSync(join(folder, 'compiled', name), '');
+  const isRecent = {
+    'sync-v20.0.0-x64': false,
+    [`sync-${process.version}-${process.arch}.4711`]: false,
+    'sync-v20.0.1-x64': true,
+  };
+  for (const [name, recent] of Object.entries(isRecent)) {
+    const path = join(folder, 'compiled', name);
+    writeFileSync(path, '');
+    const written = Date.now() / 1_000 - 24 * 60 * 60 + (recent ? 600 : -600);
+    utimesSync(path, written, written);
   }
   run('sync');
-  expect(kept()).toEqual([`sync-${process.version}-${process.arch}`]);
+  expect(kept()).toEqual([`sync-${process.version}-${process.arch}`, 'sync-v20.0.1-x64'].sort());
 });
 
 it('leaves no name of a file that is gone', () => {
