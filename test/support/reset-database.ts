@@ -95,9 +95,9 @@ export async function describeReset(templateUrl: string): Promise<Reset | undefi
     const { rows: ids } = await client.query<{ newest: string }>('select pg_current_xact_id()::xid::text as newest');
     const describes = fingerprintOf(ids[0]?.newest as string);
     const { rows } = await client.query(describes);
-    // A function of the session keeps the plans of its statements. Triggers are not executed.
-    const prepare = `create function pg_temp.reset(used text[]) returns void language plpgsql set session_replication_role = replica
-      as $reset$ begin ${statements.join(';\n')}; end $reset$`;
+    // A function of the session keeps the plans of its statements, until the role changes: in it, triggers are not executed.
+    const prepare = `set session_replication_role = replica;
+      create function pg_temp.reset(used text[]) returns void language plpgsql as $reset$ begin ${statements.join(';\n')}; end $reset$`;
     return { prepare, restored, fingerprint: rows[0].fingerprint, describes };
   } finally {
     await client.end();
