@@ -56,12 +56,13 @@ export const outcomeRules: readonly OutcomeRule[] = [
     conclude: (facts) => is(facts, 401) && { kind: 'unauthorized' },
   },
   {
-    answer: '403 that says that the credentials are not valid',
+    answer: '403, or a failure that the body states under 2xx or 4xx, that says that the credentials are not valid',
     requests: all,
     outcome: 'unauthorized',
-    because: 'so do Django REST framework, by default, and others that name no scheme to sign in with',
+    because: 'so do Django REST framework, by default, and sites that answer errors with 200',
     conclude: (facts) =>
-      is(facts, 403) && facts.reasons().some(({ message }) => badCredentials.test(message)) && { kind: 'unauthorized' },
+      (is(facts, 403) || (facts.siteJob === undefined && (success(facts) || refusal(facts)) && statesFailure(facts))) &&
+      facts.reasons().some(({ message }) => badCredentials.test(message)) && { kind: 'unauthorized' },
   },
   {
     answer: '429; 503 with a readable Retry-After, unless Varnish made it because it got no answer from the site',
@@ -309,6 +310,8 @@ function classify(request: SiteRequest['kind'], facts: ReplyFacts): Outcome {
 // was made, is found.
 const serverTrouble =
   /\b(server|internal|unexpected|unknown|exception|went wrong|try again|unavailable|gateway|database|deadlock|time-?d? ?out)\b|^5\d\d$/i;
+
+const statesFailure = (facts: ReplyFacts): boolean => facts.problems.length > 0 || facts.failureIndicators().length > 0;
 
 const badCredentials =
   /\b(invalid|incorrect|bad|wrong|unknown|expired|missing) ((user ?name|log ?in)( ?\/ ?| (and|or) )password|(authentication )?credentials|(api|access|auth(entication)?)[ -]?(key|token))\b|^invalid token\b|\bcredentials were not provided\b/i;

@@ -62,6 +62,11 @@ const rows: readonly Row[] = [
     'unauthorized',
   ),
   same('403 because of the key', answer(403, { body: '<error>Invalid API key</error>' }), 'unauthorized'),
+  same(
+    '200 because of the key',
+    answer(200, { body: '<response><status>error</status><message>Invalid API key</message></response>' }),
+    'unauthorized',
+  ),
   same('403 for an author', answer(403, { body: '<error>Invalid author for this job</error>' }), 'forbidden'),
   same('301', answer(301, { location: 'https://site.test/jobs.xml' }), 'misconfigured'),
   same('302 to a login', answer(302, { location: '/login' }), 'misconfigured'),
