@@ -134,7 +134,8 @@ export function crossingXml(
     case 'whole':
       return { xml };
     case 'cut':
-      return { xml: xml.slice(0, random.number(xml.length)) };
+      // Without its last line break alone, it would still be whole.
+      return { xml: xml.slice(0, random.number(xml.length - 1)) };
     case 'page':
       return { xml: '<!DOCTYPE html><html><body>Sorry</body></html>' };
     case 'unreadable':

@@ -517,9 +517,9 @@ async function comeBack(life: Life): Promise<void> {
   const { installation, random, setup } = life;
   const feed = setup.feed === 'acme' ? 'globex' : 'acme';
   if ((await installation.query('select from feed_state where feed = $1', [feed])).length > 0) return;
-  // The new name is recognised by postings that both have.
+  // The new name is recognised by postings that both have, with the same keys.
   await writeFeed(life, 'whole');
-  await sync(life);
+  if ((await sync(life)).status !== 'mirrored') return;
   life.former = setup;
   life.setup = { ...setup, feed };
   await configure(life);
