@@ -62,7 +62,9 @@ export const outcomeRules: readonly OutcomeRule[] = [
     because: 'so do Django REST framework, by default, and sites that answer errors with 200',
     conclude: (facts) =>
       (is(facts, 403) || (facts.siteJob === undefined && (success(facts) || refusal(facts)) && statesFailure(facts))) &&
-      facts.reasons().some(({ message }) => badCredentials.test(message)) && { kind: 'unauthorized' },
+      facts.reasons().some(({ field, message }) => field === undefined && badCredentials.test(message)) && {
+        kind: 'unauthorized',
+      },
   },
   {
     answer: '429; 503 with a readable Retry-After, unless Varnish made it because it got no answer from the site',
@@ -313,8 +315,9 @@ const serverTrouble =
 
 const statesFailure = (facts: ReplyFacts): boolean => facts.problems.length > 0 || facts.failureIndicators().length > 0;
 
+/** Not about a field: a posting may lack a nurse's credentials, or have an invalid token in its text. */
 const badCredentials =
-  /\b(invalid|incorrect|bad|wrong|unknown|expired|missing) ((user ?name|log ?in)( ?\/ ?| (and|or) )password|(authentication )?credentials|(api|access|auth(entication)?)[ -]?(key|token))\b|^invalid token\b|\bcredentials were not provided\b/i;
+  /(^|[:.]\s*)((the|your) )?(invalid|incorrect|bad|wrong|unknown|expired|missing) (((user ?name|log ?in)( ?\/ ?| (and|or) )password|authentication credentials|(api|access|auth(entication)?)[ -]?(key|token))\b|(credentials|token)\W*$)|\bcredentials were not provided\b/i;
 
 const isAboutJob = (problem: Problem): boolean => problem.field !== undefined || !serverTrouble.test(problem.message);
 

@@ -67,6 +67,16 @@ const rows: readonly Row[] = [
     answer(200, { body: '<response><status>error</status><message>Invalid API key</message></response>' }),
     'unauthorized',
   ),
+  same(
+    '422 about an invalid token of a text',
+    answer(422, { body: '<errors><error>Invalid token "{{" in the text</error></errors>' }),
+    'rejected',
+  ),
+  same(
+    '422 about credentials of a nurse',
+    answer(422, { body: '<errors><error>Missing credentials for this position</error></errors>' }),
+    'rejected',
+  ),
   same('403 for an author', answer(403, { body: '<error>Invalid author for this job</error>' }), 'forbidden'),
   same('301', answer(301, { location: 'https://site.test/jobs.xml' }), 'misconfigured'),
   same('302 to a login', answer(302, { location: '/login' }), 'misconfigured'),
