@@ -72,8 +72,8 @@ export type FeedReading =
       readonly weak?: { readonly reason: string; readonly marks: readonly AnswerMark[] };
       /** The total that the feed declared, if any. */
       readonly declaredTotal?: number;
-      /** A header states the total of each list, and these are all. */
-      readonly isCounted?: boolean;
+      /** How many records each list from the web has of which no header states a total. */
+      readonly uncounted: readonly number[];
       /** Which records were on which page, if the feed has lists of several pages. */
       readonly pages?: readonly PageRecords[];
       /** Without records: what the configured path of the records may mean instead, for people. */

@@ -323,10 +323,6 @@ class DocumentEnds {
     }
   }
 
-  #areCounted(): boolean {
-    return this.#listed.size > 0 && [...this.#listed.values()].every(({ total }) => total !== undefined);
-  }
-
   /** Whether the page after this one was read, by what the pages say, or this is the last one of pages from 0. */
   #isNumberRead(address: string, { page, pages }: PageNumber): boolean {
     const isRead = (other: number) => this.#numbered.has(numberedPage({ page, pages }, address, other));
@@ -357,7 +353,7 @@ class DocumentEnds {
       // The version of an incomplete reading would make the next one "not modified".
       version: shortfalls.length > 0 ? undefined : version(),
       declaredTotal: this.#declaredTotal,
-      ...(shortfalls.length === 0 && this.#areCounted() ? { isCounted: true } : {}),
+      uncounted: [...this.#listed.values()].flatMap(({ records, total }) => (total === undefined ? [records] : [])),
       ...(this.#weak === undefined || shortfalls.length > 0
         ? {}
         : { weak: { reason: this.#textOf(this.#weak), marks: this.#marks } }),

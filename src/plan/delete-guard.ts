@@ -89,7 +89,7 @@ export function judgeDeletes(guard: DeleteGuard, load: DeleteLoad): GuardVerdict
 }
 
 const pushedOut = (records: number, added: number): string =>
-  `the feed has exactly ${records} records again, as a list of only the newest postings has: newer ones may have pushed out what is gone (${added} of its postings). ` +
+  `the feed, or one of its sources, has exactly ${records} records again, as a list of only the newest postings has: newer ones may have pushed out what is gone (${added} of its postings). ` +
   'With another number of records, they are checked again. If it lists all postings, set expect: { cap: none }; otherwise ask for all of them in its address, or set policy: upsert_only';
 
 /** How many deletes of a day are within the guard, if so many jobs are live: with one more, they are held. */

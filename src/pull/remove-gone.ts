@@ -118,7 +118,7 @@ export async function removeGone(
   pullTx: PullTransaction,
   ledger: PullLedger,
   unreadable: UnreadableInPull,
-  weak: WeakPull | undefined,
+  { weak, uncounted }: { readonly weak: WeakPull | undefined; readonly uncounted: readonly number[] },
 ): Promise<GonePostings> {
   const before = graceOf(setup, weak);
   const counts = weak !== 'repeated';
@@ -131,7 +131,7 @@ export async function removeGone(
   else await dropUnsent(pullTx);
 
   const waitingHold = await holdForUnreadable(pullTx, unreadable);
-  const newest = await sizeOfNewest(setup, pullTx, ledger, before + 1);
+  const newest = await sizeOfNewest(setup, pullTx, ledger, before + 1, uncounted);
   if (unreadable.withoutKey === 0) {
     await releaseHolds(pullTx, ['unreadable', 'restored', ...(newest === undefined ? (['newest'] as const) : [])]);
   }
@@ -203,10 +203,12 @@ async function sizeOfNewest(
   pullTx: PullTransaction,
   { records }: PullLedger,
   pulls: number,
+  uncounted: readonly number[],
 ): Promise<number | undefined> {
-  const mayBe = mayListNewest === 'api' ? mayBeCapped : mayBeNewest;
-  if (mayListNewest === undefined || !mayBe(records)) return undefined;
-  return hasPlaces(mapping) || (await hadAsManyRecords(pullTx, pulls, records)) ? records : undefined;
+  if (mayListNewest === undefined) return undefined;
+  const size = uncounted.find(mayListNewest === 'api' ? mayBeCapped : mayBeNewest);
+  if (size === undefined) return undefined;
+  return hasPlaces(mapping) || (await hadAsManyRecords(pullTx, pulls, records)) ? size : undefined;
 }
 
 /** Holds pending deletes if an unreadable record could be any posting. Returns the reason if anything is held. */

@@ -129,7 +129,8 @@ function mayListNewest({
   totalPaths,
   listsAll,
 }: FeedConfig['source']): FeedSetup['mayListNewest'] {
-  if (from.kind !== 'http' || totalPaths.length > 0 || listsAll === true) return undefined;
+  const { members } = from.kind === 'several' ? from : { members: [from] };
+  if (!members.some(({ kind }) => kind === 'http') || totalPaths.length > 0 || listsAll === true) return undefined;
   if (/(?:^|\/)(?:item|entry)$/i.test(recordPath)) return 'entries';
   return format === 'json' ? 'api' : undefined;
 }

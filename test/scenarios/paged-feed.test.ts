@@ -161,9 +161,10 @@ it('counts sources that are pages of one list as its pages', async () => {
 describe('a document that may list only its newest postings', () => {
   const formatOf = (records: string) => FORMAT.replace('records: jobs, total: total', `records: ${records}`);
   const open = async ({ query = '', ...feed }: Readonly<Record<string, string>> = {}) => {
-    const web = await serveWeb(({ query }, response) => {
+    const web = await serveWeb(({ path, query }, response) => {
       if (query.has('counted')) response.setHeader('X-Total-Count', newest.length);
-      sendJson(response, { jobs: newest, channel: { item: newest } });
+      const item = path === '/others' ? [job('other1'), job('other2')] : newest;
+      sendJson(response, { jobs: item, channel: { item } });
     });
     const own = await openMirror({
       feed: {
@@ -176,7 +177,7 @@ describe('a document that may list only its newest postings', () => {
       await own.close();
       await web.close();
     });
-    return own;
+    return { ...own, origin: web.origin };
   };
   let newest: Job[] = [];
   const sync = (own: Mirror, ids: readonly number[]) => {
@@ -224,6 +225,14 @@ describe('a document that may list only its newest postings', () => {
     await sync(own, from(1));
     await own.query('delete from pull');
     expect(await sync(own, from(2))).toMatchObject({ created: 1, deleted: 0, held: 1 });
+  });
+
+  it('deletes no job whose posting may have been pushed out of one of several sources', async () => {
+    const own = await open();
+    await own.configure(/source: .*/, `sources: [${own.origin}/jobs, ${own.origin}/others]`);
+    expect(await sync(own, from(1))).toMatchObject({ created: 12 });
+    expect(await sync(own, from(2))).toMatchObject({ created: 1, deleted: 0, held: 1, complete: true });
+    expect(await sync(own, from(2, 9))).toMatchObject({ deleted: 2, held: 0 });
   });
 
   it.each<[string, Readonly<Record<string, string>>, readonly number[], readonly number[], number]>([
