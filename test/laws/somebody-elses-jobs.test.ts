@@ -1,5 +1,5 @@
 // A board for everybody: nobody else's job is taken for ours, none of ours is overlooked, and none of theirs holds a posting back.
-import { expect } from 'vitest';
+import { expect, vi } from 'vitest';
 import { feedXml, posting, postings } from '../support/indeed-feed.ts';
 import type { MirrorOptions } from '../support/mirror.ts';
 import type { PublicBoard } from '../support/public-board.ts';
@@ -66,9 +66,8 @@ it.concurrent('a job of the first attempt counts after the create was sent again
   await mirror.writeFeed(feedXml([posting('z'), posting('a')]));
   const { db } = await mirror.app();
   const syncing = mirror.sync();
-  await expect
-    .poll(() => db.query(`select from change where key = 'a' and state = 'in_doubt'`), { timeout: 60_000 })
-    .toHaveLength(1);
+  const doubts = () => db.query(`select from change where key = 'a' and state = 'in_doubt'`);
+  await vi.waitFor(async () => expect(await doubts()).toHaveLength(1), 60_000);
   // It was sent an hour ago, was taken for not made, and has been sent again since.
   await db.query(`update change set doubted_since = now() - interval '1 hour' where key = 'a'`);
   show(board, '90', { title: 'Offer 4711', ...PLACE, 'created-at': ago(3_590_000) });
