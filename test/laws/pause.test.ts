@@ -1,5 +1,5 @@
 // Nothing goes out once a pause is committed, from whatever process; nothing is lost by it, and afterwards everything is sent once.
-import { describe, expect } from 'vitest';
+import { describe } from 'vitest';
 import { runProgram } from '../cli/run-program.ts';
 import { feedXml, postings } from '../support/indeed-feed.ts';
 import { heal } from './heal.ts';
@@ -13,7 +13,7 @@ describe('a pause while several processes send', { concurrent: true }, () => {
   ] as const)(
     'of $of ends it all, with the workers $workers',
     { timeout: 900_000 },
-    async ({ what, workers: then }, { open }) => {
+    async ({ what, workers: then }, { open, expect }) => {
       const installation = await open({
         // The sandbox shares this process: a late response must not become a doubt.
         site: {

@@ -78,32 +78,36 @@ describe.skipIf(!rails.available)(`a Rails site${rails.note}`, { concurrent: tru
     },
   );
 
-  it('that anybody may read: what a refused token reads proves nothing about a create', TIMEOUT, async ({ open }) => {
-    const mirrored = await open({ variant: { PUBLIC: '1' }, lossy: true });
-    const { board } = mirrored;
-    const [first, ...rest] = boardPostings(4);
-    if (first === undefined) return;
-    await mirrored.writePostings([first]);
-    expectReport(await settle(mirrored), { status: 'mirrored' });
-    // Each is made, and nobody hears of it; from then on the token is refused, and the list, which all may read, is an old copy.
-    await board.setFaults([{ name: 'lost', count: 3 }]);
-    await mirrored.writePostings([first, ...rest]);
-    const lost = mirrored.spawn(['sync']);
-    await expect.poll(async () => (await ownJobs(mirrored)).length).toBe(4);
-    await board.setToken('another token');
-    await lost.ended;
-    const hidden = (await ownJobs(mirrored)).slice(1);
-    for (const { id } of hidden) await board.edit(id, { deleted_at: '2026-01-01T00:00:00Z' });
-    for (let pull = 0; pull < 3; pull++) await mirrored.sync();
-    const { out } = await mirrored.run('check', '--online');
-    expect(out).not.toMatch(/accepts the token/);
-    for (const { id } of hidden) await board.edit(id, { deleted_at: null });
-    await board.setToken(board.token);
-    await mirrored.run('resume', 'board');
-    for (let round = 0; round < 4 && (await settle(mirrored)).status !== 'mirrored'; round++)
-      await resolveByHand(mirrored, [first, ...rest]);
-    await checkBoard(mirrored, [first, ...rest]);
-  });
+  it(
+    'that anybody may read: what a refused token reads proves nothing about a create',
+    TIMEOUT,
+    async ({ open, expect }) => {
+      const mirrored = await open({ variant: { PUBLIC: '1' }, lossy: true });
+      const { board } = mirrored;
+      const [first, ...rest] = boardPostings(4);
+      if (first === undefined) return;
+      await mirrored.writePostings([first]);
+      expectReport(await settle(mirrored), { status: 'mirrored' });
+      // Each is made, and nobody hears of it; from then on the token is refused, and the list, which all may read, is an old copy.
+      await board.setFaults([{ name: 'lost', count: 3 }]);
+      await mirrored.writePostings([first, ...rest]);
+      const lost = mirrored.spawn(['sync']);
+      await expect.poll(async () => (await ownJobs(mirrored)).length).toBe(4);
+      await board.setToken('another token');
+      await lost.ended;
+      const hidden = (await ownJobs(mirrored)).slice(1);
+      for (const { id } of hidden) await board.edit(id, { deleted_at: '2026-01-01T00:00:00Z' });
+      for (let pull = 0; pull < 3; pull++) await mirrored.sync();
+      const { out } = await mirrored.run('check', '--online');
+      expect(out).not.toMatch(/accepts the token/);
+      for (const { id } of hidden) await board.edit(id, { deleted_at: null });
+      await board.setToken(board.token);
+      await mirrored.run('resume', 'board');
+      for (let round = 0; round < 4 && (await settle(mirrored)).status !== 'mirrored'; round++)
+        await resolveByHand(mirrored, [first, ...rest]);
+      await checkBoard(mirrored, [first, ...rest]);
+    },
+  );
 
   it('that shows deleted rows with a flag: a posting that comes back gets a new job', TIMEOUT, async ({ open }) => {
     const mirrored = await open({ variant: { DELETED: 'flag' }, lossy: true });
