@@ -73,7 +73,7 @@ export type FeedReading =
       /** The total that the feed declared, if any. */
       readonly declaredTotal?: number;
       /** How many records each list from the web has of which no header states a total. */
-      readonly uncounted: readonly number[];
+      readonly uncounted?: readonly number[];
       /** Which records were on which page, if the feed has lists of several pages. */
       readonly pages?: readonly PageRecords[];
       /** Without records: what the configured path of the records may mean instead, for people. */

@@ -343,6 +343,7 @@ class DocumentEnds {
     this.#noteFollowing();
     this.#noteTotals();
     const pages = this.#pages.filter(({ list }) => (this.#pagesOf.get(list)?.size ?? 0) > 1);
+    const uncounted = [...this.#listed.values()].flatMap(({ records, total }) => (total === undefined ? records : []));
     const shortfalls = this.#shortfalls.map((shortfall) => this.#textOf(shortfall));
     if (this.#further > 0) shortfalls.push(`and ${this.#further} more`);
     return {
@@ -353,7 +354,7 @@ class DocumentEnds {
       // The version of an incomplete reading would make the next one "not modified".
       version: shortfalls.length > 0 ? undefined : version(),
       declaredTotal: this.#declaredTotal,
-      uncounted: [...this.#listed.values()].flatMap(({ records, total }) => (total === undefined ? [records] : [])),
+      ...(uncounted.length === 0 ? {} : { uncounted }),
       ...(this.#weak === undefined || shortfalls.length > 0
         ? {}
         : { weak: { reason: this.#textOf(this.#weak), marks: this.#marks } }),

@@ -97,7 +97,7 @@ export async function mergeWithoutCommit(
   // Changes accepted while the feed streamed are no longer open: the site has them.
   const pendingSameOpen = await mergePendingSame(pullTx);
   const gone = complete
-    ? await removeGone(setup, pullTx, ledger, unreadable, { weak, uncounted: reading.uncounted })
+    ? await removeGone(setup, pullTx, ledger, unreadable, { weak, uncounted: reading.uncounted ?? [] })
     : await markUnseenChanges(setup, pullTx, recordPlanner, unreadable);
   await createLost(pullTx);
   const stillOpen = ledger.openRecords === 0 ? 0 : await countStillOpen(pullTx, (hash) => ledger.hasSeenChange(hash));
