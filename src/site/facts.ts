@@ -78,7 +78,7 @@ export function gatherFacts(reply: Reply): ReplyFacts {
   const job: ReadJob = element ? readJobElement(element, reply.url, reply.resource) : { fields: {} };
   const siteJob = readSiteJob(reply, address, job);
   const hasJobRoot = root !== undefined && element === root;
-  const isField = fieldRecognition(namesIn(reply.expected));
+  const isField = fieldRecognition(() => namesIn(reply.expected));
   return {
     sent: reply.sent,
     status: reply.status,

@@ -377,9 +377,13 @@ export function problemAttribution(fields: Iterable<string>): (problem: SaidProb
 }
 
 /** Whether a text is the name or the path of one of these fields. */
-export function fieldRecognition(fields: Iterable<string>): IsField {
-  const names = knownNames(fields);
-  return (name) => nameOfPath(name.trim(), names) !== undefined;
+export function fieldRecognition(fieldsOf: () => Iterable<string>): IsField {
+  let names: ReturnType<typeof knownNames> | undefined;
+  return (name) => {
+    // Most answers have no errors, and need no names.
+    names ??= knownNames(fieldsOf());
+    return nameOfPath(name.trim(), names) !== undefined;
+  };
 }
 
 function bySentence(problem: Problem, names: readonly KnownName[]): readonly Problem[] | undefined {
