@@ -11,9 +11,9 @@ import { releaseResembling } from '../store/change/doubt.ts';
 import { renewPostings } from '../store/change/edit.ts';
 import { declareSiteChecked } from '../store/change/site-search.ts';
 import { resumeFeed, stoppedFeeds } from '../store/feed/feed-state.ts';
-import { renameFeed, retireFeed } from '../store/feed/rename-feed.ts';
 import { type DoubtfulFeed, doubtfulFeeds } from '../store/feed/unconfigured-feeds.ts';
 import { lockFeed } from '../store/locks/feed-locks.ts';
+import { renameFeed, retireFeed } from '../store/mapping/rename-feed.ts';
 import { namedFeed, type OperationContext, OperationRefused, operation } from './operation.ts';
 import { stillOutput, whatStillStops } from './pauses.ts';
 import { count, feedNameText, idNumber, keyText } from './scalars.ts';
@@ -39,7 +39,13 @@ export const renameFeedTo = operation({
     new: feedNameText.describe('Its new name in the configuration.'),
   }),
   output: z
-    .strictObject({ from: z.string(), to: z.string(), mappings: count, changes: count })
+    .strictObject({
+      from: z.string(),
+      to: z.string(),
+      mappings: count,
+      changes: count,
+      edits: count.describe('Edits that were made under the new name, and stay.'),
+    })
     .meta({ title: 'Renamed' }),
   async run({ old, new: name }, { app, actor }) {
     const { db, config } = app;
@@ -60,7 +66,7 @@ export const renameFeedTo = operation({
     const end = await renameFeed(db, from, { feed: to.name, site: to.siteName }, actor);
     if (end.kind === 'busy') throw isPulled(end.feed);
     if (end.kind === 'refused') throw refused(`${end.message}. Nothing was changed`);
-    return { from, to: to.name, mappings: end.mappings, changes: end.changes };
+    return { from, to: to.name, mappings: end.mappings, changes: end.changes, edits: end.edits };
   },
 });
 

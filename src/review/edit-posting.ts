@@ -404,7 +404,7 @@ export async function undoEdits(
       return refused('whether the site has made its job is not known: resolve the doubt first');
     if (change?.state === 'sending') return refused('it is being sent right now; try again when that has ended');
     await removeEdits(tx, { feed, key }, names);
-    await planAgain(tx, feed, key);
+    await planAgain(tx, feed, [key]);
     const live = await findLiveJob(tx, feed, key);
     const isMissing = change?.missing === true || (live?.missingPulls ?? 0) > 0;
     const message = whatFollows(names, { createOnly, policy, hasJob: await hasJob(tx, feed, key), isMissing });

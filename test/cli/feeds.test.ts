@@ -6,8 +6,8 @@ import { pullFeed } from '../../jobs/pull-feed.ts';
 import { feedName, postingKey, siteName } from '../../src/posting/identifiers.ts';
 import { openSiteQueue } from '../../src/queue/site-queue.ts';
 import { feedSetups } from '../../src/runtime/feed-setups.ts';
-import { FEED_TABLES } from '../../src/store/feed/rename-feed.ts';
 import { enterAsWorker } from '../../src/store/locks/processes.ts';
+import { FEED_TABLES } from '../../src/store/mapping/rename-feed.ts';
 import { forgetOldRows } from '../../src/store/status/retention.ts';
 import { jobOf, makeJob } from '../support/hand-made-jobs.ts';
 import { feedXml, posting, postings, type TestPosting } from '../support/indeed-feed.ts';
@@ -229,6 +229,29 @@ describe('a feed whose postings are jobs of a retired one', () => {
     ]);
     expect((await run('review', 'list', '--json')).json()).toEqual([
       expect.objectContaining({ feed: 'other', key: 'bad' }),
+    ]);
+  });
+
+  it('keeps what was edited under the new name before', async () => {
+    await mirror.writeFeed(feedXml([...postings(3), posting('bad', { state: 'Jalisco' })]));
+    await syncOnce();
+    expect((await run('review', 'edit', 'acme', 'bad', '--set', 'location-state=Ohio', '--no-send')).status).toBe(0);
+    await rename('acme', 'other');
+    await run('feeds', 'retire', 'acme');
+    await search('other');
+    await run('sync');
+    const edits = ['--set', 'location-state=Texas', '--no-send'];
+    expect((await run('review', 'edit', 'other', 'bad', ...edits)).status).toBe(0);
+    expect((await run('review', 'edit', 'other', 'p1', '--set', 'title=Chef', '--no-send')).status).toBe(0);
+    expect((await run('feeds', 'rename', 'acme', 'other')).out).toContain('applies 2 edits made as other before');
+    expect((await run('sync', '--json')).json()).toEqual([
+      expect.objectContaining({ unchanged: 2, updated: 1, created: 1, rejected: 0 }),
+    ]);
+    expect(
+      await mirror.query('select key, field, value from override where feed = $1 order by key', ['other']),
+    ).toEqual([
+      { key: 'bad', field: 'location-state', value: 'Texas' },
+      { key: 'p1', field: 'title', value: 'Chef' },
     ]);
   });
 

@@ -6,7 +6,7 @@ import { describe, expect, vi } from 'vitest';
 import { pullFeed } from '../../jobs/pull-feed.ts';
 import { undoPull } from '../../src/pull/undo-pull.ts';
 import { feedSetups } from '../../src/runtime/feed-setups.ts';
-import { FEED_TABLES } from '../../src/store/feed/rename-feed.ts';
+import { FEED_TABLES } from '../../src/store/mapping/rename-feed.ts';
 import type { Database } from '../../src/store/postgres/database.ts';
 import { feedXml, posting, postings } from '../support/indeed-feed.ts';
 import { listen } from '../support/listen.ts';

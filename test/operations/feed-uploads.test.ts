@@ -7,7 +7,7 @@ import { gzipSync } from 'node:zlib';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { feedName, siteName } from '../../src/posting/identifiers.ts';
 import { addUpload, findUpload, readUploads, restoreUpload } from '../../src/store/feed/feed-uploads.ts';
-import { renameFeed } from '../../src/store/feed/rename-feed.ts';
+import { renameFeed } from '../../src/store/mapping/rename-feed.ts';
 import { openDatabase } from '../../src/store/postgres/database.ts';
 import { runProgram } from '../cli/run-program.ts';
 import { createTestDatabase } from '../support/database.ts';

@@ -2,7 +2,7 @@
 // value marked.
 import { expect, it } from 'vitest';
 import { feedName, postingKey, siteName } from '../../src/posting/identifiers.ts';
-import { renameFeed } from '../../src/store/feed/rename-feed.ts';
+import { renameFeed } from '../../src/store/mapping/rename-feed.ts';
 import { forgetKeptRecords, keptRecordOf } from '../../src/store/pull/posting-notes.ts';
 import { pageAddress } from '../../src/web/pages/parts/addresses.ts';
 import { runProgram } from '../cli/run-program.ts';

@@ -7,7 +7,7 @@ import { runBulk } from '../../src/review/bulk/run-bulk.ts';
 import { previewBulk, startBulk } from '../../src/review/bulk/start-bulk.ts';
 import { listGroups } from '../../src/review/list-groups.ts';
 import { seenIn, tokenOf } from '../../src/review/seen.ts';
-import { renameFeed } from '../../src/store/feed/rename-feed.ts';
+import { renameFeed } from '../../src/store/mapping/rename-feed.ts';
 import { skippedOfBulk } from '../../src/store/review/bulk-actions.ts';
 import { holdAlso } from '../support/hold-also.ts';
 import { feedXml, posting, postings, recordXml } from '../support/indeed-feed.ts';

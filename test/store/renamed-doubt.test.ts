@@ -3,7 +3,7 @@ import { beforeEach, expect, it } from 'vitest';
 import { feedName, postingKey, siteJobId, siteName } from '../../src/posting/identifiers.ts';
 import { adoptDoubt, type Doubt, findDoubt, refuteDoubt } from '../../src/store/change/doubt.ts';
 import { outcomeRecorder } from '../../src/store/change/record-outcomes.ts';
-import { renameFeed } from '../../src/store/feed/rename-feed.ts';
+import { renameFeed } from '../../src/store/mapping/rename-feed.ts';
 import { acme, openStage } from '../review/stage.ts';
 import { posting } from '../support/indeed-feed.ts';
 import { openedForEach } from '../support/opened.ts';

@@ -38,9 +38,10 @@ export function feedsCommand(): Command {
     singleCommand(renameFeedTo, {
       name: 'rename',
       arguments: ['old', 'new'],
-      view({ from, to, mappings, changes }) {
+      view({ from, to, mappings, changes, edits }) {
         const open = changes === 0 ? '' : ` and ${plural(changes, 'open change')}`;
-        return `Feed ${from} is ${to} now, with ${plural(mappings, 'job')}${open}.`;
+        const kept = edits === 0 ? '' : ` The next pull applies ${plural(edits, 'edit')} made as ${to} before.`;
+        return `Feed ${from} is ${to} now, with ${plural(mappings, 'job')}${open}.${kept}`;
       },
     }),
   );

@@ -162,16 +162,17 @@ export async function openEditedUpdate(
 }
 
 /**
- * The caller keeps all pulls out, also those that request details, and no attempt of the posting is open: its end would record the
+ * The caller keeps all pulls out, also those that request details, and no attempt of these postings is open: its end would record the
  * hash of the record again. A worker that has already read the change holds its old revision, so it can't claim it.
  */
-export async function planAgain(tx: Queryable, feed: FeedName, key: PostingKey): Promise<void> {
+export async function planAgain(tx: Queryable, feed: FeedName, keys: readonly PostingKey[]): Promise<void> {
+  if (keys.length === 0) return;
   const unread = unreadHashSql('planned again');
-  await tx.query(`update mapping set record_hash = ${unread} where feed = $1 and key = $2`, [feed, key]);
+  await tx.query(`update mapping set record_hash = ${unread} where feed = $1 and key = any($2::text[])`, [feed, keys]);
   await tx.query(
     `update change set record_hash = case when desired = 'present' then ${unread} end, revision = nextval('revision_number')
-     where feed = $1 and key = $2`,
-    [feed, key],
+     where feed = $1 and key = any($2::text[])`,
+    [feed, keys],
   );
   await forgetVersions(tx, [feed]);
 }

@@ -1,15 +1,16 @@
 // Renames a feed in all tables, or takes a feed out of service; in one transaction.
-import type { FeedName, SiteName } from '../../posting/identifiers.ts';
+import type { FeedName, PostingKey, SiteName } from '../../posting/identifiers.ts';
 import { auditAction } from '../access/audit.ts';
+import { planAgain } from '../change/edit.ts';
+import { MOST_VERSIONS } from '../feed/feed-file-versions.ts';
+import { keepNewest, moveUploadsBehind } from '../feed/feed-uploads.ts';
 import { type HeldLock, lockOutcomes } from '../locks/advisory-locks.ts';
 import { lockFeed } from '../locks/feed-locks.ts';
 import { joinPauses } from '../locks/pauses.ts';
-import type { Database, Queryable } from '../postgres/database.ts';
-import { MOST_VERSIONS } from './feed-file-versions.ts';
-import { keepNewest, moveUploadsBehind } from './feed-uploads.ts';
+import { type Database, type Queryable, readColumn } from '../postgres/database.ts';
 
 export type RenameEnd =
-  | { readonly kind: 'renamed'; readonly mappings: number; readonly changes: number }
+  | { readonly kind: 'renamed'; readonly mappings: number; readonly changes: number; readonly edits: number }
   /** Nothing was written: a pull of this feed is running. */
   | { readonly kind: 'busy'; readonly feed: FeedName }
   /** Nothing was written. */
@@ -80,7 +81,8 @@ export async function renameFeed(
       for (const feed of [from, to.feed].sort()) await lockOutcomes(tx, feed);
       const message = await whyNotRename(tx, from, to);
       if (message !== undefined) return { kind: 'refused', message };
-      for (const table of [...KEYED_TABLES, 'change'])
+      const edited = await keepLatestEdits(tx, from, to.feed);
+      for (const table of [...KEYED_TABLES, 'change'].filter((each) => each !== 'override'))
         await tx.query(`delete from ${table} where feed = $1`, [to.feed]);
       // Whichever of them a person has paused, the feed stays paused.
       await joinPauses(tx, from, to.feed);
@@ -89,6 +91,7 @@ export async function renameFeed(
       for (const table of FEED_TABLES) await tx.query(`update ${table} set feed = $2 where feed = $1`, [from, to.feed]);
       // The address of the source may have changed.
       await tx.query('update feed_state set source_version = null, retired_at = null where feed = $1', [to.feed]);
+      await planAgain(tx, to.feed, [...new Set(edited)]);
       // A worker that claims a change meanwhile would not find it by the old name.
       const [begun] = await tx.query(`select from change where feed = $1 and state = 'sending' limit 1`, [to.feed]);
       if (begun !== undefined) throw new BeingSentError();
@@ -98,8 +101,9 @@ export async function renameFeed(
         [to.feed],
       );
       const { mappings = 0, changes = 0 } = counts ?? {};
-      await auditAction(tx, { actor, action: 'rename feed', feed: to.feed, detail: { from, mappings, changes } });
-      return { kind: 'renamed', mappings, changes };
+      const moved = { mappings, changes, edits: edited.length };
+      await auditAction(tx, { actor, action: 'rename feed', feed: to.feed, detail: { from, ...moved } });
+      return { kind: 'renamed', ...moved };
     });
   } catch (error) {
     if (error instanceof BeingSentError) return { kind: 'refused', message: beingSent(from) };
@@ -107,6 +111,19 @@ export async function renameFeed(
   } finally {
     for (const lock of locks) await lock.release();
   }
+}
+
+/**
+ * Of a field that was edited under both names the later edit stays. Returns the key of each edit of the new name that stays: the old name
+ * may know the record of its posting, so it has to be planned again.
+ */
+async function keepLatestEdits(tx: Queryable, from: FeedName, to: FeedName): Promise<PostingKey[]> {
+  await tx.query(
+    `delete from override o using override later where o.feed in ($1, $2) and later.feed in ($1, $2) and o.feed <> later.feed
+       and o.key = later.key and o.field = later.field and (o.edited_at, o.feed = $2) < (later.edited_at, later.feed = $2)`,
+    [from, to],
+  );
+  return readColumn<PostingKey>(tx, 'select key from override where feed = $1', [to]);
 }
 
 /** Texts that the file of the new name has had become later versions than those of the former name. */
