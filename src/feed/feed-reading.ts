@@ -72,7 +72,7 @@ export type FeedReading =
       readonly weak?: { readonly reason: string; readonly marks: readonly AnswerMark[] };
       /** The total that the feed declared, if any. */
       readonly declaredTotal?: number;
-      /** How many records each list from the web has of which no header states a total. */
+      /** How many records each list from the web has that is one document of a source, and of which no header states a total. */
       readonly uncounted?: readonly number[];
       /** Which records were on which page, if the feed has lists of several pages. */
       readonly pages?: readonly PageRecords[];

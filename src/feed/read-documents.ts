@@ -217,8 +217,8 @@ class DocumentEnds {
   /** Those of each list: a repeated posting on an only page is no sign that the list moved. */
   readonly #pagesOf = new Map<string, Set<string>>();
   readonly #shortfalls: Shortfall[] = [];
-  /** By list: the records of its documents, and the most that one of them states by a header. */
-  readonly #listed = new Map<string, { records: number; total: ListTotal | undefined }>();
+  /** By list: the records of its documents, the most that one of them states by a header, and whether its source reads it to its end. */
+  readonly #listed = new Map<string, { records: number; total: ListTotal | undefined; isPaged: boolean }>();
   readonly #listsAll: boolean;
   #further = 0;
   #advice: string | undefined;
@@ -258,7 +258,8 @@ class DocumentEnds {
       this.#pagesOf.set(list, (this.#pagesOf.get(list) ?? new Set()).add(requested?.[1] ?? document));
       const { records, total } = this.#listed.get(list) ?? { records: 0, total: undefined };
       const isMore = (listTotal?.records ?? 0) > (total?.records ?? 0);
-      this.#listed.set(list, { records: records + end.records, total: isMore ? listTotal : total });
+      const isPaged = pageOf !== undefined;
+      this.#listed.set(list, { records: records + end.records, total: isMore ? listTotal : total, isPaged });
     }
     this.#declaredTotal =
       this.#declaredTotal === undefined || end.declaredTotal === undefined
@@ -343,7 +344,9 @@ class DocumentEnds {
     this.#noteFollowing();
     this.#noteTotals();
     const pages = this.#pages.filter(({ list }) => (this.#pagesOf.get(list)?.size ?? 0) > 1);
-    const uncounted = [...this.#listed.values()].flatMap(({ records, total }) => (total === undefined ? records : []));
+    const uncounted = [...this.#listed.values()].flatMap(({ records, total, isPaged }) =>
+      total === undefined && !isPaged ? records : [],
+    );
     const shortfalls = this.#shortfalls.map((shortfall) => this.#textOf(shortfall));
     if (this.#further > 0) shortfalls.push(`and ${this.#further} more`);
     return {

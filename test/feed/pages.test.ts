@@ -115,6 +115,11 @@ describe('a list', () => {
     expect(reading).toMatchObject({ kind: 'read', records: 5, shortfalls });
   });
 
+  it('that is read to its proven end does not count as one whose total nothing states', async () => {
+    const { origin } = await serve(answerList);
+    expect((await readPages(origin, { paging: { by: 'link' } })).reading).not.toHaveProperty('uncounted');
+  });
+
   it.each<[string, Settings['paging'], string, string[]]>([
     ['by the Link header', { by: 'link' }, '/', ['/', '/?cursor=2', '/?cursor=4']],
     [
