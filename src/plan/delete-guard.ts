@@ -76,7 +76,11 @@ export function judgeDeletes(guard: DeleteGuard, load: DeleteLoad): GuardVerdict
   if (total <= guard.count || share <= guard.percent) {
     return load.newest === undefined || load.added <= (load.expired ?? 0) + (load.ruledOut ?? 0)
       ? { kind: 'within' }
-      : { kind: 'hold', reason: pushedOut(load.newest, load.added), isNewest: true };
+      : {
+          kind: 'hold',
+          reason: `${mayBePushedOut(load.newest, load.added)}. With another number of records, they are checked again. ${IF_ALL}`,
+          isNewest: true,
+        };
   }
   const together =
     load.recent === 0 ? '' : ` (${load.added} now, ${load.recent} in the last ${GUARD_WINDOW_HOURS} hours or pending)`;
@@ -84,13 +88,15 @@ export function judgeDeletes(guard: DeleteGuard, load: DeleteLoad): GuardVerdict
     kind: 'hold',
     reason:
       `${total} of ${base} live jobs would be deleted${together}: ${share.toFixed(1)} %, ` +
-      `above the limit of ${guard.count} and ${guard.percent} %${expiredOf(load)}`,
+      `above the limit of ${guard.count} and ${guard.percent} %${expiredOf(load)}` +
+      (load.newest === undefined ? '' : `; ${mayBePushedOut(load.newest, load.added)}. ${IF_ALL}`),
   };
 }
 
-const pushedOut = (records: number, added: number): string =>
-  `the feed, or one of its sources, has exactly ${records} records again, as a list of only the newest postings has: newer ones may have pushed out what is gone (${added} of its postings). ` +
-  'With another number of records, they are checked again. If it lists all postings, set expect: { cap: none }; otherwise ask for all of them in its address, or set policy: upsert_only';
+const mayBePushedOut = (records: number, added: number): string =>
+  `the feed, or one of its sources, has exactly ${records} records, as a list of only the newest postings has: newer ones may have pushed out what is gone (${added} of its postings)`;
+const IF_ALL =
+  'If it lists all postings, set expect: { cap: none }; otherwise ask for all of them in its address, or set policy: upsert_only';
 
 /** How many deletes of a day are within the guard, if so many jobs are live: with one more, they are held. */
 export function deletesWithin({ percent, count }: Pick<DeleteGuard, 'percent' | 'count'>, live: number): number {
@@ -136,6 +142,7 @@ export function unreadableHold(records: number, rekeyed = false): Message {
  * | within    | none                              | yes                       | rekey                      |
  * | hold      | none, or some                     | any                       | guard, with every reason   |
  * | newest    | none                              | no                        | newest                     |
+ * | newest    | some, or none                     | any, or yes               | as within, with both       |
  *
  * @param rekey why the keys seem to have changed; `undefined`: they do not.
  */
@@ -146,12 +153,10 @@ export function holdReason(
 ): Reason | undefined {
   const unreadable = withoutKey === 0 ? [] : [unreadableHold(withoutKey, rekeyed)];
   const others = [...unreadable, ...(rekey === undefined ? [] : [rekey])];
-  if (verdict.kind === 'hold') {
-    const isNewest = verdict.isNewest === true && others.length === 0;
-    return heldBecause(isNewest ? 'newest' : 'guard', merge([verdict.reason, ...others]));
-  }
-  if (others.length === 0) return undefined;
-  return heldBecause(unreadable.length > 0 ? 'unreadable' : 'rekey', merge(others));
+  const reasons = verdict.kind === 'hold' ? [verdict.reason, ...others] : others;
+  if (reasons.length === 0) return undefined;
+  const own = unreadable.length > 0 ? 'unreadable' : rekey === undefined ? 'newest' : 'rekey';
+  return heldBecause(verdict.kind === 'hold' && verdict.isNewest !== true ? 'guard' : own, merge(reasons));
 }
 
 /** Deletes that the guard holds. */

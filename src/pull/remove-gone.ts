@@ -26,7 +26,7 @@ import {
   extendGrace,
   forgetExpiry,
   forgetGone,
-  hadAsManyRecords,
+  hadMoreRecords,
   keepOtherVersions,
   leaveOutExpired,
   markAbsent,
@@ -195,8 +195,8 @@ export async function removeGone(
 const emptinessOf = ({ isEmpty, skipped }: PullLedger) => ({ emptied: isEmpty, skipped });
 
 /**
- * A posting that leaves alone makes the feed smaller: if it stays as large, another has come at the same time. How many records a feed had
- * before is not known if they have several places.
+ * A list that had more records before is not cut at this number. How many a list had is not known if it is one of several, or if records
+ * have several places.
  */
 async function sizeOfNewest(
   { mayListNewest, mapping }: FeedSetup,
@@ -208,7 +208,8 @@ async function sizeOfNewest(
   if (mayListNewest === undefined) return undefined;
   const size = uncounted.find(mayListNewest === 'api' ? mayBeCapped : mayBeNewest);
   if (size === undefined) return undefined;
-  return hasPlaces(mapping) || (await hadAsManyRecords(pullTx, pulls, records)) ? size : undefined;
+  const isKnown = size === records && !hasPlaces(mapping);
+  return isKnown && (await hadMoreRecords(pullTx, pulls, records)) ? undefined : size;
 }
 
 /** Holds pending deletes if an unreadable record could be any posting. Returns the reason if anything is held. */

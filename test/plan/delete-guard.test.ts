@@ -86,6 +86,14 @@ describe('judgeDeletes', () => {
     expect(verdict).toEqual({ kind: 'hold', reason });
     expect(judgeDeletes(guard, load({ added: 5, expired: 5 })).kind).toBe('within');
   });
+
+  it('says that what exceeds the limit may have been pushed out', () => {
+    const verdict = judgeDeletes(guard, load({ added: 1, recent: 9, live: 20, newest: 10 }));
+    expect(verdict).toEqual({
+      kind: 'hold',
+      reason: expect.stringMatching(/ %; the feed, .* exactly 10 records.*upsert_only$/),
+    });
+  });
 });
 
 it.each([
@@ -106,12 +114,15 @@ it.each([
 
 describe('holdReason', () => {
   const hold = { kind: 'hold', reason: 'too many' } as const;
+  const pushedOut = { ...hold, isNewest: true } as const;
 
   it.each([
     ['nothing against the deletes', { kind: 'within' }, 0, undefined, undefined],
     ['too many', hold, 0, 'guard', 'too many'],
     ['any may be an unreadable posting', { kind: 'within' }, 1, 'unreadable', unreadableHold(1)],
     ['both', hold, 2, 'guard', merge(['too many', unreadableHold(2)])],
+    ['they may be pushed out', pushedOut, 0, 'newest', 'too many'],
+    ['they may be pushed out, or unreadable', pushedOut, 2, 'unreadable', merge(['too many', unreadableHold(2)])],
   ] as const)('%s', (_name, verdict, withoutKey, kind, message) => {
     const reason = holdReason(verdict, { withoutKey, rekeyed: false });
     expect([reason?.kind, reason && messageOfReason(reason)]).toEqual([kind, message]);

@@ -276,18 +276,18 @@ export async function countDueAmong(
   ]);
 }
 
-/** Whether no complete pull, of so many before this one, had another number of records. */
-export async function hadAsManyRecords(
+/** Whether a complete pull, of so many before this one, had more records. */
+export async function hadMoreRecords(
   { session, subject }: PullTransaction,
   pulls: number,
   seen: number,
 ): Promise<boolean> {
-  const [row] = await session.query<{ same: boolean | null }>(
-    `select bool_and(seen = $4) as same from (select seen from pull
+  const [row] = await session.query<{ more: boolean | null }>(
+    `select bool_or(seen > $4) as more from (select seen from pull
        where feed = $1 and id < $2 and complete and undoes is null and status <> 'not_modified' order by id desc limit $3) p`,
     [subject.feed, subject.pull, pulls, seen],
   );
-  return row?.same !== false;
+  return row?.more === true;
 }
 
 // What a pull does about the expired postings that it saw, in its tables: their jobs are due, and what is recorded of them.
