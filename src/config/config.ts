@@ -33,9 +33,13 @@ export interface Config {
   readonly web: WebConfig;
   readonly retentionDays: RetentionDays;
   readonly sites: ReadonlyMap<SiteName, SiteConfig>;
+  /** All that are written, also those that a command leaves out because their settings are wrong. */
+  readonly namedSites: ReadonlySet<SiteName>;
   readonly feeds: ReadonlyMap<FeedName, FeedConfig>;
   /** Feeds with invalid settings: left out, while the others are mirrored. */
   readonly brokenFeeds: ReadonlyMap<FeedName, BrokenFeed>;
+  /** What is wrong in parts that the command does not need. */
+  readonly mistakes: readonly Complaint[];
   /** Settings that are valid but deserve attention, one line each. */
   readonly warnings: readonly string[];
   /** Secrets that this process does not have: see {@link Secret.absence}. */

@@ -3,6 +3,7 @@
 import { existsSync } from 'node:fs';
 import { access, constants, stat } from 'node:fs/promises';
 import { basename, dirname, join, relative, resolve } from 'node:path';
+import { isAlias, isMap } from 'yaml';
 import { type FeedName, type SiteName, siteName } from '../posting/identifiers.ts';
 import { ALERT_KINDS, POSTING_EVENTS } from '../telemetry/alert-message.ts';
 import { makeSitesAndFeeds, settingOf, settingsIn } from './build/sites-and-feeds.ts';
@@ -40,6 +41,22 @@ import { fileErrorInWords, readText } from './settings-file.ts';
 import { CHECKED_ONCE, validate } from './validate.ts';
 import { parseYaml, type SettingPath, sharesSettings, toData, withFeedFiles, type YamlSource } from './yaml-source.ts';
 
+type SettingGroup = keyof WrittenConfig;
+
+/** What only a running `start` needs. */
+export const SERVING = ['listen', 'metrics', 'alerts', 'web'] as const satisfies readonly SettingGroup[];
+
+/** What is not needed to know where the database is. */
+export const ALL_BUT_DATABASE = [
+  ...SERVING,
+  'log',
+  'retention',
+  'queue',
+  'sites',
+  'feeds',
+  'include',
+] as const satisfies readonly SettingGroup[];
+
 interface LoadOptions {
   /** The file, relative to `cwd`; default: `jobmirror.yaml`. */
   readonly path?: string;
@@ -47,6 +64,11 @@ interface LoadOptions {
   readonly cwd: string;
   /** `leave_out`: a feed with mistakes goes into `brokenFeeds` and does not stop the others. Default: `refuse`. */
   readonly brokenFeeds?: 'refuse' | 'leave_out';
+  /**
+   * Groups of settings that the command does not need. With mistakes in one of them, it is as if that group were not written, and they go into
+   * `mistakes`; a feed of a wrong site is a broken one. Default: none.
+   */
+  readonly unneeded?: readonly SettingGroup[];
   /** `keep`: a secret that this process does not have fails only what needs it. Default: `refuse`. */
   readonly absentSecrets?: 'refuse' | 'keep';
   /** Also refuses valid settings that can't work: nothing to mirror, missing feed files. */
@@ -57,7 +79,7 @@ interface LoadOptions {
 
 /** Reads the configuration. Throws a {@link ConfigError} that lists every mistake. */
 export async function loadConfig(options: LoadOptions): Promise<Config> {
-  const { path, env, cwd, brokenFeeds, thorough, absentSecrets, draft } = options;
+  const { path, env, cwd, brokenFeeds, thorough, absentSecrets, draft, unneeded = [] } = options;
   const absolutePath = resolve(cwd, path ?? CONFIG_FILE);
   if (path === undefined) await expectFile(absolutePath);
   const main = parseYaml(shorter(cwd, absolutePath), await readText(absolutePath));
@@ -89,7 +111,9 @@ export async function loadConfig(options: LoadOptions): Promise<Config> {
     ...sitesAndFeeds,
     ...services,
     ...files,
+    namedSites: new Set(Object.keys(settingsIn(data, 'sites')).map(siteName)),
     brokenFeeds: new Map(),
+    mistakes: [],
     absences: [...absences],
     warnings: [...sitesAndFeeds.warnings, ...services.warnings],
   };
@@ -107,13 +131,14 @@ export async function loadConfig(options: LoadOptions): Promise<Config> {
   );
   if (top.kind === 'settings' && complaints.length === 0)
     return makeConfig(absolutePath, top.settings, made, absentQueue);
-  if (brokenFeeds !== 'leave_out' || sharesSettings(source)) throw new ConfigError(complaints);
+  if (brokenFeeds !== 'leave_out' || !isPlaced(source, unneeded)) throw new ConfigError(complaints);
 
-  const sorted = sortByFeed(complaints, data);
-  const rest = validate(configSchema, withoutFeeds(data, sorted.broken), source);
+  const sorted = sortComplaints(complaints, data, unneeded, made);
+  const rest = validate(configSchema, withoutWrong(data, sorted), source);
   if (sorted.general.length > 0 || rest.kind === 'refused') throw new ConfigError(complaints);
   const feeds = new Map([...made.feeds].filter(([name]) => !sorted.broken.has(name)));
-  return makeConfig(absolutePath, rest.settings, { ...made, feeds, brokenFeeds: sorted.broken }, absentQueue);
+  const left = { feeds, brokenFeeds: sorted.broken, mistakes: sorted.unneeded };
+  return makeConfig(absolutePath, rest.settings, { ...made, ...left }, absentQueue);
 }
 
 /** What is said of a setting whose variables are not set. */
@@ -188,19 +213,44 @@ function makeConfig(path: string, written: WrittenConfig, made: MadeParts, absen
   };
 }
 
-// Sorts configuration mistakes: those of a single feed stop only that feed, the others stop everything.
+// Sorts configuration mistakes: those of a single feed stop only that feed, those in parts that the command needs stop everything.
 
 interface SortedComplaints {
-  /** Mistakes in the file itself, the database, the queue or a site: nothing works until they are fixed. */
+  /** Mistakes in what the command needs: nothing works until they are fixed. */
   readonly general: readonly Complaint[];
+  readonly unneeded: readonly Complaint[];
   readonly broken: ReadonlyMap<FeedName, BrokenFeed>;
 }
 
-function sortByFeed(complaints: readonly Complaint[], data: unknown): SortedComplaints {
+/**
+ * Whether it is certain what each complaint is about: one about settings that are shared through aliases names their first location only. For
+ * a command that needs only the database, its own settings must not be shared.
+ */
+function isPlaced(source: YamlSource, unneeded: readonly SettingGroup[]): boolean {
+  if (!unneeded.includes('sites')) return !sharesSettings(source);
+  const { contents } = source.document;
+  return isMap(contents) && !['database', 'data_dir'].some((name) => isAlias(contents.get(name, true)));
+}
+
+function sortComplaints(
+  complaints: readonly Complaint[],
+  data: unknown,
+  unneeded: readonly SettingGroup[],
+  made: Pick<Config, 'feeds'>,
+): SortedComplaints {
   const feeds = settingsIn(data, 'feeds');
   const names = Object.keys(feeds);
   const general: Complaint[] = [];
+  const left: Complaint[] = [];
   const broken = new Map<FeedName, BrokenFeed & { complaints: Complaint[] }>();
+  const breakFeed = (name: FeedName, complaint: Complaint) => {
+    const found = broken.get(name) ?? { siteName: siteOf(feeds[name]), complaints: [] };
+    found.complaints.push(complaint);
+    broken.set(name, found);
+  };
+  // An unknown name may be a mistyped one that says where the database is.
+  const { database, data_dir: dataDir } = (data ?? {}) as Readonly<Record<string, unknown>>;
+  const isDatabaseWritten = database !== undefined && (database !== 'embedded' || dataDir !== undefined);
   for (const complaint of complaints) {
     // Of acme and acme.old, a file's name that no feed can have, the longer one is meant.
     const name = names
@@ -208,15 +258,18 @@ function sortByFeed(complaints: readonly Complaint[], data: unknown): SortedComp
       .reduce<string | undefined>((best, feed) => (feed.length > (best?.length ?? 0) ? feed : best), undefined) as
       | FeedName
       | undefined;
-    if (name === undefined) {
-      general.push(complaint);
-      continue;
-    }
-    const found = broken.get(name) ?? { siteName: siteOf(feeds[name]), complaints: [] };
-    found.complaints.push(complaint);
-    broken.set(name, found);
+    const [group = ''] = complaint.setting.split('.');
+    const isUnknown = group !== '' && !Object.hasOwn(configSchema.shape, group);
+    if (name !== undefined) breakFeed(name, complaint);
+    else if (unneeded.includes(group as SettingGroup)) left.push(complaint);
+    else if (isUnknown && isDatabaseWritten && unneeded.includes('sites')) left.push(complaint);
+    else general.push(complaint);
   }
-  return { general, broken };
+  for (const name of names as FeedName[]) {
+    const ofSite = left.filter(({ setting }) => `${setting}.`.startsWith(`sites.${siteOf(feeds[name])}.`));
+    if (!made.feeds.has(name)) for (const complaint of ofSite) breakFeed(name, complaint);
+  }
+  return { general, unneeded: left, broken };
 }
 
 function siteOf(feed: unknown): SiteName | undefined {
@@ -224,11 +277,14 @@ function siteOf(feed: unknown): SiteName | undefined {
   return typeof site === 'string' ? siteName(site) : undefined;
 }
 
-/** The same data without these feeds. */
-function withoutFeeds(data: unknown, feeds: ReadonlyMap<FeedName, unknown>): unknown {
+/** The same data without broken feeds, and without what is wrong and not needed. */
+function withoutWrong(data: unknown, { broken, unneeded }: SortedComplaints): unknown {
   if (typeof data !== 'object' || data === null) return data;
-  const kept = Object.entries(settingsIn(data, 'feeds')).filter(([name]) => !feeds.has(name as FeedName));
-  return { ...data, feeds: Object.fromEntries(kept) };
+  const wrong = new Set(unneeded.map(({ setting }) => setting.split('.')[0]));
+  const kept = Object.entries(settingsIn(data, 'feeds')).filter(([name]) => !broken.has(name as FeedName));
+  const settings = Object.entries({ ...data, feeds: Object.fromEntries(kept) }).filter(([name]) => !wrong.has(name));
+  // Sites and feeds are made each by itself.
+  return { sites: {}, feeds: {}, ...Object.fromEntries(settings) };
 }
 
 // Finds valid settings that can't work: nothing to mirror, or feeds whose file is missing.

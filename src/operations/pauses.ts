@@ -246,7 +246,7 @@ async function subjectOf(
     return { feed: known ?? (await namedFeed(app, feed)) };
   }
   if (site !== undefined) {
-    const known = paused.find((pause) => pause.site === site)?.site;
+    const known = [...app.config.namedSites, ...paused.map((pause) => pause.site)].find((each) => each === site);
     return { site: known ?? namedSite(app.config, site).name };
   }
   return {};
@@ -328,7 +328,7 @@ async function whichOf(
     throw new OperationRefused('invalid', 'name a feed or a site, or say --all');
   }
   if (name === undefined) return [{}];
-  const sites = new Set<string>([...config.sites.keys(), ...paused.flatMap(({ site }) => site ?? [])]);
+  const sites = new Set<string>([...config.namedSites, ...paused.flatMap(({ site }) => site ?? [])]);
   const feeds = new Set<string>([
     ...namedFeeds(config),
     ...(await knownFeeds(db)),

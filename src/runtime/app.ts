@@ -2,8 +2,8 @@
 import { statSync } from 'node:fs';
 import { join } from 'node:path';
 import type { AlertDestination, Config } from '../config/config.ts';
-import { ConfigError, complaintLine } from '../config/config-error.ts';
-import { loadConfig } from '../config/load-config.ts';
+import { type Complaint, ConfigError, complaintLine } from '../config/config-error.ts';
+import { ALL_BUT_DATABASE, loadConfig, SERVING } from '../config/load-config.ts';
 import { openEmbeddedServer } from '../embedded-postgres/server.ts';
 import { kindOf } from '../feed/source/sources.ts';
 import type { WriteAction } from '../plan/message.ts';
@@ -30,6 +30,8 @@ export interface App {
 export interface AppOptions {
   /** Path of the configuration file. */
   readonly config?: string;
+  /** What of the configuration must be right: all, all but what only `start` serves, or where the database is. Default: all. */
+  readonly needs?: 'all' | 'mirror' | 'database';
   /** Log less than configured: commands that print results log only problems. */
   readonly quiet?: boolean;
   /** Write log lines in a pipe as JSON: for services, and if JSON was requested. */
@@ -56,13 +58,14 @@ function placeOfDatabase({ database, dataDir }: Config): string {
 }
 
 /** Loads only the configuration. Feeds with invalid settings are moved to `brokenFeeds`, and absent secrets fail only what needs them. */
-export async function readConfig({ config: path }: AppOptions): Promise<Config> {
+export async function readConfig({ config: path, needs = 'all' }: AppOptions): Promise<Config> {
   return loadConfig({
     path,
     env: process.env,
     cwd: process.cwd(),
     brokenFeeds: 'leave_out',
     absentSecrets: 'keep',
+    unneeded: { all: [], mirror: SERVING, database: ALL_BUT_DATABASE }[needs],
   });
 }
 
@@ -94,14 +97,18 @@ export function expectSecrets(
 export async function openApp(options: AppOptions): Promise<App> {
   const config = await readConfig(options);
   const app = await openAppFor(config, options);
-  for (const [feed, { complaints }] of config.brokenFeeds) {
-    app.log.warn(
-      { feed },
-      `skipping feed ${feed}, its configuration is wrong: ${complaints.map(complaintLine).join('; ')}`,
-    );
+  if (config.mistakes.length > 0) {
+    app.log.warn(`the configuration is wrong where this command does not need it: ${linesOf(config.mistakes)}`);
+  }
+  for (const [feed, broken] of config.brokenFeeds) {
+    const complaints = broken.complaints.filter((complaint) => !config.mistakes.includes(complaint));
+    if (complaints.length === 0) continue;
+    app.log.warn({ feed }, `skipping feed ${feed}, its configuration is wrong: ${linesOf(complaints)}`);
   }
   return app;
 }
+
+const linesOf = (complaints: readonly Complaint[]) => complaints.map(complaintLine).join('; ');
 
 /**
  * Opens the database and log for a loaded configuration.

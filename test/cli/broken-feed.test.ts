@@ -163,3 +163,66 @@ describe('check', () => {
     expect((await run('sync')).status).toBe(1);
   });
 });
+
+describe('with a mistake elsewhere in the configuration', () => {
+  /** Replaces no setting: adds lines at the beginning. */
+  const addSettings = async (lines: string): Promise<void> =>
+    writeFile(mirror.configPath, `${lines}\n${await readFile(mirror.configPath, 'utf8')}`);
+
+  it.each([
+    ['what start serves', 'web: { requests_per_minute: none }', 'web.requests_per_minute'],
+    ['alerts', 'alerts: { ops: { url: "${NOT_SET_ANYWHERE}", formatt: slack } }', 'alerts.ops.url'],
+  ])('in %s, people decide, and nothing runs', async (_, lines, setting) => {
+    await run('sync');
+    await addSettings(lines);
+    const warned = { status: 0, errors: expect.stringMatching(new RegExp(`does not need it: \\S+ ${setting}`)) };
+    expect(await run('status')).toMatchObject(warned);
+    expect(await run('review', 'groups')).toMatchObject(warned);
+    for (const feed of [['acme'], ['--all']]) {
+      expect(await run('pause', ...feed)).toMatchObject(warned);
+      expect(await run('resume', ...feed)).toMatchObject(warned);
+    }
+    for (const command of [['sync'], ['plan'], ['start'], ['work'], ['check'], ['alerts', 'resend']])
+      expect(await run(...command), command.join(' ')).toMatchObject({
+        status: 1,
+        errors: expect.stringContaining(setting),
+      });
+  });
+
+  it.each([
+    ['sites', ['  board:', '  board:\n    colour: blue'], 'sites.board.colour'],
+    ['queue', ['queue: database', 'queue: redys://127.0.0.1'], 'queue'],
+    ['an unknown name', ['queue:', 'colour: blue\nqueue:'], 'colour'],
+  ] as const)('in %s, pause works, and no other command', async (_, [from, to], setting) => {
+    await run('sync');
+    await mirror.configure(from, to);
+    const warned = { status: 0, errors: expect.stringContaining(`does not need it: jobmirror.yaml:`) };
+    for (const [name, site, feed] of [
+      ['acme', null, 'acme'],
+      ['board', 'board', null],
+      ['--all', null, null],
+    ] as const) {
+      const done = await run('pause', name, '--json');
+      expect(done).toMatchObject(warned);
+      expect(done.json()).toEqual([expect.objectContaining({ pause: expect.objectContaining({ site, feed }) })]);
+    }
+    expect(await run('pause', 'bord')).toMatchObject({
+      status: 1,
+      errors: expect.stringContaining('sites: board; feeds: acme'),
+    });
+    for (const command of [['status'], ['resume', '--all'], ['feeds', 'retire', 'acme']])
+      expect(await run(...command)).toMatchObject({ status: 1, errors: expect.stringContaining(setting) });
+  });
+
+  it.each([
+    ['database: ', 'databse: '],
+    ['database: ', 'data_dir: 7\ndatabase: '],
+    [/^database: .*$/m, 'database: postgres://${NOT_SET_ANYWHERE}/jobs'],
+  ])('that leaves open where the database is, pause refuses: %s → %s', async (from, to) => {
+    await mirror.configure(from, to);
+    expect(await run('pause', '--all')).toMatchObject({
+      status: 1,
+      errors: expect.stringMatching(/databse|data_dir|NOT_SET_ANYWHERE/),
+    });
+  });
+});

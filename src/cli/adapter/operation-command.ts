@@ -13,7 +13,7 @@ import {
   isOptional,
   membersOf,
 } from '../../operations/scalars.ts';
-import type { App } from '../../runtime/app.ts';
+import type { App, AppOptions } from '../../runtime/app.ts';
 import { type ExitStatus, UserError } from '../../runtime/stop-signal.ts';
 import { printJson, printLine, printLines } from '../../telemetry/print.ts';
 import {
@@ -42,6 +42,8 @@ interface CommandForm {
   readonly help?: Readonly<Record<string, string>>;
   /** Options that are named otherwise than their member, perhaps with what their value is: `older-than <duration>`. */
   readonly flags?: Readonly<Record<string, string>>;
+  /** What of the configuration must be right; by default all but what only `start` serves. */
+  readonly needs?: AppOptions['needs'];
   /** Adds arguments and options that are no members of the input. */
   extend?(command: Command): Command;
 }
@@ -113,7 +115,8 @@ export function singleCommand<Input extends z.ZodType, Output extends z.ZodType>
   return withCommon(command, form.json ?? 'print one JSON object').action(async (...given: unknown[]) => {
     const { values, options } = partsOf(given);
     const read = form.read ?? (async () => inputOf(operation, form, values, options));
-    return runSingle(operation, await read(values, options), form, options, form.objects);
+    const around = form.needs === undefined ? options : { ...options, needs: form.needs };
+    return runSingle(operation, await read(values, options), form, around, form.objects);
   });
 }
 

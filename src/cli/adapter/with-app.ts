@@ -15,6 +15,7 @@ export async function withApp<T>(options: AppOptions, work: (app: App, signal: A
   stopPrintingOn(stopping.signal);
   try {
     const app = await openApp({
+      needs: 'mirror',
       ...options,
       quiet: true,
       signal: stopping.signal,

@@ -37,6 +37,7 @@ export function alertsCommand(): Command {
   alerts.addCommand(
     singleCommand(resendAlerts, {
       name: 'resend',
+      needs: 'all',
       arguments: ['messages'],
       exitStatus: ({ waiting }) => (waiting > 0 ? ExitStatus.failed : undefined),
       view({ delivered, waiting }) {

@@ -8,6 +8,8 @@ export const pauseCommand = (): Command =>
   singleCommand(pauseNamed, {
     name: 'pause',
     arguments: ['name'],
+    // Whatever else is wrong, a person can stop it.
+    needs: 'database',
     view({ pause, changed, in_flight }) {
       const pulls = pause.pulls
         ? 'Its sources are not read either.'
