@@ -89,6 +89,7 @@ const groupsAndLists =
 export const COMMAND_NOTES: Readonly<Record<string, CommandNotes>> = {
   sync: {
     json: [{ about: 'Values of `status`:', members: PULL_STATUSES }],
+    exitStatus: { 2: 'also if no feed is named, and one that is no longer in the configuration has unsent changes' },
     text: [
       'jobmirror checks the first of these sums for every pull and both for a complete pull. A wrong sum fails the pull with a message:',
       '    seen = unchanged + created + updated + rejected + in_doubt + pending + failed + duplicates + unreadable + skipped\n    gone = deleted + held + kept + grace + pending_deletes + failed_deletes',

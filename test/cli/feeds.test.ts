@@ -104,7 +104,11 @@ it('sync and status report a feed that was removed while its changes were waitin
   await mirror.sandbox.setFaults([{ name: '401' }]);
   expect(await syncOnce()).toMatchObject({ status: 'pending', pending: 3 });
   await rename('acme', 'other');
-  const { errors } = await run('sync');
+  await mirror.sandbox.setFaults([]);
+  await mirror.query(`update site_state set paused_since = null`);
+  const { status, errors } = await run('sync');
+  expect(status).toBe(2);
+  expect((await run('sync', 'other')).status).toBe(0);
   expect(errors).toContain('feed acme is no longer in the configuration: 0 jobs stay as they are, and 3 changes');
   expect(errors).toContain(`feeds retire acme --config ${mirror.configPath}`);
   expect((await run('status')).out).toContain('3 changes are not sent');

@@ -32,7 +32,8 @@ ${statusRows(EXIT_STATUS_NOTES)}
 
 Each feed fails independently. A feed with wrong settings, an unusable mapping or a missing source is reported as \`failed\`
 (\`start\` logs it and continues), and the other feeds are mirrored. A mistake in the file as a whole, the database, the queue or
-a site stops every command.
+a site stops every command, except that \`pause\` only has to know where the database is. One in \`web\`, \`alerts\`, \`metrics\` or \`listen\`
+stops commands that mirror, plan, check or restore; those that show or decide only warn.
 `;
 
 const httpApi = (): string => `## HTTP API

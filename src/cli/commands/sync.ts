@@ -50,7 +50,8 @@ export function syncCommand(): Command {
         await print(failedReport(feed, null, message, 0), options);
         statuses.push(ExitStatus.failed);
       }
-      if (setups.length > 0) statuses.push(...(await mirrorAll(config, setups, stopping.signal, options)));
+      const mirrored = { setups, isWhole: names.length === 0 };
+      if (setups.length > 0) statuses.push(...(await mirrorAll(config, mirrored, stopping.signal, options)));
     } finally {
       stopping.release();
     }
@@ -58,9 +59,10 @@ export function syncCommand(): Command {
   });
 }
 
+/** @param mirrored.isWhole no feed was named, so a removed one with unsent changes counts as well */
 async function mirrorAll(
   config: Config,
-  setups: readonly FeedSetup[],
+  { setups, isWhole }: { readonly setups: readonly FeedSetup[]; readonly isWhole: boolean },
   signal: AbortSignal,
   options: SyncOptions,
 ): Promise<ExitStatus[]> {
@@ -75,9 +77,9 @@ async function mirrorAll(
     try {
       statuses = await syncAll(app, setups, signal, options);
       await removeOldRowsBriefly(app, signal);
-      for (const text of await unsentChangesOfRemovedFeeds(app)) {
-        printNotice(say(text, commandWriter(options.config)));
-      }
+      const left = await unsentChangesOfRemovedFeeds(app);
+      for (const text of left) printNotice(say(text, commandWriter(options.config)));
+      if (left.length > 0 && isWhole) statuses.push(ExitStatus.review);
     } finally {
       await app.close();
     }
