@@ -10,6 +10,7 @@ import {
   type Window,
   windowFrom,
 } from '../plan/match/open-contents.ts';
+import { cluesOf } from '../plan/match/taken-content.ts';
 import { type Certainty, reuseOf } from '../plan/match/whose-job.ts';
 import { isRewriting, rewritings } from '../plan/observe-values.ts';
 import { checkDelays, checkDueMs } from '../plan/policy.ts';
@@ -27,7 +28,7 @@ import {
   refutedJobs,
 } from '../store/change/candidate-owners.ts';
 import type { CreateMatching } from '../store/change/create-matching.ts';
-import type { Doubt } from '../store/change/doubt.ts';
+import type { Doubt, ReferenceHolder } from '../store/change/doubt.ts';
 import type { SiteContext } from './site-context.ts';
 
 const KEPT_AT_ONCE = 500;
@@ -88,8 +89,10 @@ export class CandidateSearch {
       const isTheirs = ({ fields }: OpenContent): boolean =>
         owned.has(siteJob.siteJobId) &&
         reuseOfOwned(fields, siteJob, jobs.get(siteJob.siteJobId), this.#matching.rules) === 'unmatched';
+      const theirs = compared.contents.filter(isTheirs);
+      this.#noteHolder(siteJob, jobs.get(siteJob.siteJobId), theirs);
       const possible = compared.contents.filter(
-        (content) => compared.equalTo(content) === undefined && !isTheirs(content),
+        (content) => compared.equalTo(content) === undefined && !theirs.includes(content),
       );
       this.#store.keep(
         siteJob,
@@ -98,6 +101,19 @@ export class CandidateSearch {
     }
     for (const [content, doubts] of this.#doubts) {
       if (this.#matching.isCrowded(content)) for (const open of doubts) open.crowded = true;
+    }
+  }
+
+  /** Notes whose job it is that has the reference of creates in doubt. */
+  #noteHolder(siteJob: SiteJob, owner: OwnedJob | undefined, contents: readonly OpenContent[]): void {
+    if (owner === undefined) return;
+    const { referenceField } = this.rules;
+    const shown = cluesOf(withRevealedFields(siteJob).fields, referenceField).reference;
+    if (shown === undefined) return;
+    for (const content of contents) {
+      if (cluesOf(content.fields, referenceField).reference !== shown) continue;
+      for (const open of this.#doubts.get(content) ?? [])
+        open.holder = { feed: owner.feed, key: owner.key, siteJobId: siteJob.siteJobId };
     }
   }
 
@@ -148,6 +164,8 @@ export interface OpenDoubt extends Window, Candidates {
   readonly fields: Fields;
   /** Another posting may have the same reference. */
   shared: boolean;
+  /** The posting whose job the list shows with the reference; absent: none is known. */
+  holder?: ReferenceHolder;
   /** Names of the values that other postings of the site have too; `undefined`: this is not known. */
   sharedValues: ReadonlySet<string> | undefined;
   /** Candidates that may be another open create's, or a job that a person refused: a person decides whose they are. */

@@ -1,5 +1,6 @@
 // Before a change or delete, checks that the job is still its posting's, if the site may have reused the job ID.
 import { explainMissed, readForms, showsOwnForm } from '../plan/compare-shown.ts';
+import { problemsInOneSentence } from '../plan/desired-change.ts';
 import { type Message, messageOf, plural, textOf } from '../plan/message.ts';
 import { fieldOf } from '../plan/same-meaning.ts';
 import { judgeSuspicion, MAX_REFUSED_ALIKE } from '../plan/set-up-suspicion.ts';
@@ -14,7 +15,6 @@ import { type FindSharedNames, provenByValues, sharedNamesOfDeletes } from '../s
 import { learntRewrites, referenceState } from '../store/site/kept-values.ts';
 import { wasRefusedAlone } from '../store/site/recent-requests.ts';
 import { checkOtherJobs, showsJobs } from './prove-token.ts';
-import { problemsInOneSentence } from './record-outcome.ts';
 import { showJob, warnOfUnshownJob } from './show-job.ts';
 import type { SiteContext } from './site-context.ts';
 import { showsReferences } from './site-health.ts';
@@ -161,8 +161,7 @@ const UNKNOWN_FAULT: SetUpFault = { isCertain: false };
  */
 export async function confirmRejected(outcome: Outcome, attempt: Attempt, siteContext: SiteContext): Promise<Outcome> {
   if (outcome.kind !== 'rejected' || outcome.denied !== undefined || attempt.request.kind === 'delete') return outcome;
-  const taken = readTaken(outcome.problems, attempt, siteContext);
-  if (taken !== undefined) return taken;
+  if (isTaken(attempt, outcome.problems, siteContext)) return outcomeOfTaken(outcome.problems, siteContext);
   if (!mayBeOfAll(outcome)) return { ...outcome, problems: explained(outcome.problems, attempt, siteContext) };
   if (siteContext.policy.canary.requests === 0) return outcome;
   const { problems, setUp = UNKNOWN_FAULT } = outcome;
@@ -187,26 +186,25 @@ export async function confirmRejected(outcome: Outcome, attempt: Attempt, siteCo
 }
 
 const TAKEN = /\b(?:already|duplicate|exists?|in use|taken|unique)\b/i;
-/** Afterwards the posting is rejected: the reference is another job's. */
-const MOST_TAKEN = 3;
 
-/**
- * A create is in doubt if the site refuses its reference because a job has it: a proxy may have repeated the request, or an earlier try made
- * a job that the list showed too late. The list tells whether that job is the posting's.
- */
-function readTaken(
-  problems: readonly Problem[],
-  { request, number }: Attempt,
-  { policy: { referenceField, canList } }: SiteContext,
-): Outcome | undefined {
-  if (request.kind !== 'create' || referenceField === undefined || !canList || number > MOST_TAKEN) return undefined;
+/** Whether the site refuses the reference of a create because a job has it. */
+function isTaken({ request }: Attempt, problems: readonly Problem[], { policy: { referenceField } }: SiteContext) {
+  if (request.kind !== 'create' || referenceField === undefined) return false;
   const nameOf = (field: string): string => field.replaceAll('_', '-');
-  const taken = problems.find(
+  return problems.some(
     ({ field, message }) => field !== undefined && nameOf(field) === nameOf(referenceField) && TAKEN.test(message),
   );
-  if (taken === undefined) return undefined;
-  const said = problemsInOneSentence([taken]);
-  return { kind: 'unknown', message: `The site refused it (${said}), but may have made the job at an earlier request` };
+}
+
+/**
+ * A proxy may have repeated the request, or an earlier try made a job that the list showed too late: the list tells whether the job that has
+ * the reference is the posting's.
+ */
+function outcomeOfTaken(taken: readonly Problem[], { policy }: SiteContext): Outcome {
+  if (!policy.canList) return { kind: 'rejected', problems: taken, taken };
+  const said = problemsInOneSentence(taken);
+  const message = `The site refused it (${said}), but may have made the job at an earlier request`;
+  return { kind: 'unknown', message, taken };
 }
 
 /** What the site misses may be what an update leaves out. */

@@ -1,11 +1,19 @@
 // Records an attempt's outcome, retrying as long as the process lives: only this process knows the site's answer.
 import { onAbort } from '../flow/pause.ts';
 import { backoffMs, type RetryPolicy, retry } from '../flow/retry.ts';
-import type { Reason } from '../plan/desired-change.ts';
+import { problemsInOneSentence, type Reason, reasonOfTaken } from '../plan/desired-change.ts';
 import { adviceOf, type Message, plural, reword, textOf } from '../plan/message.ts';
+import { fieldOf } from '../plan/same-meaning.ts';
 import type { Problem } from '../posting/posting.ts';
 import { type Outcome, withRevealedFields } from '../site/exchange.ts';
-import type { Attempt, AttemptNotAccepted, AttemptOutcome, Recorded, Result } from '../store/change/attempt.ts';
+import type {
+  Attempt,
+  AttemptNotAccepted,
+  AttemptOutcome,
+  FreedReference,
+  Recorded,
+  Result,
+} from '../store/change/attempt.ts';
 import { isOfStatement, isPassing } from '../store/postgres/transient-error.ts';
 import { announceAttempt } from '../telemetry/events.ts';
 import type { SiteContext, SitePolicy } from './site-context.ts';
@@ -157,7 +165,8 @@ export function resultOf(outcome: Outcome, attempt: Attempt, policy: Policy, ran
         return untilListed(reasonOf('rejected', outcome.problems), outcome.perhapsDone && 0);
       return returned({
         to: 'rejected',
-        reason: reasonOf('rejected', outcome.problems),
+        reason:
+          outcome.taken === undefined ? reasonOf('rejected', outcome.problems) : reasonOfTaken(attempt, outcome.taken),
         ...(outcome.perhapsDone ? { mayLandMs: 0 } : {}),
       });
     case 'set_up': {
@@ -179,7 +188,7 @@ export function resultOf(outcome: Outcome, attempt: Attempt, policy: Policy, ran
     case 'unreachable':
       return notCounted('unreachable', outcome.message, policy.retry.firstDelayMs * (0.5 + random / 2));
     case 'unknown':
-      if (operation === 'create') return inDoubt(outcome.message);
+      if (operation === 'create') return inDoubt(outcome.message, outcome.taken);
       return again(outcome, attempt, policy, random, policy.doubts.resolveAfterMs);
     case 'foreign':
       // The job to delete is gone; whichever job has its ID now is left alone.
@@ -193,6 +202,21 @@ export function resultOf(outcome: Outcome, attempt: Attempt, policy: Policy, ran
     default:
       return outcome satisfies never;
   }
+}
+
+const ENDS_JOB: ReadonlySet<Result['kind']> = new Set(['deleted', 'vanished', 'disowned']);
+
+/** The reference that the job of the posting no longer has after this result. */
+export function freedReference(
+  { request, before }: Attempt,
+  { kind }: Result,
+  { referenceField: field }: Pick<Policy, 'referenceField'>,
+): FreedReference | undefined {
+  if (field === undefined || request.kind === 'create') return undefined;
+  const value = before && fieldOf(before, field);
+  if (ENDS_JOB.has(kind)) return { field, value };
+  const isReplaced = kind === 'updated' && 'fields' in request && fieldOf(request.fields, field) !== undefined;
+  return isReplaced && value !== undefined ? { field, value } : undefined;
 }
 
 function leftAlone({ request }: Attempt, why: string): string {
@@ -256,7 +280,8 @@ const untilListed = (reason: Reason, mayLandMs: number | undefined): Result =>
 const notCounted = (kind: string, message: string, delayMs: number): Result =>
   returned({ to: 'ready', delayMs, counted: false, reason: plain(kind, message) });
 
-const inDoubt = (message: Message): Result => returned({ to: 'in_doubt', reason: plain('unknown', message) });
+const inDoubt = (message: Message, taken?: Reason['taken']): Result =>
+  returned({ to: 'in_doubt', reason: { ...plain('unknown', message), ...(taken === undefined ? {} : { taken }) } });
 
 const returned = (back: AttemptNotAccepted): Result => ({ kind: 'returned', back });
 
@@ -271,7 +296,3 @@ const reasonOf = (kind: string, problems: readonly Problem[]): Reason => ({
   message: problemsInOneSentence(problems),
   problems,
 });
-
-/** All problems in one sentence. */
-export const problemsInOneSentence = (problems: readonly Problem[]): string =>
-  problems.map(({ field, message }) => (field === undefined ? message : `${field}: ${message}`)).join('; ');

@@ -10,7 +10,6 @@ import { CreateMatching } from '../store/change/create-matching.ts';
 import {
   adoptDoubt,
   countDoubtsByContent,
-  type Doubt,
   dueDoubts,
   explainDoubts,
   recordListCheck,
@@ -168,7 +167,7 @@ async function decideDoubts(
     if (signal.aborted) return resolved;
     const left = found.filter(({ siteJob }) => !taken.has(siteJob.siteJobId));
     if (left.length > 0 || open.crowded) await askPerson(siteContext, open, left);
-    else resolved += await notFound(siteContext, open.doubt, limits);
+    else resolved += await notFound(siteContext, open, limits);
     crossStep('doubt-resolved');
   }
   return resolved;
@@ -355,7 +354,11 @@ const HIDES_NEW =
  * No match. After enough list checks the site has surely not made the job, and the desired state may be sent; unless the site hides new
  * jobs, or the list may have been read without the rights of the token.
  */
-async function notFound(siteContext: SiteContext, doubt: Doubt, { whyUnproven, hides }: ListLimits): Promise<number> {
+async function notFound(
+  siteContext: SiteContext,
+  { doubt, holder }: OpenDoubt,
+  { whyUnproven, hides }: ListLimits,
+): Promise<number> {
   if (await hides()) {
     await explainDoubts(siteContext.db, [doubt], HIDES_NEW, siteContext.policy.doubts.resolveAfterMs);
     return 0;
@@ -373,7 +376,7 @@ async function notFound(siteContext: SiteContext, doubt: Doubt, { whyUnproven, h
     await recordListCheck(siteContext.db, [doubt]);
     return 0;
   }
-  const refuted = await refuteDoubt(siteContext.db, doubt, siteContext.policy.retry.attempts);
+  const refuted = await refuteDoubt(siteContext.db, doubt, siteContext.policy.retry.attempts, holder);
   if (refuted) siteContext.log.info(namesOf(doubt), 'doubt resolved: not made');
   return refuted ? 1 : 0;
 }

@@ -67,8 +67,8 @@ export type OtherAction =
   | { readonly kind: 'deny_rekey'; readonly feed: FeedName }
   /** Rebuilds the mappings of the feed from the references on its site. */
   | { readonly kind: 'recover_feed'; readonly feed: FeedName }
-  /** Shows which jobs of the site belong to postings of the feed. */
-  | { readonly kind: 'adopt_jobs'; readonly feed: FeedName }
+  /** Shows which jobs of the site belong to postings of the feed, or says which one belongs to this posting. */
+  | { readonly kind: 'adopt_jobs'; readonly feed: FeedName; readonly key?: PostingKey }
   /** Starts the days of the posting on the site anew. */
   | { readonly kind: 'renew_posting'; readonly feed: FeedName; readonly key: PostingKey }
   | { readonly kind: 'import_mappings' }

@@ -6,7 +6,7 @@ export type NextState = 'ready' | 'in_doubt' | 'rejected' | 'failed' | 'target';
 
 /** A change whose attempt ends. */
 export interface EndedAttempt {
-  /** Attempts of the version that was sent, including this one. */
+  /** Attempts of the version that was sent, including this one; 0 if its reference has become free since the attempt began. */
   readonly attempts: number;
   /** A newer version came while the attempt was open: it starts with all its attempts. */
   readonly superseded: boolean;
@@ -33,7 +33,7 @@ export function afterOutcome<To extends 'ready' | 'in_doubt' | 'rejected' | 'fai
   counted: boolean,
   { attempts, superseded }: EndedAttempt,
 ): AfterAttempt<To | 'in_doubt' | 'target'> {
-  const left = superseded ? 0 : counted ? attempts : attempts - 1;
+  const left = superseded ? 0 : counted ? attempts : Math.max(0, attempts - 1);
   if (to === 'in_doubt') return { state: 'in_doubt', attempts: left };
   return { state: superseded ? 'target' : to, attempts: left };
 }
@@ -57,22 +57,32 @@ export function stateAfterLostWorker(
   return !superseded && attempts > mostTries ? 'failed' : 'target';
 }
 
+/** How often a create is tried whose reference the site says a job has, while nobody knows which. */
+const MOST_TAKEN = 3;
+
 /**
  * The site did not make the job of a create in doubt.
  *
- * | attempts of the latest version | next   | attempts that count         |
- * | ------------------------------ | ------ | --------------------------- |
- * | `mostTries` or more            | failed | none: a person may retry it |
- * | fewer, or superseded           | target | as before                   |
+ * | attempts of the latest version                                        | next     | attempts that count         |
+ * | --------------------------------------------------------------------- | -------- | --------------------------- |
+ * | the site says that a job has its reference: 3, or 1 if it is known which | rejected | none: a person may retry it |
+ * | `mostTries` or more                                                   | failed   | none: a person may retry it |
+ * | fewer, or superseded                                                  | target   | as before                   |
  *
  * @param mostTries how often one version is tried; `Infinity` if a person asked to try again: none counts then.
+ * @param taken whether a job has the reference, and it is known whose
  */
 export function stateAfterRefutedDoubt(
   { attempts, superseded }: EndedAttempt,
   mostTries: number,
-): AfterAttempt<'failed' | 'target'> {
+  taken?: 'by_ours' | 'by_unknown',
+): AfterAttempt<'rejected' | 'failed' | 'target'> {
+  const mostTaken = taken === 'by_ours' ? 1 : Math.min(MOST_TAKEN, mostTries);
+  const isAsked = mostTries === Number.POSITIVE_INFINITY;
+  if (taken !== undefined && !isAsked && !superseded && attempts >= mostTaken)
+    return { state: 'rejected', attempts: 0 };
   if (!superseded && attempts >= mostTries) return { state: 'failed', attempts: 0 };
-  return { state: 'target', attempts: mostTries === Number.POSITIVE_INFINITY ? 0 : attempts };
+  return { state: 'target', attempts: isAsked ? 0 : attempts };
 }
 
 /**

@@ -1,6 +1,6 @@
 // Types of the plan: what is known about a posting, its desired state, and the change that the pull makes of the two.
 import type { FieldMapping } from '../posting/field-mapping.ts';
-import type { PostingKey, SiteJobId } from '../posting/identifiers.ts';
+import type { PostingKey, PostingRef, SiteJobId } from '../posting/identifiers.ts';
 import type { Fields, Problem } from '../posting/posting.ts';
 import { type Advice, type Message, messageOf } from './message.ts';
 
@@ -16,6 +16,8 @@ export interface Reason {
   readonly problems: readonly Problem[];
   /** For an update or delete that waits until the list tells whether the site has the job: see `Attempt`. */
   readonly denied?: string;
+  /** For a create: what the site said when it refused the reference because a job has it. Sent again once a job of ours frees it. */
+  readonly taken?: readonly Problem[];
   /** For a create in doubt: the result of the last list check, if it did not resolve the doubt. */
   readonly note?: string;
   /** The same: IDs of the jobs on the site that it may have made. */
@@ -27,6 +29,27 @@ export interface Reason {
   /** The same: why its newest version is held or rejected once the doubt has ended. */
   readonly target?: Reason;
 }
+
+/** Why a create is rejected whose reference a job has. @param whose the job that has it, if it is known */
+export function reasonOfTaken(
+  { feed, key }: PostingRef,
+  problems: readonly Problem[],
+  whose?: string,
+): Reason & Pick<Required<Reason>, 'taken'> {
+  const said = problemsInOneSentence(problems);
+  const again = 'it is sent again once that job is deleted';
+  const reason = { kind: 'rejected', problems, taken: problems };
+  if (whose !== undefined) return { ...reason, message: `${said}; ${whose} has the reference: ${again}` };
+  return {
+    ...reason,
+    message: `${said}; which job has the reference is not known. If it is one of ours, ${again}`,
+    next: [{ words: "If it is this posting's own", action: { kind: 'adopt_jobs', feed, key } }],
+  };
+}
+
+/** All problems in one sentence. */
+export const problemsInOneSentence = (problems: readonly Problem[]): string =>
+  problems.map(({ field, message }) => (field === undefined ? message : `${field}: ${message}`)).join('; ');
 
 /** Whether a create is in doubt because a job was found for it on the site: nothing was sent. */
 export const isOfFoundJob = (reason: Reason | undefined): boolean =>

@@ -54,6 +54,8 @@ export type Outcome =
       readonly perhapsDone?: true;
       readonly setUp?: SetUpFault;
       readonly denied?: Denied;
+      /** A job of the site has the reference of the create: see `Reason`. */
+      readonly taken?: readonly Problem[];
     }
   /**
    * The site refuses every job alike, as far as is known: not judged yet, and sent again later. `pause`: it is known well
@@ -81,6 +83,8 @@ export type Outcome =
       /** A likely cause because of which no request of this kind can succeed. */
       readonly setUp?: Message;
       readonly denied?: Denied;
+      /** A job of the site has the reference of the create: see `Reason`. */
+      readonly taken?: readonly Problem[];
     }
   /** The job of an update or delete shows the reference of another posting: it is not ours to change. */
   | { readonly kind: 'foreign'; readonly message: string }

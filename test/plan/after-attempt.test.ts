@@ -44,8 +44,15 @@ describe('after a doubt was refuted', () => {
     ['as many as allowed', 5, false, 5, 'failed', 0],
     ['as many, of a version that is not the latest', 5, true, 5, 'target', 5],
     ['any, for a person who asks to try again', 9, false, Number.POSITIVE_INFINITY, 'target', 0],
-  ] as const)('%s', (_name, attempts, superseded, mostTries, state, left) => {
-    expect(stateAfterRefutedDoubt({ attempts, superseded }, mostTries)).toEqual({ state, attempts: left });
+    ['one, its reference is taken by a job of ours', 1, false, 5, 'rejected', 0, 'by_ours'],
+    ['none since that job was deleted', 0, false, 5, 'target', 0, 'by_ours'],
+    ['any of a former version', 3, true, 3, 'target', 3, 'by_ours'],
+    ['two, its reference is taken', 2, false, 5, 'target', 2, 'by_unknown'],
+    ['three, its reference is taken', 3, false, 5, 'rejected', 0, 'by_unknown'],
+    ['as many as allowed, its reference is taken', 2, false, 2, 'rejected', 0, 'by_unknown'],
+    ['one, taken, for a person', 1, false, Number.POSITIVE_INFINITY, 'target', 0, 'by_ours'],
+  ] as const)('%s', (_name, attempts, superseded, mostTries, state, left, taken = undefined) => {
+    expect(stateAfterRefutedDoubt({ attempts, superseded }, mostTries, taken)).toEqual({ state, attempts: left });
   });
 });
 

@@ -21,7 +21,8 @@ This page is generated from the table \`outcomeRules\` in \`src/site/outcome.ts\
 - \`unconfirmed\`: a delete that was not sent, because the site may have given the job's ID to another posting, or an update
   that waits until the site shows what it must not clear; tried again, then left to a person. No answer has this outcome, so the table does not list it.
 - \`unknown\`: may or may not have been done. An update or delete is sent again; a create is in doubt and never just resent.
-  So is, where there is a list, a create whose \`reference_field\` the site refuses because a job has it: three times, then it is rejected.
+  So is, where there is a list, a create whose \`reference_field\` the site refuses because a job has it. If the job is not its own,
+  it is rejected, and sent again once a job of ours no longer has the reference.
 
 `;
 

@@ -96,7 +96,12 @@ function otherWords(action: OtherAction): readonly string[] {
     case 'recover_feed':
       return ['recover', action.feed];
     case 'adopt_jobs':
-      return ['mappings', 'adopt', action.feed];
+      return [
+        'mappings',
+        'adopt',
+        action.feed,
+        ...(action.key === undefined ? [] : ['--job', 'JOB', `--posting=${action.key}`]),
+      ];
     case 'renew_posting':
       return ['feeds', 'renew', ...argumentWords(action.feed, action.key)];
     case 'import_mappings':

@@ -119,6 +119,16 @@ export interface AttemptOutcome {
   readonly record: ExchangeRecord | undefined;
   /** What the site is known to show after an accepted create or update that was sent. */
   readonly forms?: ShownForms;
+  /** The reference that the job no longer has. */
+  readonly freed?: FreedReference | undefined;
+}
+
+/** A reference that a job of ours no longer has. */
+export interface FreedReference {
+  /** The field that has it. */
+  readonly field: string;
+  /** Absent: it is not known. */
+  readonly value: string | undefined;
 }
 
 /** What was sent and received, with the token removed. Failed exchanges are stored whole, accepted ones in brief. */

@@ -39,8 +39,8 @@ export const ownedJobIds = async (db: Queryable, site: SiteName, ids: readonly S
     ),
   );
 
-/** A job that a posting owns. */
-export interface OwnedJob {
+/** A job, and the posting that owns it. */
+export interface OwnedJob extends PostingRef {
   /** What the site last accepted; `undefined` if unknown. */
   readonly fields: Fields | undefined;
   /** A request for the posting may be changing the job. */
@@ -54,7 +54,7 @@ export async function ownedJobs(
   ids: readonly SiteJobId[],
 ): Promise<ReadonlyMap<SiteJobId, OwnedJob>> {
   const rows = await db.query<Stored<OwnedJob> & { readonly id: SiteJobId }>(
-    `select m.id, d.fields,
+    `select m.id, m.feed, m.key, d.fields,
        exists (select from change c where c.feed = m.feed and c.key = m.key and c.attempt_token is not null) as "inFlight"
      from (select feed, key, site_job_id as id from mapping where site = any($1::text[]) and site_job_id = any($2::text[])
        union all select feed, key, ${NUMBER} from mapping where site = any($1::text[]) and ${NUMBER} = any($2::text[])) m

@@ -1,11 +1,18 @@
 // Reads creates in doubt and records their resolution: adopted, sent again, or left to a person.
-import { stateAfterRefutedDoubt } from '../../plan/after-attempt.ts';
+import { type EndedAttempt, stateAfterRefutedDoubt } from '../../plan/after-attempt.ts';
 import { heldBecause } from '../../plan/delete-guard.ts';
-import type { Reason } from '../../plan/desired-change.ts';
+import { type Reason, reasonOfTaken } from '../../plan/desired-change.ts';
 import { plural } from '../../plan/message.ts';
 import type { CheckDelays } from '../../plan/policy.ts';
 import { contentHash } from '../../posting/hash.ts';
-import { type FeedName, type PostingKey, type SiteJobId, type SiteName, siteJobId } from '../../posting/identifiers.ts';
+import {
+  type FeedName,
+  type PostingKey,
+  type PostingRef,
+  type SiteJobId,
+  type SiteName,
+  siteJobId,
+} from '../../posting/identifiers.ts';
 import type { Fields } from '../../posting/posting.ts';
 import { lockOutcomesShared } from '../locks/advisory-locks.ts';
 import { toJsonb } from '../postgres/copy-rows.ts';
@@ -253,28 +260,46 @@ function tidy({ startedAt, sentAt, sinceMs, listChecks, found, ...row }: DoubtRo
 /**
  * Resolves a doubt: the site did not make the job. The latest version is sent; a posting that went away is dropped.
  * @param mostTries how often one version is tried before a person must decide; Infinity if a person asked to try again.
+ * @param holder what the list shows about the reference.
  * @returns whether it was still in doubt.
  */
-export const refuteDoubt = (db: Database, doubt: Doubt, mostTries: number): Promise<boolean> =>
-  db.transaction((tx) => refuteDoubtWithin(tx, doubt, mostTries));
+export const refuteDoubt = (
+  db: Database,
+  doubt: Doubt,
+  mostTries: number,
+  holder?: ReferenceHolder,
+): Promise<boolean> => db.transaction((tx) => refuteDoubtWithin(tx, doubt, mostTries, holder));
+
+/** The posting whose job has the reference of a create. */
+export interface ReferenceHolder extends PostingRef {
+  readonly siteJobId: SiteJobId;
+}
 
 /** Like {@link refuteDoubt}, within a transaction that also records the rest of the decision. */
-export async function refuteDoubtWithin(tx: Queryable, { attempt }: Doubt, mostTries: number): Promise<boolean> {
+export async function refuteDoubtWithin(
+  tx: Queryable,
+  { attempt }: Doubt,
+  mostTries: number,
+  holder?: ReferenceHolder,
+): Promise<boolean> {
   const { feed, key, token } = attempt;
-  const [open] = await tx.query<{ attempts: number; superseded: boolean }>(
-    `select attempts, sent_revision is not null as superseded from change
+  const [open] = await tx.query<EndedAttempt & { readonly reason: Reason | null }>(
+    `select attempts, sent_revision is not null as superseded, reason from change
      where feed = $1 and key = $2 and attempt_token = $3 and state = 'in_doubt' for update`,
     [feed, key, token],
   );
   if (open === undefined) return false;
   await keepRefuted(tx, attempt);
-  const next = stateAfterRefutedDoubt(open, mostTries);
+  const taken = open.reason?.taken;
+  const next = stateAfterRefutedDoubt(open, mostTries, taken && (holder === undefined ? 'by_unknown' : 'by_ours'));
   const tried = `tried ${plural(attempt.number, 'time')}, and the site never made the job`;
+  const last = open.reason === null ? '' : `. The last time: ${open.reason.message}`;
+  const whose = holder && `job ${holder.siteJobId} of posting ${holder.key} of feed ${holder.feed}`;
   await tx.query(
     `update change set state = case when $4 = 'target' then ${targetState('change')} else $4 end, since = now(),
        not_before = '-infinity', attempts = $5, ${ENDS_ATTEMPT}, list_checks = 0, found_job_id = null,
        doubted_since = case when $7 then least(doubted_since, attempt_started) end,
-       reason = case when $4 = 'failed' then $6::jsonb when invalid then ${targetReason('change')} end
+       reason = case when $4 <> 'target' then $6::jsonb when invalid then ${targetReason('change')} end
      where feed = $1 and key = $2 and attempt_token = $3`,
     // A person's decision does not depend on what the list shows.
     [
@@ -283,7 +308,9 @@ export async function refuteDoubtWithin(tx: Queryable, { attempt }: Doubt, mostT
       token,
       next.state,
       next.attempts,
-      changeReason('unknown', tried),
+      taken !== undefined && next.state === 'rejected'
+        ? toJsonb(reasonOfTaken(attempt, taken, whose))
+        : toJsonb({ kind: 'unknown', message: `${tried}${last}`, problems: [{ message: tried }] } satisfies Reason),
       mostTries !== Number.POSITIVE_INFINITY,
     ],
   );

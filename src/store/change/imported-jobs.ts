@@ -48,11 +48,13 @@ export const refusedJobs = (rows: string, mayHave: boolean): string => `
  */
 export async function adoptImported(session: Queryable, leaving: readonly FeedName[]): Promise<void> {
   if (leaving.length > 0) await dropCreates(session, leaving);
+  // That its create was refused says nothing about the job.
+  const ended = `(c.found_job_id is not null or (c.state in ('rejected', 'failed') and c.operation = 'create'))`;
   await session.query(
     `update change c set revision = nextval('revision_number'),
        operation = case when c.desired = 'present' then 'update' else 'delete' end,
-       state = case when c.found_job_id is null then c.state else c.target_state end,
-       reason = case when c.found_job_id is null or c.invalid then ${targetReason('c')} end, found_job_id = null,
+       state = case when ${ended} then c.target_state else c.state end, attempts = case when ${ended} then 0 else c.attempts end,
+       reason = case when not ${ended} or c.invalid then ${targetReason('c')} end, found_job_id = null,
        ${keepsAttempt('c', 'c.found_job_id is null')}
      from imported i where c.feed = i.feed and c.key = i.key`,
   );

@@ -145,7 +145,9 @@ async function recordReturned(
     const ended = open.get(attempt.token);
     if (result.kind !== 'returned' || ended === undefined) return [];
     const { back } = result;
-    return [{ attempt, back, next: afterOutcome(back.to, back.to !== 'ready' || back.counted, ended) }];
+    const isFreeAgain = back.to === 'rejected' && back.reason.taken !== undefined && ended.attempts === 0;
+    const to = isFreeAgain ? 'ready' : back.to;
+    return [{ attempt, back, next: afterOutcome(to, back.to !== 'ready' || back.counted, ended) }];
   });
   if (returned.length === 0) return;
   await tx.query(

@@ -1,0 +1,136 @@
+// A site that refuses a create whose reference another of its jobs has: postings that move between feeds, and jobs of others.
+import { writeFile } from 'node:fs/promises';
+import type { ServerResponse } from 'node:http';
+import { join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
+import { expect } from 'vitest';
+import { runProgram } from '../cli/run-program.ts';
+import { SHORT } from '../laws/installation.ts';
+import type { Got, Reply } from '../site/scripted-site.ts';
+import { concurrentTest as it, type OpenAt } from '../support/ends-test.ts';
+import { feedXml, posting, type TestPosting } from '../support/indeed-feed.ts';
+import type { Mirror, MirrorOptions } from '../support/mirror.ts';
+
+const XML = { 'content-type': 'application/xml' };
+const numberOf = (fields: string): string | undefined => /<number>(.*?)<\/number>/.exec(fields)?.[1]?.toLowerCase();
+
+const TAKEN = '<errors><error>Number has already been taken</error></errors>';
+/** A job of another user. */
+const HIDDEN = '<number>hidden</number>';
+
+/** A site with unique numbers, and a mirror of the feeds `acme` and `globex` into it. */
+async function openUnique(openAt: OpenAt, options: MirrorOptions & { readonly refusing?: () => Promise<void> } = {}) {
+  const jobs = new Map<string, string>();
+  let lastId = 0;
+  const creates: (string | undefined)[] = [];
+  const shown = (id: string) => `<job><id>${id}</id>${jobs.get(id)}</job>`;
+  const answer = ({ method, url, body }: Got, response: ServerResponse): Reply | undefined => {
+    const fields = /<job>([\s\S]*)<\/job>/.exec(body)?.[1] ?? '';
+    if (method === 'POST') {
+      creates.push(numberOf(fields));
+      if ([...jobs.values(), HIDDEN].some((other) => numberOf(other) === numberOf(fields))) {
+        void (options.refusing?.() ?? Promise.resolve()).then(() => response.writeHead(422, XML).end(TAKEN));
+        return undefined;
+      }
+      const id = `${++lastId}`;
+      jobs.set(id, `${fields}<created_at>${new Date().toISOString()}</created_at>`);
+      return [201, { ...XML, location: `/jobs/${id}` }, shown(id)];
+    }
+    if (url.startsWith('/jobs.xml')) return [200, XML, `<jobs>${[...jobs.keys()].map(shown).join('')}</jobs>`];
+    const id = /\/jobs\/(\d+)/.exec(url)?.[1] ?? '';
+    if (!jobs.has(id)) return [404];
+    if (method === 'GET') return [200, XML, shown(id)];
+    if (method === 'DELETE') jobs.delete(id);
+    else
+      for (const [field] of fields.matchAll(/<([\w-]+)>.*?<\/\1>/gs)) {
+        const name = /^<([\w-]+)/.exec(field)?.[1];
+        jobs.set(id, (jobs.get(id) ?? '').replace(new RegExp(`<${name}>.*?</${name}>`, 's'), field));
+      }
+    return [200];
+  };
+  const { mirror } = await openAt(
+    (got, response) => (got.headers.authorization === own ? answer(got, response) : [401, {}, '']),
+    {
+      ...options,
+      site: { ...SHORT, ...options.site },
+      feed: { delete_guard: '{ percent: 100, count: 100 }', ...options.feed },
+    },
+  );
+  const own = `Basic ${Buffer.from(`${mirror.env.BOARD_TOKEN}:X`).toString('base64')}`;
+  await mirror.configure(
+    /^ {2}acme:/m,
+    '  globex:\n    site: board\n    source: globex.xml\n    format: indeed\n  acme:',
+  );
+  const globex = async (...list: TestPosting[]) => {
+    await writeFile(join(mirror.folder, 'globex.xml'), feedXml(list));
+    return mirror.sync('globex');
+  };
+  return { jobs, mirror, globex, creates };
+}
+
+async function showEntry(mirror: Mirror): Promise<string> {
+  const [entry] = await mirror.query<{ id: number }>(`select id from change where state = 'rejected'`);
+  return (await runProgram(mirror, 'review', 'show', `${entry?.id}`)).out;
+}
+
+it('a posting that moves to another feed is created there as soon as its job in the former feed is deleted', async ({
+  openAt,
+}) => {
+  const { jobs, mirror, globex, creates } = await openUnique(openAt);
+  await mirror.syncOf([posting('a'), posting('b')]);
+  expect(await globex(posting('A'))).toMatchObject({ status: 'review', rejected: 1, in_doubt: 0 });
+  expect(creates.sort()).toEqual(['a', 'a', 'b']);
+  expect((await showEntry(mirror)).replace(/job \d/, 'job N')).toContain(
+    'number: has already been taken; job N of posting a of feed acme has the reference: it is sent again once that job is deleted\n',
+  );
+  expect(await globex(posting('A'))).toMatchObject({ requests: 0, rejected: 1 });
+  expect(await mirror.syncOf([posting('b')])).toMatchObject({ deleted: 1 });
+  expect(await globex(posting('A'))).toMatchObject({ status: 'mirrored', rejected: 0 });
+  expect(await mirror.query('select feed, key from mapping order by feed')).toEqual([
+    { feed: 'acme', key: 'b' },
+    { feed: 'globex', key: 'A' },
+  ]);
+  expect([...jobs.values()].map(numberOf)).toEqual(['b', 'a']);
+});
+
+const UNLISTED = { list_path: undefined };
+
+it('so it is without a list, also if the job is deleted before the refusal is recorded', async ({ openAt }) => {
+  const refusing = async (): Promise<void> => {
+    void mirror.syncOf([posting('b')]);
+    while ((await mirror.query(`select from mapping where key = 'a'`)).length > 0) await pause(5);
+  };
+  const { jobs, mirror, globex } = await openUnique(openAt, { site: UNLISTED, refusing });
+  await mirror.syncOf([posting('a'), posting('b')]);
+  expect(await globex(posting('a'))).toMatchObject({ status: 'mirrored', created: 1 });
+  expect([...jobs.values()].map(numberOf)).toEqual(['b', 'a']);
+});
+
+it('a reference that an update of its job replaces is free for another posting', async ({ openAt }) => {
+  const { jobs, mirror, globex } = await openUnique(openAt, {
+    site: UNLISTED,
+    feed: { fields: '{ number: title }' },
+  });
+  await mirror.syncOf([posting('a', { title: 'One' })]);
+  expect(await globex(posting('one'))).toMatchObject({ status: 'review', rejected: 1 });
+  expect(await mirror.syncOf([posting('a', { title: 'Two' })])).toMatchObject({ updated: 1 });
+  expect(await globex(posting('one'))).toMatchObject({ status: 'mirrored' });
+  expect([...jobs.values()].map(numberOf)).toEqual(['two', 'one']);
+});
+
+it.for([
+  ['without a list', UNLISTED],
+  ['with a list that does not show it, tried only twice', { retry: '{ attempts: 2, first_delay_seconds: 0.05 }' }],
+] as const)('a reference that a job of others has: %s', async ([, site], { openAt }) => {
+  const { mirror, jobs } = await openUnique(openAt, { site });
+  expect(await mirror.syncOf([posting('hidden')])).toMatchObject({ status: 'review', rejected: 1, failed: 0 });
+  expect(await showEntry(mirror)).toContain(
+    'number: has already been taken; which job has the reference is not known. If it is one of ours, it is sent again once that ' +
+      "job is deleted. If it is this posting's own: ",
+  );
+  jobs.set('7', '<number>hidden</number><title>Nurse</title>');
+  const adopted = await runProgram(mirror, 'mappings', 'adopt', 'acme', '--job', '7', '--posting=hidden');
+  expect(adopted.errors).toBe('');
+  expect(await mirror.sync()).toMatchObject({ status: 'mirrored', rejected: 0 });
+  expect(await mirror.query('select key, site_job_id as id from mapping')).toEqual([{ key: 'hidden', id: '7' }]);
+});
