@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import { BULK_ACTIONS } from '../plan/action.ts';
 import { mayBeRule, needsSeen, summaryOf } from '../plan/allowed.ts';
-import { actionsOf, type Message, messageOf, tell } from '../plan/message.ts';
+import { actionsOf, type Message, tell } from '../plan/message.ts';
 import { postingKey } from '../posting/identifiers.ts';
 import { actOnEntries, type NamedQuery } from '../review/act-on-entries.ts';
 import { type BulkStart, startBulk } from '../review/bulk/start-bulk.ts';
@@ -249,11 +249,9 @@ export const settleEntry = operation({
       const options = { actor, site, policyOf: configuredPolicy(app.config), seen: seenOf(bound) };
       const report = await resolveEntry(app.db, id, decided, options);
       if (report.kind === 'refused') {
-        const insist =
-          report.mayInsist === true ? [{ words: 'if it is the right one nevertheless, add `anyway`' }] : [];
         const may = report.mayInsist === true ? { may_insist: true } : {};
         const yours = { verdict, site_job_id, anyway, ...bound };
-        throw await refusal(id, { message: messageOf(report.message, insist), stale: report.stale }, app, yours, may);
+        throw await refusal(id, report, app, yours, may);
       }
       control.wake();
       const { feed, key, warning } = report;

@@ -107,7 +107,7 @@ async function openNow(
 function webAccess(address: string, headers: readonly string[], prefix: string): FeedAccess {
   if (!/^https?:/i.test(address) || !URL.canParse(address)) {
     throw new AccessRefused(
-      `${withoutSecrets(address)} is no address or file that init can read; it takes http, https, ${SCHEMES.join(' and ')} addresses, files, and - for standard input`,
+      `${withoutSecrets(address)} is no address or file that can be read; use http, https, ${SCHEMES.join(' and ')} addresses, files, and - for standard input`,
     );
   }
   const url = new URL(address);

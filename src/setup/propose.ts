@@ -79,7 +79,8 @@ export interface SecondProposal {
 
 export type ProposalResult =
   | { readonly kind: 'proposal'; readonly proposal: Proposal }
-  | { readonly kind: 'refused'; readonly message: string };
+  /** `mayNameRecords`: it may be recognised if the person names the path of its records. */
+  | { readonly kind: 'refused'; readonly message: string; readonly mayNameRecords?: true };
 
 export interface ProposalRequest {
   readonly bytes: Buffer;
@@ -254,20 +255,16 @@ interface Own {
   readonly notes: readonly string[];
 }
 
-type OwnResult =
-  | { readonly kind: 'proposal'; readonly proposal: Proposal; readonly yield: MappedRecords }
-  | Extract<ProposalResult, { kind: 'refused' }>;
+type OwnResult = { readonly kind: 'proposal'; readonly proposal: Proposal; readonly yield: MappedRecords } | Unusable;
 
 /** Tries the likeliest lists, and takes the one of which most can be mapped. */
 async function proposeOwn(request: ProposalRequest, type: Exclude<DocumentType, 'html'>): Promise<OwnResult> {
   const { bytes, isWhole } = request;
   const document = type === 'json' ? parsed(bytes) : undefined;
   if (type === 'json' && document === undefined && request.records === undefined) {
-    return unusable(
-      isWhole
-        ? 'it begins like JSON, but is not valid'
-        : 'it is too large to find its records; name their path with --records',
-    );
+    return isWhole
+      ? unusable('it begins like JSON, but is not valid')
+      : { ...unusable('it is too large to find its records; name their path'), mayNameRecords: true };
   }
   const tried: Own[] = [];
   let refusal: string | undefined;
@@ -294,7 +291,7 @@ async function proposeOwn(request: ProposalRequest, type: Exclude<DocumentType, 
   const other = request.records === undefined ? namedJson(document) : undefined;
   if (other !== undefined && (best === undefined || !('title' in best.mapping.fields) || !hasOwnKey(best.mapping)))
     return unusable(other);
-  if (best === undefined) return unusable(refusal ?? (await withoutRecords(request, type)));
+  if (best === undefined) return refusal === undefined ? withoutRecords(request, type) : unusable(refusal);
   const pages = proposePages(document, best.sample.records, addressOf(request.address), request.headers);
   return { kind: 'proposal', proposal: ownProposal(best, pages), yield: ownYield(best) };
 }
@@ -303,21 +300,23 @@ async function proposeOwn(request: ProposalRequest, type: Exclude<DocumentType, 
 const hasOwnKey = ({ key, fields }: ProposedMapping): boolean =>
   typeof key === 'string' && !isDeepStrictEqual(fields['contact-web-address'], { from: key, as: 'url' });
 
-const unusable = (message: string): Extract<ProposalResult, { kind: 'refused' }> => ({ kind: 'refused', message });
+type Unusable = Extract<ProposalResult, { kind: 'refused' }>;
+
+const unusable = (message: string): Unusable => ({ kind: 'refused', message });
 
 /** A path helps where there is something that it could name. */
-async function withoutRecords({ bytes, records }: ProposalRequest, type: DocumentType): Promise<string> {
-  if (records !== undefined) return `it has no records at ${records}`;
-  if (type === 'csv' || type === 'jsonl') return 'none of its first records can be read';
+async function withoutRecords({ bytes, records }: ProposalRequest, type: DocumentType): Promise<Unusable> {
+  if (records !== undefined) return unusable(`it has no records at ${records}`);
+  if (type === 'csv' || type === 'jsonl') return unusable('none of its first records can be read');
   if (type === 'xml') {
     const { refusal } = await sampleRecords(bytes, sourceOf({ type, records: '*/job' }));
-    if (refusal !== undefined) return refusal;
+    if (refusal !== undefined) return unusable(refusal);
   }
   const text = bytes.toString('utf8', 0, 4_096);
   const isEmpty = type === 'json' ? /^\s*(?:\{\s*\}|\[)/.test(text) : !/<[^!?/][^>]*>[\s\S]*<[^!?/]/.test(text);
   return isEmpty
-    ? 'it has no records'
-    : 'no records were found in it; name their path with --records, such as --records source/job';
+    ? unusable('it has no records')
+    : { ...unusable('no records were found in it; name their path'), mayNameRecords: true };
 }
 
 /** What the proposed mapping makes of the records; without a key, nothing is sent. */

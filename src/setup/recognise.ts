@@ -7,7 +7,7 @@ import { mayBeNewest } from '../plan/delete-guard.ts';
 import { type PathFill, PathValues } from '../posting/paths/path-census.ts';
 import { type Opening, readOpening } from './opening.ts';
 import { feedConfigOf } from './preset-fit.ts';
-import { type Proposal, proposeFormat } from './propose.ts';
+import { type Proposal, type ProposalResult, proposeFormat } from './propose.ts';
 import { sampleRecords } from './sample-records.ts';
 
 export interface RecognitionRequest {
@@ -34,7 +34,7 @@ export type Recognition =
       readonly encoding: string | undefined;
       readonly proposal: Proposal;
     }
-  | { readonly kind: 'refused'; readonly message: string };
+  | Extract<ProposalResult, { kind: 'refused' }>;
 
 const refused = (message: string): Recognition => ({ kind: 'refused', message });
 
@@ -52,9 +52,11 @@ export async function recogniseFeed(request: RecognitionRequest): Promise<Recogn
   const isOwn = format === 'own';
   const isChosen = format !== undefined && !isOwn;
   const result = await proposeFormat({ ...opened.opening, address, presets, records, isOwn, isChosen });
-  if (result.kind === 'refused') return refused(`the feed is not recognised: ${result.message}`);
+  if (result.kind === 'refused') return { ...result, message: `the feed is not recognised: ${result.message}` };
   if (isChosen && result.proposal.preset === undefined) {
-    return refused(`the feed has no records with a key and a title for the preset ${format}; try without --format`);
+    return refused(
+      `the feed has no records with a key and a title for the preset ${format}; without a format, the one that fits best is chosen`,
+    );
   }
   const { preset, settings, notes } = result.proposal;
   const named = preset && byName.get(preset.name);

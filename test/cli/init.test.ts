@@ -165,7 +165,7 @@ it('takes every secret out of the address', async () => {
 
 it('shows no password of an address that it cannot read', async () => {
   for (const [scheme, message] of [
-    ['ftp', /ftp:\/\/files\.example\/jobs\.xml is no address or file that init can read; it takes http, .* sftp /],
+    ['ftp', /ftp:\/\/files\.example\/jobs\.xml is no address or file that can be read; use http, .* sftp /],
     ['sftp', /init needs --host-key SHA256:…, .*ssh-keyscan files\.example/],
     ['s3', /init needs the access key in the environment/],
   ] as const) {
@@ -206,6 +206,7 @@ it.each([
   ],
   ['', /it is empty, or neither XML, JSON, a table/],
   ['{"a": [1, 2', /it begins like JSON, but is not valid/],
+  ['<a><b><c>x</c></b></a>', /no records were found in it; name their path with --records, such as --records source/],
 ])('says why %j is not recognised', async (text, message) => {
   await writeFile(join(folder, 'acme'), text);
   expect((await init('acme', '--site', SITE)).errors).toMatch(message);

@@ -4,6 +4,7 @@ import { expect, it } from 'vitest';
 import { resolveEntry } from '../../src/review/resolve-entry.ts';
 import { runProgram } from '../cli/run-program.ts';
 import { ageDoubts } from '../support/age-doubts.ts';
+import { jobOf, makeJob } from '../support/hand-made-jobs.ts';
 import { posting, postings } from '../support/indeed-feed.ts';
 import { openedForEach } from '../support/opened.ts';
 import { visitorOf } from '../web/form-visitor.ts';
@@ -113,6 +114,25 @@ it('where nobody can be asked, a terminal decides about the attempt that it find
     status: 1,
     errors: expect.stringContaining('--if-version is for one entry'),
   });
+});
+
+it('a refusal names the option that would adopt the job as the medium has it', async () => {
+  await stage.pull(postings(1));
+  await stage.fail('p1', 'in_doubt');
+  const entry = await stage.entry('p1');
+  const job = await makeJob(stage.mirror, { ...jobOf(posting('p2')), number: 'elsewhere' });
+  const { version = '' } = (await show(entry)) ?? {};
+  const settled = { verdict: 'exists', site_job_id: job, version };
+  const told = await served.api('POST', `review/${entry}/settle`, settled);
+  expect(told).toMatchObject({ status: 409, body: { may_insist: true } });
+  expect(told.body.detail).not.toContain('anyway');
+  const page = await (await visitorOf(served, 'anna')).post(`/doubts/${entry}`, settled);
+  expect(page.text).toContain('It is the right job nevertheless');
+  expect(await decideHere(entry, '--exists', job)).toMatchObject({
+    status: 1,
+    errors: expect.stringMatching(/seems to be another job.*\nTo do it nevertheless, add --anyway\.\n$/),
+  });
+  expect((await decideHere(entry, '--exists', job, '--anyway')).status).toBe(0);
 });
 
 it('a create that was not sent, as a search found a job, is decided at once; one of an unknown site is not', async () => {

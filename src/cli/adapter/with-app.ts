@@ -43,7 +43,9 @@ export async function explainRefusal<Result>(
     if (!(error instanceof OperationRefused)) throw error;
     if (json === true && Object.keys(error.now).length > 0) await printJson(error.now);
     const reason = say(error.reason, commandWriter(config));
-    throw new UserError(error.subject === undefined ? reason : `${error.subject}: ${reason}`, { cause: error });
+    const insist = error.now.may_insist === true ? '\nTo do it nevertheless, add --anyway.' : '';
+    const subject = error.subject === undefined ? '' : `${error.subject}: `;
+    throw new UserError(`${subject}${reason}${insist}`, { cause: error });
   }
 }
 

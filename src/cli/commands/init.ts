@@ -259,7 +259,10 @@ async function recognise(
   signal: AbortSignal,
 ): Promise<Extract<Recognition, { kind: 'recognised' }>> {
   const recognition = await recogniseFeed({ from, address, folder, format, records, signal });
-  if (recognition.kind === 'refused') throw new UserError(recognition.message);
+  if (recognition.kind === 'refused') {
+    const how = recognition.mayNameRecords === true ? ' with --records, such as --records source/job' : '';
+    throw new UserError(`${recognition.message}${how}`);
+  }
   return recognition;
 }
 

@@ -213,13 +213,8 @@ export const withOptionHint = <Input extends z.ZodType, Output extends z.ZodType
 function hinted(error: unknown): never {
   if (!(error instanceof OperationRefused)) throw error;
   const { kind, reason, now, subject } = error;
-  const hint =
-    now.may_insist === true
-      ? 'To edit nevertheless, add --anyway.'
-      : now.feeds === undefined
-        ? undefined
-        : 'To edit those of one feed, name only these or the feed; to edit those of all feeds, add --all-feeds.';
-  if (hint === undefined) throw error;
+  if (now.feeds === undefined) throw error;
+  const hint = 'To edit those of one feed, name only these or the feed; to edit those of all feeds, add --all-feeds.';
   throw new OperationRefused(
     kind,
     reword(reason, (text) => `${text}\n${hint}`),
