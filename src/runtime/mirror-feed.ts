@@ -1,10 +1,12 @@
 // Mirrors one feed once, for `sync`: pulls it, has its changes sent, and reports the outcome counts.
 import { type PullEnd, pullFeed } from '../../jobs/pull-feed.ts';
 import { pause } from '../flow/pause.ts';
+import { plural } from '../plan/message.ts';
 import { pausesOf } from '../plan/pause-words.ts';
 import type { FeedSetup } from '../pull/feed-setup.ts';
 import { addressOf } from '../site/http/job-address.ts';
-import { countUnsent, hasWork } from '../store/backlog/backlog.ts';
+import { countUnsent, hasWork, readDoubtProgress } from '../store/backlog/backlog.ts';
+import { openSearches } from '../store/change/site-search.ts';
 import { listPauses } from '../store/locks/pauses.ts';
 import { withRetry } from '../store/postgres/transient-error.ts';
 import { rulesInForce } from '../store/review/rules.ts';
@@ -135,7 +137,7 @@ async function sendAll(
     throw error;
   }
   engine.wake();
-  const onCheck = progress === undefined ? undefined : await showSending(app, setup, progress, signal);
+  const onCheck = progress === undefined ? undefined : await showSending(app, { setup, engine }, progress, signal);
   const rest = await awaitSending(app, engine, setup.site, [setup.feed], { signal, onCheck });
   if (rest.kind === 'waiting') {
     const { message, isPaused } = rest;
@@ -149,20 +151,43 @@ async function sendAll(
   return { worth: state.movedTo === undefined ? 'always' : 'decisive', message: describePause(setup.site, state) };
 }
 
-/** Returns a function that shows how many changes are left. It counts seldom, because there may be a million. */
+/** Returns a function that shows how many changes are left, or what they wait for. It counts seldom, because there may be a million. */
 async function showSending(
-  { db }: App,
-  { feed }: FeedSetup,
+  app: App,
+  { setup, engine }: { readonly setup: FeedSetup; readonly engine: Engine },
   progress: ProgressLine,
   signal: AbortSignal,
 ): Promise<() => Promise<void>> {
+  const { feed } = setup;
   const startedAt = performance.now();
-  const first = await withRetry(() => countUnsent(db, [feed]), signal);
+  const first = await withRetry(() => countUnsent(app.db, [feed]), signal);
   return throttled(async () => {
-    const left = await countUnsent(db, [feed]);
+    const left = await countUnsent(app.db, [feed]);
+    const awaited = await whatIsAwaited(app, setup, engine, left);
+    if (awaited !== undefined) return progress.show(`${feed}: ${awaited}`);
+    if (left === 0) return;
     const seconds = (performance.now() - startedAt) / 1000;
     const rate = (first - left) / seconds;
     const estimate = rate > 0 ? `, ${formatSeconds(left / rate)} left` : '';
     progress.show(`${feed}: sending, ${left} of ${first} left, ${rate.toFixed(0)}/s${estimate}`);
   });
+}
+
+/** Why nothing is sent for a while; `undefined`: something is. */
+async function whatIsAwaited(
+  { db }: App,
+  { feed, site }: FeedSetup,
+  engine: Engine,
+  left: number,
+): Promise<string | undefined> {
+  if (left === 0) {
+    const { open, nextDueMs = 0 } = await readDoubtProgress(db, site, [feed]);
+    const when = nextDueMs > 0 ? `is read in ${formatSeconds(nextDueMs / 1000)}` : 'is being read';
+    return open === 0 ? undefined : `${plural(open, 'create')} in doubt; the list of site ${site} ${when}`;
+  }
+  const waiting = `${plural(left, 'change')} ${left === 1 ? 'waits' : 'wait'}`;
+  const { waitsMs } = await readSiteState(db, site, engine.siteContexts.get(site)?.tokenDigest);
+  if (waitsMs > 0) return `${waiting}, as site ${site} asks for ${formatSeconds(waitsMs / 1000)}`;
+  const isSearched = (await openSearches(db, [feed], new Date())).length > 0;
+  return isSearched ? `${waiting} until site ${site} is searched for jobs that exist` : undefined;
 }

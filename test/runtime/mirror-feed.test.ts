@@ -16,11 +16,16 @@ beforeEach(async () => {
   await mirror.stopEngine();
 });
 
-/** Whether a further sync starts to send. */
-async function startsWorker(): Promise<boolean> {
+async function parts() {
   const app = await mirror.app();
   const [setup] = feedSetups(app.config, ['acme']);
   if (setup === undefined) throw new Error('the configuration has no feed acme');
+  return { app, setup };
+}
+
+/** Whether a further sync starts to send. */
+async function startsWorker(): Promise<boolean> {
+  const { app, setup } = await parts();
   let asked = false;
   const engine = () => {
     asked = true;
@@ -75,4 +80,18 @@ it('the site is paused', async () => {
   const { db } = await mirror.app();
   await pauseSite(db, 'board' as SiteName, 'it refuses', undefined);
   expect(await startsWorker()).toBe(true);
+});
+
+it('the progress says what the rest waits for', async () => {
+  const { app, setup } = await parts();
+  await mirror.sandbox.setFaults([{ name: 'reset-after' }]);
+  await mirror.writeFeed(feedXml(postings(5)));
+  const shown: string[] = [];
+  const progress = { show: (text: string) => void shown.push(text), clear: () => undefined };
+  await mirrorFeed(app, mirror.engine, setup, { signal: new AbortController().signal, progress });
+  expect(shown).toContainEqual(
+    expect.stringMatching(/^acme: 3 creates in doubt; the list of site board is read in \d+ s$/),
+  );
+  expect(shown).not.toContainEqual(expect.stringContaining(' 0 of '));
+  expect(await mirror.siteJobs()).toHaveLength(5);
 });

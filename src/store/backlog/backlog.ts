@@ -2,7 +2,7 @@
 
 import { type CreateCircumstances, sendableCreates } from '../../plan/next-request.ts';
 import { type FeedName, type PostingKey, postingKey, type SiteName } from '../../posting/identifiers.ts';
-import { type Queryable, readNumber } from '../postgres/database.ts';
+import { type Queryable, readNumber, type Stored } from '../postgres/database.ts';
 import { noSearchIsDue } from '../site/ahead-signs.ts';
 import { askedCreates, isAsked, sendable } from './open-counts.ts';
 
@@ -146,6 +146,8 @@ export interface DoubtProgress {
   readonly explained: number;
   /** Doubts whose next list check is due, unless they are too young. */
   readonly due: number;
+  /** When the next list check is due; negative: by now. `undefined`: there are no doubts. */
+  readonly nextDueMs?: number | undefined;
   /** Changes with each list check that covered any of them. */
   readonly mark: string;
 }
@@ -156,12 +158,12 @@ export async function readDoubtProgress(
   feeds: readonly FeedName[],
   since?: Date,
 ): Promise<DoubtProgress> {
-  const [row] = await db.query<DoubtProgress>(
-    `select count(*) as open, count(*) filter (where reason ? 'note') as explained,
+  const [row] = await db.query<Stored<DoubtProgress>>(
+    `select count(*) as open, (extract(epoch from min(not_before) - clock_timestamp()) * 1000)::float8 as "nextDueMs", count(*) filter (where reason ? 'note') as explained,
        count(*) filter (where not_before <= clock_timestamp()) as due,
        concat_ws(' ', count(*), sum(list_checks), max(not_before)) as mark
      from change where site = $1 and feed = any($2::text[]) and ${awaited('$3')}`,
     [site, feeds, since ?? null],
   );
-  return row ?? { open: 0, explained: 0, due: 0, mark: '' };
+  return { ...(row ?? { open: 0, explained: 0, due: 0, mark: '' }), nextDueMs: row?.nextDueMs ?? undefined };
 }
