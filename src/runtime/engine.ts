@@ -58,12 +58,6 @@ export interface Engine {
   stop(graceMs: number, cutOff?: AbortSignal): Promise<void>;
 }
 
-/** The fields that the feeds of a site map or have to. */
-const fieldNamesOf = (site: SiteName, config: App['config']): readonly string[] =>
-  [...config.feeds.values()]
-    .filter(({ siteName }) => siteName === site)
-    .flatMap(({ mapping }) => [...Object.keys(mapping.fields), ...mapping.requiredFields, mapping.stateField.name]);
-
 /** Starts sending for these sites, or for all configured ones. */
 export async function startEngine(
   app: App,
@@ -94,7 +88,7 @@ export async function startEngine(
       const inFlight = semaphoreFor(site.options.concurrency + besidesFor(site));
       const rateLimiter = learntRateLimiter(db, site, () => requestSlots.closed);
       const tokenDigest = tokens.get(site.name) as string;
-      const client = createSiteClient({ ...site.options, fieldNames: fieldNamesOf(site.name, config) });
+      const client = createSiteClient(site.options);
       const siteContext = {
         site: site.name,
         address,

@@ -1,5 +1,7 @@
 // Finds what a success answer says against the request in any form other than an errors document.
 import type { Problem } from '../posting/posting.ts';
+import { JOB, type Resource } from './http/job-address.ts';
+import { isJobLike } from './xml/decode.ts';
 import { firstOf, isMessage, isPlural, readErrorElement, readMessages, saysNothingIsWrong } from './xml/problems.ts';
 import { foldName, type XmlElement } from './xml/xml-events.ts';
 import { childrenOf, isNamed, legibleText, MAX_LEGIBLE } from './xml/xml-tree.ts';
@@ -30,12 +32,12 @@ const failureStatus =
  * Failures that the answer states by its structure: then the request was not done. Names and markers inside a job
  * belong to the job, except those of a failure. Empty if there are none.
  */
-export function readFailureIndicator(root: XmlElement, job = 'job'): readonly Problem[] {
+export function readFailureIndicator(root: XmlElement, resource: Resource = JOB): readonly Problem[] {
   if (isNamed(root, 'html')) return [];
   const failures = firstOf(readFailures(findFailures(root, MAX_DEPTH)));
   if (failures.length > 0) return failures;
   if (isNamedAfterFailure(root.name) && !isPlural(root) && isEmpty(root)) return [{ message: foldName(root.name) }];
-  const mark = findDenial(root, MAX_DEPTH, job) ?? denialOfAll(root);
+  const mark = findDenial(root, MAX_DEPTH, resource) ?? denialOfAll(root);
   if (mark === undefined) return [];
   const reasons = readMessages(root);
   return reasons.length > 0 ? reasons : [{ message: mark }];
@@ -72,10 +74,10 @@ function* readFailures(failures: Iterable<Failure>): Generator<Problem> {
 }
 
 // A marker that denies success, such as "valid: false": an attribute or an element without child elements.
-function findDenial(element: XmlElement, depth: number, job: string): string | undefined {
+function findDenial(element: XmlElement, depth: number, resource: Resource): string | undefined {
   const marks: (readonly [name: string, value: string])[] = [...element.attributes];
   if (childrenOf(element).length === 0) marks.push([foldName(element.name).toLowerCase(), legibleText(element)]);
-  const own = looksLikeJob(element, job);
+  const own = looksLikeJob(element, resource);
   for (const [name, value] of marks) {
     const isStatus = !own && statusNames.includes(name) && failureStatus.test(value.trim());
     const denies = successNames.includes(name) && denial.test(value.trim());
@@ -85,7 +87,7 @@ function findDenial(element: XmlElement, depth: number, job: string): string | u
   if (own) return childrenOf(element).some(isErrorStatus) ? 'status: error' : undefined;
   if (depth === 0) return undefined;
   for (const child of childrenOf(element)) {
-    const mark = findDenial(child, depth - 1, job);
+    const mark = findDenial(child, depth - 1, resource);
     if (mark !== undefined) return mark;
   }
   return undefined;
@@ -99,8 +101,8 @@ function denialOfAll(root: XmlElement): string | undefined {
 }
 
 // An element of another name counts as a job if it has a title, which every job has, and no message element.
-function looksLikeJob(element: XmlElement, job: string): boolean {
-  if (isNamed(element, foldName(job).toLowerCase())) return true;
+function looksLikeJob(element: XmlElement, resource: Resource): boolean {
+  if (isNamed(element, foldName(resource.element).toLowerCase()) || isJobLike(element, resource)) return true;
   const children = childrenOf(element);
   return children.some((child) => isNamed(child, 'title')) && !children.some(isMessage);
 }
@@ -113,15 +115,15 @@ const failureWords =
  * Whether an answer contains a failure word. Jobs, which may contain any text, and warnings are skipped. `root` is
  * absent if the body is not XML; malformed XML that starts as a job is skipped entirely.
  */
-export function isInDoubt(root: XmlElement | undefined, body: string, job = 'job'): boolean {
+export function isInDoubt(root: XmlElement | undefined, body: string, resource: Resource = JOB): boolean {
   const begun = /^\s*(?:<\?[^>]*>\s*)?<([\w.-]+)/.exec(body)?.[1]?.toLowerCase();
-  const text = root ? textBesideJobs(root, job) : begun === job.toLowerCase() ? '' : body;
+  const text = root ? textBesideJobs(root, resource) : begun === resource.element.toLowerCase() ? '' : body;
   // The unread part may state a failure.
   return text.length >= MAX_LEGIBLE || failureWords.test(text.replace(noFailure, ''));
 }
 
-function textBesideJobs(root: XmlElement, job: string): string {
+function textBesideJobs(root: XmlElement, resource: Resource): string {
   const isLeftOut = (element: XmlElement): boolean =>
-    looksLikeJob(element, job) || isNamed(element, 'warning', 'warnings');
+    looksLikeJob(element, resource) || isNamed(element, 'warning', 'warnings');
   return isLeftOut(root) ? '' : legibleText(root, isLeftOut);
 }

@@ -3,7 +3,7 @@ import { readFailureIndicator } from './failure-indicator.ts';
 import { JOB, type Resource } from './http/job-address.ts';
 import type { Answer, StreamedAnswer } from './http/transport.ts';
 import { BrokenBody, timeSlices } from './xml/body-text.ts';
-import { type ReadJob, readJobElement } from './xml/decode.ts';
+import { isJobLike, type ReadJob, readJobElement } from './xml/decode.ts';
 import { foldName, openXml, type XmlElement, XmlRefused } from './xml/xml-events.ts';
 import { childrenOf, elementText, isNamed } from './xml/xml-tree.ts';
 
@@ -43,7 +43,10 @@ export interface ListPageReading {
 const pagingNames = ['pagination', 'paging', 'pager', 'meta', 'page-info', 'links'];
 const pageNames = ['page', 'current-page', 'page-number'];
 const totalPagesNames = ['total-pages', 'pages', 'page-count', 'num-pages', 'last-page'];
-const totalNames = ['total', 'total-count', 'total-entries', 'total-results', 'total-jobs'];
+const totalNames = [
+  'total',
+  ...['count', 'entries', 'results', 'jobs', 'items', 'records', 'elements'].map((what) => `total-${what}`),
+];
 const offsetNames = ['offset', 'start-offset'];
 const nextNames = ['next', 'next-url', 'next-link', 'next-href', 'next-page', 'next-page-url'];
 
@@ -56,28 +59,54 @@ const MAX_DEPTH = 3;
  */
 const LIMITS = { elements: 2_000, characters: 2 << 20 };
 
+/** The entries of lists, whatever is in them, as Django, Symfony, Jackson and others name them; PHP also numbers them. */
+const ENTRY = /^((list-)?item(-?\d+)?|entry|row|record|element|object)$/;
+/** Elements that hold the entries of a list, whatever is in it. */
+const listNames = ['results', 'items', 'data', 'content', 'entries', 'records', 'rows', 'list', 'objects'];
+
 /**
  * Parses a collection piece by piece: a root of any name with `job` elements in it, or slightly deeper, as below
  * `jobs`. Anything malformed, an HTML page, errors, a single job, or content without any job is not a collection, nor is
  * what states a failure beside its jobs. Only an empty root or an empty `jobs` counts as empty, because after an empty list a
  * create in doubt is sent again.
+ *
+ * Entries under other names count below the root, and in an element that is named for a list or, as Jackson does, like its entries. All of
+ * them must be like jobs, and the root must not be: it would be a job with a list in it.
  */
 function openListPage(base: URL, resource: Resource = JOB): ListPageReading {
   const job = foldName(resource.element).toLowerCase();
+  const lists = [...namesOfList(resource), ...listNames];
   let jobs: ReadJob[] = [];
   let count = 0;
   let isNone = false;
+  /** Name of the child of the root that was opened last. */
+  let around = '';
+  const entries = { ofJobs: 0, others: 0 };
   let failure: string | undefined;
   const reading = openXml(LIMITS, {
     // Only outermost `job` elements: a nested one belongs to its outer job.
     isSelected(name, depth) {
       const folded = foldName(name).toLowerCase();
       if (depth === 0) isNone = ['html', job, 'error', 'errors'].includes(folded);
-      return !isNone && depth > 0 && depth <= MAX_DEPTH && folded === job;
+      if (isNone || depth === 0 || depth > MAX_DEPTH) return false;
+      if (depth === 1) around = folded;
+      if (folded === job || (depth === 1 && ENTRY.test(folded))) return true;
+      return depth === 2 && lists.includes(around) && (ENTRY.test(folded) || folded === around);
     },
     take(element) {
-      count++;
-      jobs.push(readJobElement(element, base, resource));
+      if (isNamed(element, job)) {
+        count++;
+        jobs.push(readJobElement(element, base, resource));
+        return false;
+      }
+      const inner = childrenOf(element).filter((child) => isNamed(child, job));
+      const isEntry = inner.length === 0 && isJobLike(element, resource);
+      const read = isEntry ? [element] : inner;
+      if (isEntry) entries.ofJobs++;
+      else if (inner.length === 0) entries.others++;
+      count += read.length;
+      jobs.push(...read.map((one) => readJobElement(one, base, resource)));
+      return read.length === 0;
     },
   });
   return {
@@ -92,11 +121,12 @@ function openListPage(base: URL, resource: Resource = JOB): ListPageReading {
     },
     end(headers) {
       const root = reading.end();
-      if (isNone) return undefined;
-      failure = readFailureIndicator(root, resource.element).find(
+      if (isNone || isJobLike(root, resource)) return undefined;
+      failure = readFailureIndicator(root, resource).find(
         ({ message }) => !isHarmless(message, count > 0, resource),
       )?.message;
-      if (failure !== undefined) return undefined;
+      const isMixed = entries.ofJobs > 0 && (entries.others > 0 || entries.ofJobs < count);
+      if (failure !== undefined || isMixed) return undefined;
       return count === 0 && !isEmptyList(root, resource) ? undefined : readHints(root, headers, resource);
     },
   };
@@ -136,10 +166,17 @@ const isHarmless = (message: string, besideJobs: boolean, resource: Resource): b
 /** Whether a page without jobs is an empty list. */
 function isEmptyList(root: XmlElement, resource: Resource): boolean {
   const lists = [root, ...childrenOf(root)].filter((element) => isNamed(element, ...namesOfList(resource)));
-  if (lists.length === 0) return isBlank(root);
+  if (lists.length === 0) return isBlank(root) || countsNone(root, resource);
   return lists.every(({ content }) =>
     content.every((node) => (typeof node === 'string' ? saysNothing(node.trim(), resource) : !hasId(node, resource))),
   );
+}
+
+/** A list under any name is empty if the page counts no jobs. */
+function countsNone(root: XmlElement, resource: Resource): boolean {
+  const lists = childrenOf(root).filter((child) => isNamed(child, ...listNames));
+  const total = readPaging(root, resource)([...totalNames, 'count']);
+  return lists.length > 0 && lists.every(isBlank) && readCount(total) === 0;
 }
 
 const saysNothing = (text: string, resource: Resource): boolean => text === '' || saysNoJobs(text, resource);
@@ -162,14 +199,19 @@ function readPaging(root: XmlElement, resource: Resource): (names: readonly stri
   const elements = pagingElements(root, resource);
   return (names) => {
     for (const element of elements) {
-      const attribute = names.find((name) => element.attributes.has(name));
-      if (attribute !== undefined) return element.attributes.get(attribute)?.trim();
-      const child = childrenOf(element).find((candidate) => isNamed(candidate, ...names));
+      const attributeOf = (name: string) => [...element.attributes].find(([one]) => isAlike(one, name))?.[1];
+      const attribute = names.map(attributeOf).find((value) => value !== undefined);
+      if (attribute !== undefined) return attribute.trim();
+      const child = childrenOf(element).find((candidate) => names.some((name) => isAlike(candidate.name, name)));
       if (child) return (child.attributes.get('href') ?? elementText(child)).trim();
     }
     return undefined;
   };
 }
+
+/** .NET and Java write `totalCount` and `TotalCount`. */
+const isAlike = (one: string, other: string): boolean => withoutHyphens(one) === withoutHyphens(other);
+const withoutHyphens = (name: string): string => foldName(name).replaceAll('-', '').toLowerCase();
 
 // `<link rel="next" href="…"/>`, as in Atom.
 function readNextLink(root: XmlElement, resource: Resource): string | undefined {

@@ -136,6 +136,15 @@ describe('section 4: endpoints', () => {
     expect(exchange.response?.status).toBe(answer[0]);
   });
 
+  it.each([
+    [undefined, '<root><id>12</id><title>Chef</title><number>A</number></root>'],
+    [{ element: 'vacancy', path: '/vacancies' }, '<vacancy><id>12</id><title>Chef</title></vacancy>'],
+  ])('update: the job in the answer, as a site of %j names it', async (resource, body) => {
+    await using site = await openSite([200, {}, body]);
+    await using client = openClient(site.url, resource && { resource });
+    expect((await client.send(update, anyTime)).siteJob).toMatchObject({ siteJobId: '12', fields: { title: 'Chef' } });
+  });
+
   const locations: readonly [location: string | undefined, body: string][] = [
     ['https://elsewhere.test/board/jobs/12.xml', ''],
     ['/jobs/12.xml', ''],

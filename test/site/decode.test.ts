@@ -76,6 +76,15 @@ describe('readSiteJob (site-interface.md, section 2)', () => {
     ['no XML', '7', undefined],
     ['nothing', '', undefined],
     ['another root', '<posting><id>7</id></posting>', undefined],
+    ['another root with fields of a job', '<root><id>7</id><title>x</title><number>A</number></root>', '7'],
+    ['such a record in another', '<response><data id="7"><Title>x</Title><number>A</number></data></response>', '7'],
+    ['a company', '<response><company><id>7</id><title>x</title><number>A</number></company></response>', undefined],
+    [
+      'errors of fields',
+      '<root><id>7</id><title><item>blank</item></title><number><item>no</item></number></root>',
+      undefined,
+    ],
+    ['another record', '<root><id>7</id><title>Health</title></root>', undefined],
   ];
   it.each(idCases)('ID from %s', (_name, xml, id) => expect(decode(xml)?.siteJobId).toBe(id));
 

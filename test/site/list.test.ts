@@ -64,6 +64,59 @@ describe('list (site-interface.md, section 4: 200 with the XML of a collection)'
     expect(await read(() => page(body))).toMatchObject({ listing: { kind: 'listed', pages: 1 }, ids: [] });
   });
 
+  describe('of servers that write whatever they have as XML', () => {
+    const entries = (name: string, inner = '') =>
+      [1, 2]
+        .map((id) => `<${name}><id>${id}</id><title>T</title><Location_City>B</Location_City>${inner}</${name}>`)
+        .join('');
+    it.each([
+      ['Django REST framework', `<root>${entries('list-item')}</root>`],
+      [
+        'its pages, and records in records',
+        `<root><count>2</count><next></next><previous></previous><results>${entries('list-item', `<tags><list-item>a</list-item></tags><offices>${entries('list-item')}</offices>`)}</results></root>`,
+      ],
+      ['Jackson', `<List>${entries('item')}</List>`],
+      ['Jackson, with a wrapper', `<JobList><jobs>${entries('jobs')}</jobs></JobList>`],
+      [
+        'Spring Data',
+        `<PageImpl><content>${entries('content')}</content><totalElements>2</totalElements><totalPages>1</totalPages></PageImpl>`,
+      ],
+      ['Symfony', `<response>${entries('item')}</response>`],
+      ['PHP', `<root>${entries('item').replace(/item>/g, 'item0>')}</root>`],
+      ['Rails, of hashes', `<objects type="array">${entries('object')}</objects>`],
+      ['jobs in entries', `<data><item>${jobs(1, 1)}</item><item>${jobs(2, 2)}</item></data>`],
+    ])('%s', async (_name, body) => {
+      expect(await read(() => page(body))).toMatchObject({ listing: { kind: 'listed' }, ids: [1, 2] });
+    });
+
+    it.each([
+      '<root><count>0</count><next/><previous/><results></results></root>',
+      '<Page><content/><totalElements>0</totalElements></Page>',
+    ])('without a job: %s', async (body) => {
+      expect(await read(() => page(body))).toMatchObject({ listing: { kind: 'listed' }, ids: [] });
+    });
+
+    it.each([
+      ['a job with records in it', `<root>${entries('list-item')}<id>7</id><title>T</title><number>A</number></root>`],
+      ['other records', '<root><list-item><id>1</id><name>Health</name></list-item></root>'],
+      ['texts', '<root><list-item>a</list-item></root>'],
+      ['jobs and others', `<root>${entries('list-item')}<list-item><id>3</id></list-item></root>`],
+      ['entries without an ID', '<root><list-item><title>T</title><number>A</number></list-item></root>'],
+      ['jobs under two names', `<root>${jobs(1, 2)}${entries('item')}</root>`],
+      ['no count of none', '<root><results></results></root>'],
+      ['entries of something else', `<root><facets>${entries('list-item')}</facets></root>`],
+    ])('no list of jobs: %s', async (_name, body) => {
+      expect((await read(() => page(body))).listing.kind).toBe('unreadable');
+    });
+
+    it('a failure in an entry beside jobs', async () => {
+      const body = `<response>${jobs(1, 1)}<item><error>Out of memory</error></item></response>`;
+      expect((await read(() => page(body))).listing).toMatchObject({
+        message: expect.stringContaining('Out of memory'),
+      });
+    });
+  });
+
   describe('of a site that calls its jobs otherwise', () => {
     const options = { resource: { element: 'vacancy', path: '/open/vacancies' } };
     it.each([

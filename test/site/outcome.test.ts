@@ -33,6 +33,7 @@ const expected = { fields: { title: 'Cook', number: 'n1' }, referenceField: 'num
 const twoIds = '<job><id>99</id><title>Cook</title></job>';
 const otherReference = '<job><title>Cook</title><number>n2</number></job>';
 const otherTitle = '<job><title>Nurse</title><number>n1</number></job>';
+const ofAnyName = '<root><id>12</id><number>n1</number><description>You must find every error</description></root>';
 const respelled = '<job><title>COOK </title><number>N1</number></job>';
 
 type Row = readonly [name: string, reply: Reply, create: string, update: string, remove: string];
@@ -232,6 +233,13 @@ const rows: readonly Row[] = [
   [
     '200 with a job labelled as HTML',
     answer(200, { body: job, contentType: 'text/html' }),
+    'created',
+    'accepted',
+    'accepted',
+  ],
+  [
+    '200 with the job under a root of another name, whose text has the word "error"',
+    answer(200, { body: ofAnyName }),
     'created',
     'accepted',
     'accepted',

@@ -101,8 +101,19 @@ export async function makeSitesAndFeeds(
     if (placesFault !== undefined) complain(['feeds', name, ...placesFault.path], placesFault.message);
     feeds.set(config.name, config);
   }
+  for (const [name, site] of sites)
+    sites.set(name, { ...site, options: { ...site.options, fieldNames: fieldNamesOf(name, feeds.values()) } });
   return { sites, feeds, complaints, warnings, ownPresets: presets.own };
 }
+
+/** The fields that the feeds of a site map or have to. */
+const fieldNamesOf = (site: SiteName, feeds: Iterable<FeedConfig>): readonly string[] => [
+  ...new Set(
+    [...feeds]
+      .filter(({ siteName }) => siteName === site)
+      .flatMap(({ mapping }) => [...Object.keys(mapping.fields), ...mapping.requiredFields, mapping.stateField.name]),
+  ),
+];
 
 /** Absent if there are none, or after a complaint. */
 async function credentialsOf(

@@ -46,7 +46,8 @@ export function createSiteClient(options: SiteOptions): SiteClient {
   const urlOf = (path: string): URL => new URL(`${prefix}${path}`, options.baseUrl.origin);
   const urlAt = (path: string | undefined) => (path === undefined ? undefined : urlOf(path.replace(/^\/*/, '/')));
   const [listUrl, accountUrl] = [options.listPath, options.accountPath].map(urlAt);
-  const { maxListPageBytes = MAX_LIST_PAGE_BYTES, referenceField, resource = JOB } = options;
+  const { maxListPageBytes = MAX_LIST_PAGE_BYTES, referenceField } = options;
+  const resource = { ...(options.resource ?? JOB), fields: options.fieldNames };
   const get = (url: URL, maxBytes: number, signal?: AbortSignal): Promise<Answer> =>
     transport.exchange({ method: 'GET', url, maxBytes, signal });
   const getPage = async (url: URL, take: TakeJob, signal?: AbortSignal): Promise<PageAnswer> =>
@@ -90,10 +91,10 @@ export function createSiteClient(options: SiteOptions): SiteClient {
       // After an answer to another request, every later answer on that connection would be misassigned too.
       if (outcome.kind === 'unknown' && outcome.contradicts === true) transport.renew();
       const isUpdated = outcome.kind === 'accepted' && request.kind === 'update';
-      const element = isUpdated && root !== undefined ? findJob(root) : undefined;
+      const element = isUpdated && root !== undefined ? findJob(root, resource) : undefined;
       const siteJob =
         isUpdated && element !== undefined
-          ? { ...readJobElement(element, options.baseUrl), siteJobId: request.siteJobId }
+          ? { ...readJobElement(element, options.baseUrl, resource), siteJobId: request.siteJobId }
           : undefined;
       return {
         outcome: await clean.outcome(outcome, pause),

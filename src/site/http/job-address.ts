@@ -21,6 +21,8 @@ export interface Resource {
   readonly element: string;
   /** Begins with /, and does not end with one. */
   readonly path: string;
+  /** Fields of its jobs, by which one is told that has another name, as many servers give it; absent: those of the interface. */
+  readonly fields?: readonly string[];
 }
 
 /** As the interface has it (site-interface.md, sections 2 and 4). */

@@ -31,12 +31,46 @@ export function readSiteJob(
   return job === undefined || siteJobId === undefined ? undefined : { ...job, siteJobId };
 }
 
-/** The `job` element of a document: its root, or the only one directly below. */
-export function findJob(root: XmlElement, { element }: Resource = JOB): XmlElement | undefined {
-  const name = foldName(element).toLowerCase();
+/** The job of a document: its root, or the only one directly below. */
+export function findJob(root: XmlElement, resource: Resource = JOB): XmlElement | undefined {
+  const name = foldName(resource.element).toLowerCase();
   if (isNamed(root, name)) return root;
   const jobs = childrenOf(root).filter((child) => isNamed(child, name));
-  return jobs.length === 1 ? jobs[0] : undefined;
+  if (jobs.length > 0) return jobs.length === 1 ? jobs[0] : undefined;
+  if (isJobLike(root, resource)) return root;
+  const alike = childrenOf(root).filter((child) => isJobLike(child, resource));
+  return alike.length === 1 && isNamed(alike[0] as XmlElement, ...WRAPPERS) ? alike[0] : undefined;
+}
+
+/** Elements in which servers put a record, whatever it is. */
+const WRAPPERS = ['data', 'item', 'list-item', 'entry', 'record', 'result', 'content', 'object'];
+
+/** Fields of a job as the interface and presets name them. */
+const USUAL_FIELDS = [
+  'title',
+  'number',
+  'description',
+  'category-name',
+  'location-city',
+  'location-state',
+  'contact-email-address',
+  'contact-web-address',
+];
+const FEWEST_FIELDS = 2;
+
+/**
+ * Whether an element of another name is a job all the same: servers that write whatever they have as XML name it `root`, `response`, `item`
+ * or after a class. It has an ID, and several fields that only jobs have.
+ */
+export function isJobLike(element: XmlElement, { element: name, fields = [] }: Resource = JOB): boolean {
+  const children = childrenOf(element);
+  const ids = ['id', `${foldName(name).toLowerCase()}-id`];
+  const hasId = ids.some((id) => element.attributes.has(id)) || children.some((child) => isNamed(child, ...ids));
+  if (!hasId || isNamed(element, 'html', 'error', 'errors')) return false;
+  const own = fields.length === 0 ? USUAL_FIELDS : fields;
+  const known = new Set(own.map((field) => foldName(field).toLowerCase()).filter((field) => !ids.includes(field)));
+  const shown = children.flatMap((child) => (childrenOf(child).length === 0 ? foldName(child.name).toLowerCase() : []));
+  return shown.filter((field, at) => known.has(field) && shown.indexOf(field) === at).length >= FEWEST_FIELDS;
 }
 
 /** Reads a `job` element. The ID is its `id` or `job_id`, element or attribute, which may be an address, or else the last part of its `href`. */

@@ -25,11 +25,12 @@ export interface XmlLimits {
   readonly characters: number;
 }
 
-/** Elements to hand over instead of keeping them in the tree. */
+/** Elements to hand over as they close, instead of keeping them in the tree. */
 export interface StreamedElements {
   /** Whether an element of this local name is handed over; the root is at depth 0. */
   readonly isSelected: (name: string, depth: number) => boolean;
-  readonly take: (element: XmlElement) => void;
+  /** @returns whether it stays in the tree nevertheless */
+  readonly take: (element: XmlElement) => boolean;
 }
 
 export interface XmlReading {
@@ -165,8 +166,11 @@ export function openXml(limits: XmlLimits, handOver?: StreamedElements): XmlRead
     const element = open.pop() as OpenElement;
     if (itemDepth === open.length) {
       itemDepth = undefined;
+      const own = { elements, characters };
       ({ elements, characters } = heldBefore);
-      handOver?.take(element);
+      if (handOver?.take(element) !== true) return;
+      hold(own.elements, own.characters);
+      open.at(-1)?.content.push(element);
     } else if (open.length === 0) root = element;
     else open.at(-1)?.content.push(element);
   });
