@@ -39,6 +39,8 @@ export interface CrossingFeed {
   renew(numbers: Iterable<number>): void;
   /** Makes all postings valid. */
   repair(): void;
+  /** Takes all other postings out. */
+  keep(postings: readonly CrossingPosting[]): void;
 }
 
 /** @param isSteady as many postings come as go, as in a list of the newest ones */
@@ -96,6 +98,9 @@ export function crossingFeed(random: Random, size: number, isSteady = false): Cr
     repair() {
       postings = postings.map(({ invalid: _, ...posting }) => posting);
     },
+    keep(kept) {
+      postings = kept;
+    },
   };
 }
 
@@ -122,6 +127,7 @@ export function crossingXml(
   damage: Damage,
   random: Random,
 ): CrossingDocument {
+  if (records === 'jobs') return crossingJson(postings, key, skip, damage, random);
   const [root, inner, element] = records.split('/') as [string, string, string | undefined];
   const recordXml = (posting: CrossingPosting) => recordOf(posting, element ?? inner);
   const list = postings.map(recordXml).join('\n');
@@ -153,4 +159,29 @@ export function crossingXml(
     default:
       return damage satisfies never;
   }
+}
+
+/** An unreadable record makes the rest of JSON unreadable as well. */
+function crossingJson(
+  postings: readonly CrossingPosting[],
+  key: Setup['key'],
+  skip: Setup['skip'],
+  damage: Damage,
+  random: Random,
+): CrossingDocument {
+  const isCut = damage.startsWith('unreadable') || damage === 'cut';
+  const [victim] = random.some(postings, 1);
+  const records = postings.map((posting) => {
+    const { number, title, city, text, invalid } = posting;
+    const identifiers = { referencenumber: `s${number}`, requisition: `r-${number}` };
+    const shown = damage === 'without key' && posting === victim ? { ...identifiers, [key]: undefined } : identifiers;
+    const state = invalid ? 'Jalisco' : 'MA';
+    return { ...shown, title, city, state, url: addressOfPosting(number), description: text };
+  });
+  const xml = JSON.stringify({ jobs: records });
+  if (damage === 'page') return crossingXml([], { records: 'source/job', key, skip } as Setup, damage, random);
+  return {
+    xml: isCut ? xml.slice(0, random.number(xml.length - 1)) : xml,
+    isProof: !isCut && (damage === 'whole' || victim === undefined || victim.city === skip),
+  };
 }

@@ -10,10 +10,10 @@ export interface Setup {
   readonly key: 'referencenumber' | 'requisition';
   /** The preset, or the same format inline; `records` is its records path. */
   readonly format: 'preset' | 'inline';
-  readonly records: 'source/job' | 'source/list/job' | 'rss/channel/item';
+  readonly records: 'source/job' | 'source/list/job' | 'rss/channel/item' | 'jobs';
   readonly title: 'title' | 'title and city';
-  /** `web`: from the web, at the site's proxy. */
-  readonly source: 'feed.xml' | 'other.xml' | 'upload://' | 'web';
+  /** `web`: from the web, at the site's proxy; `webs`: from two addresses there. */
+  readonly source: 'feed.xml' | 'other.xml' | 'upload://' | 'web' | 'webs';
   readonly onMissing: 'create' | 'leave';
   readonly missingPulls: 1 | 2;
   /** Postings in this city are no postings. */
@@ -43,8 +43,14 @@ export const FIRST_SETUP: Setup = {
   guard: '{ percent: 20, count: 5',
 };
 
-/** A feed from the web that may list only its newest postings, and stays so. */
-export const NEWEST = { source: 'web', records: 'rss/channel/item', format: 'inline' } as const;
+/** Feeds from the web that may list only their newest postings, and stay so. */
+export const NEWEST = [
+  { source: 'web', records: 'rss/channel/item', format: 'inline' },
+  { source: 'webs', records: 'rss/channel/item', format: 'inline' },
+  { source: 'web', records: 'jobs', format: 'inline' },
+] as const;
+
+export const isFromWeb = ({ source }: Setup): boolean => source === 'web' || source === 'webs';
 
 type Changes = { readonly [Name in keyof Setup]: readonly Setup[Name][] };
 
@@ -66,7 +72,7 @@ const CHANGES: Changes = {
 /** Changes one setting. The preset reads the records of any root, but not those of a list inside it. */
 export function changeSetup(setup: Setup, random: Random): { readonly setup: Setup; readonly note: string } {
   const names = Object.keys(CHANGES) as (keyof Setup)[];
-  const name = random.pick(setup.source === 'web' ? names.filter((each) => !(each in NEWEST)) : names);
+  const name = random.pick(isFromWeb(setup) ? names.filter((each) => !(each in NEWEST[0])) : names);
   const value = random.pick(CHANGES[name].filter((other) => other !== setup[name]));
   const changed = { ...setup, [name]: value } as Setup;
   const fitting: Setup =
@@ -97,7 +103,10 @@ export async function writeSetup(
   tokenFile: string,
   file = 'jobmirror.yaml',
 ): Promise<void> {
-  const inline = `
+  const web = `${siteUrl}/feed.xml`;
+  const sources = { web: `source: ${web}`, webs: `sources: [${web}, ${siteUrl}/rest.xml]` };
+  const source = sources[setup.source as 'web'] ?? `source: ${setup.source}`;
+  const inline = `${setup.records === 'jobs' ? '\n      type: json' : ''}
       records: ${setup.records}
       key: referencenumber
       fields:
@@ -118,7 +127,7 @@ sites:
     retry: { attempts: 3, first_delay_seconds: 0.05, max_delay_seconds: 0.2 }
 feeds:
   ${setup.feed}:
-    source: ${setup.source === 'web' ? `${siteUrl}/feed.xml` : setup.source}
+    ${source}
     site: board
     policy: ${setup.policy}
     format: ${setup.format === 'preset' ? 'indeed' : inline}

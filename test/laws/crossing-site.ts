@@ -1,11 +1,13 @@
 // The site of a crossing life behind a proxy that repeats requests, as proxies do whose connection ended before the answer came; the site
-// refuses a number that a job has. The proxy also serves the feed, as a document of the web.
+// refuses a number that a job has, or leads to that job, as some do that redirect each create to its job. The proxy also serves the feed, as
+// documents of the web.
 import { once } from 'node:events';
 import { readFile } from 'node:fs/promises';
 import { createServer, type IncomingMessage } from 'node:http';
 import { join } from 'node:path';
 import { buffer } from 'node:stream/consumers';
 import { request } from 'undici';
+import type { InspectedJob } from '../../src/sandbox/sandbox.ts';
 import { listen } from '../support/listen.ts';
 import type { Installation } from './installation.ts';
 import type { Random } from './random.ts';
@@ -14,6 +16,8 @@ export interface CrossingSite {
   readonly url: string;
   /** The share of requests that arrive twice, in percent. */
   repeats: number;
+  /** What a header of the feed states as the total of its list, if any. */
+  total: number | undefined;
   /** What happened since this was emptied. */
   readonly story: string[];
   /** Resolves once no request is under way, here or at the sandbox. */
@@ -32,6 +36,11 @@ const TAKEN: Answer = {
   headers: { 'content-type': 'application/xml' },
   body: '<errors><error>Number has already been taken</error></errors>',
 };
+const redirectTo = (location: string): Answer => ({
+  status: 302,
+  headers: { location },
+  body: '<html>See the job</html>',
+});
 const PASSED = ['link', 'location', 'retry-after', 'content-type'];
 /** Longer than the mirror waits: a request that it has given up still arrives, but not for ever. */
 const GIVEN_UP_MS = 700;
@@ -41,13 +50,17 @@ export async function openCrossingSite(
   random: Random,
 ): Promise<CrossingSite> {
   let inFlight = 0;
+  /** The share of creates that are answered by a redirect, in percent. */
+  const redirects = random.pick([0, 0, 50, 100]);
   let creating: Promise<unknown> = Promise.resolve();
 
   async function forward({ method = 'GET', url = '/', headers }: IncomingMessage, body: Buffer): Promise<Answer> {
     const number = /<number>(.*?)<\/number>/.exec(body.toString())?.[1];
-    if (method === 'POST' && number !== undefined && (await isTaken(number))) {
-      site.story.push(`${number} is taken`);
-      return TAKEN;
+    const taken = method === 'POST' && number !== undefined ? await jobOf(number) : undefined;
+    if (taken !== undefined) {
+      const leads = random.chance(redirects);
+      site.story.push(`${number} is taken${leads ? `, which leads to ${taken.id}` : ''}`);
+      return leads ? redirectTo(`${site.url}/jobs/${taken.id}`) : TAKEN;
     }
     const { authorization, 'content-type': type } = headers;
     const answer = await request(sandbox.url + url, {
@@ -61,17 +74,24 @@ export async function openCrossingSite(
       return value === undefined ? [] : [[name, String(value).replaceAll(sandbox.url, site.url)]];
     });
     const content = Buffer.from(await answer.body.arrayBuffer());
+    const location = String(answer.headers.location ?? '').replaceAll(sandbox.url, site.url);
+    if (method === 'POST' && answer.statusCode === 201 && random.chance(redirects)) {
+      site.story.push(`${number} is made, which leads to ${location}`);
+      return redirectTo(location);
+    }
     return { status: answer.statusCode, headers: Object.fromEntries(passed), body: content };
   }
 
-  const isTaken = async (number: string): Promise<boolean> =>
-    (await sandbox.inspect.jobs()).some(
+  const jobOf = async (number: string): Promise<InspectedJob | undefined> =>
+    (await sandbox.inspect.jobs()).find(
       (job) => job.owner === owner && job.fields.number?.toLowerCase() === number.toLowerCase(),
     );
 
   async function answer(incoming: IncomingMessage): Promise<Answer> {
-    if (incoming.url === '/feed.xml') {
-      return { status: 200, headers: { 'content-type': 'text/xml' }, body: await readFile(join(folder, 'feed.xml')) };
+    if (incoming.url === '/feed.xml' || incoming.url === '/rest.xml') {
+      const total: Record<string, string> = site.total === undefined ? {} : { 'x-total-count': `${site.total}` };
+      const body = await readFile(join(folder, incoming.url.slice(1)));
+      return { status: 200, headers: { 'content-type': 'text/xml', ...total }, body };
     }
     const body = await buffer(incoming);
     const pass = async () => {
@@ -98,6 +118,7 @@ export async function openCrossingSite(
   const site: CrossingSite = {
     url: `http://127.0.0.1:${await listen(server)}`,
     repeats: random.pick([0, 10, 30]),
+    total: undefined,
     story: [],
     async idle() {
       do {

@@ -42,11 +42,21 @@ const STATE = 'Massachusetts';
 const SITE = 'board' as SiteName;
 const PASSWORDS = ['a password of the mirror', 'another password', 'a third password'];
 
+/** Lists of the newest postings of a source that has more, or of which a header states the total. */
+const LISTS = [
+  { setup: NEWEST[0], most: 10, postings: 12 },
+  { setup: NEWEST[1], most: 10, postings: 16 },
+  { setup: NEWEST[0], most: 10, postings: 10, isCounted: true },
+  { setup: NEWEST[2], most: 100, postings: 102 },
+] as const;
+
 interface Life {
   readonly installation: Installation;
   readonly queue: string;
   readonly random: Random;
   readonly feed: CrossingFeed;
+  /** `undefined`: the document lists all postings. */
+  readonly list: { readonly most: number; readonly isCounted?: true } | undefined;
   /** `undefined`: no proxy is before the site, which allows equal references. */
   readonly site: CrossingSite | undefined;
   setup: Setup;
@@ -71,13 +81,14 @@ interface Life {
 export async function cross(seed: number, installation: Installation, queue = 'database'): Promise<void> {
   const random = randomOf(seed);
   const site = seed % 2 === 0 ? await openCrossingSite(installation, randomOf(~seed)) : undefined;
-  const isNewest = seed % 4 === 0;
-  const first: Setup = isNewest ? { ...FIRST_SETUP, ...NEWEST } : FIRST_SETUP;
+  const list = seed % 4 === 0 ? LISTS[(seed / 4) % LISTS.length] : undefined;
+  const first: Setup = { ...FIRST_SETUP, ...list?.setup };
   const life: Life = {
     installation,
     queue,
     random,
-    feed: isNewest ? crossingFeed(random, 10, true) : crossingFeed(random, 6 + random.number(8)),
+    feed: list === undefined ? crossingFeed(random, 6 + random.number(8)) : crossingFeed(random, list.postings, true),
+    list,
     site,
     setup: first,
     former: first,
@@ -263,8 +274,11 @@ async function expire(life: Life): Promise<void> {
 async function writeFeed(life: Life, damage: Damage): Promise<void> {
   const { installation, feed, setup, random, story } = life;
   if (damage !== 'whole') story.push(`  document: ${damage}`);
-  const { xml, isProof = damage === 'whole', brokenKey } = crossingXml(feed.postings, setup, damage, random);
+  const [listed, others] = listsOf(life);
+  const { xml, isProof = damage === 'whole', brokenKey } = crossingXml(listed, setup, damage, random);
   for (const file of ['feed.xml', 'other.xml']) await writeFile(join(installation.folder, file), xml);
+  await writeFile(join(installation.folder, 'rest.xml'), crossingXml(others, setup, 'whole', random).xml);
+  if (life.site !== undefined && life.list?.isCounted) life.site.total = feed.postings.length;
   const upload = { name: 'feed.xml', content: Buffer.from(xml), actor: 'an operator' };
   await (await installation.app()).db.transaction((tx) => addUpload(tx, setup.feed as FeedName, upload));
   if (!isProof && !(brokenKey !== undefined && (await isDiscarded(life, brokenKey)))) return;
@@ -273,6 +287,13 @@ async function writeFeed(life: Life, damage: Damage): Promise<void> {
     mirroredPostings(life).map(({ number }) => `${categoryOf(setup.key)} ${addressOfPosting(number)}`),
   );
   for (const job of await ownJobs(life)) if (!expected.has(identityOf(job))) life.mayBeGone.add(identityOf(job));
+}
+
+/** The postings in the feed's document, which may be only the newest ones, and in that of the second source. */
+function listsOf({ feed, list, setup }: Life): readonly [readonly CrossingPosting[], readonly CrossingPosting[]] {
+  const isOther = ({ number }: CrossingPosting) => setup.source === 'webs' && number % 4 === 0;
+  const own = feed.postings.filter((posting) => !isOther(posting)).sort((a, b) => b.number - a.number);
+  return [own.slice(0, list?.most), feed.postings.filter(isOther)];
 }
 
 /** The postings of the feed that the rule does not skip. */
@@ -626,6 +647,8 @@ async function end(life: Life): Promise<void> {
   for (const number of numbersIn(discarded.map(({ key }) => key))) life.touched.add(number);
   if (life.site !== undefined) life.site.repeats = 0;
   feed.repair();
+  // Less than a list has at most: it shows what is gone.
+  if (life.list !== undefined) feed.keep(listsOf(life).flatMap((postings) => postings.slice(1)));
   const present = new Set(feed.postings.map(({ number }) => number));
   feed.renew([...life.touched].filter((number) => number >= 0 && present.has(number)));
   await writeFeed(life, 'whole');
