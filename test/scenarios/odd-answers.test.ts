@@ -181,6 +181,31 @@ describe('a create answered with a redirect to a job', { concurrent: true }, () 
     const postings = Array.from({ length: 25 }, (_, at) => posting(`p${at}`));
     expect(await open.syncOf(postings)).toMatchObject(expected);
   });
+
+  it('that exists, and is that of another feed, leaves it to that one', async ({ openAt }) => {
+    let job = '';
+    const open = await openOdd(
+      openAt,
+      ({ method, url, body }) => {
+        if (method !== 'POST') return [200, {}, url.startsWith('/jobs.xml') ? `<jobs>${job}</jobs>` : job];
+        const fields = /<job>([\s\S]*)<\/job>/.exec(body)?.[1];
+        job ||= `<job><id>1</id>${fields}<created_at>${new Date().toISOString()}</created_at></job>`;
+        return [302, { location: '/jobs/1' }];
+      },
+      {
+        reference_field: 'number',
+        list_path: '/jobs.xml',
+        limits: '{ timeout_seconds: 0.5 }',
+        doubts: '{ resolve_after_seconds: 0.6 }',
+      },
+    );
+    expect(await open.syncOf([posting('a')])).toMatchObject({ created: 1 });
+    await open.configure(/$/, '  globex:\n    { source: feed.xml, site: board, format: indeed }\n');
+    await runProgram(open, 'feeds', 'new', 'globex');
+    expect(await open.sync('globex')).toMatchObject({ created: 0, in_doubt: 1 });
+    expect(await open.sync()).toMatchObject({ unchanged: 1, created: 0 });
+    expect((await review(open))[0]?.message).toMatch(/job 1, which belongs to posting a of feed acme/);
+  });
 });
 
 describe('a change answered with a redirect', { concurrent: true }, () => {

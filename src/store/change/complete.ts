@@ -427,7 +427,8 @@ async function resolveConflict(tx: Queryable, { attempt, result, sent }: Created
   if (older === undefined) return { kind: 'refused', as: 'disputed' };
   const { evidence } = result;
   const verdict = whoseJob(evidence?.shown, sent.fields, older.fields, evidence?.referenceField, evidence?.types);
-  const owner = verdict.kind === 'sure' ? verdict.best : undefined;
+  // Sites also redirect to a job that exists: it stays with its posting unless it shows only what was sent.
+  const owner = verdict.kind === 'sure' ? verdict.best : result.isRead === true ? 'older' : undefined;
   if (owner === undefined && evidence?.asked !== true) return { kind: 'refused', as: 'disputed' };
   const conflict = `the site answered the create with job ${result.siteJobId}, which belongs to posting ${older.key} of feed ${older.feed}`;
   if (await hasLostOwnership(tx, attempt, site, result.siteJobId)) {
