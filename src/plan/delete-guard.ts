@@ -88,8 +88,7 @@ export function judgeDeletes(guard: DeleteGuard, load: DeleteLoad): GuardVerdict
     kind: 'hold',
     reason:
       `${total} of ${base} live jobs would be deleted${together}: ${share.toFixed(1)} %, ` +
-      `above the limit of ${guard.count} and ${guard.percent} %${expiredOf(load)}` +
-      (load.newest === undefined ? '' : `; ${mayBePushedOut(load.newest, load.added)}. ${IF_ALL}`),
+      `above the limit of ${guard.count} and ${guard.percent} %${expiredOf(load)}${hintOfNewest(load)}`,
   };
 }
 
@@ -97,6 +96,9 @@ const mayBePushedOut = (records: number, added: number): string =>
   `the feed, or one of its sources, has exactly ${records} records, as a list of only the newest postings has: newer ones may have pushed out what is gone (${added} of its postings)`;
 const IF_ALL =
   'If it lists all postings, set expect: { cap: none }; otherwise ask for all of them in its address, or set policy: upsert_only';
+
+const hintOfNewest = ({ newest, added }: DeleteLoad): string =>
+  newest === undefined ? '' : `; ${mayBePushedOut(newest, added)}. ${IF_ALL}`;
 
 /** How many deletes of a day are within the guard, if so many jobs are live: with one more, they are held. */
 export function deletesWithin({ percent, count }: Pick<DeleteGuard, 'percent' | 'count'>, live: number): number {
@@ -179,8 +181,9 @@ export function stillHeldReason(
 ): Reason | undefined {
   const verdict = judgeDeletes(guard, load);
   const [them, base] = [held === 1 ? 'it' : 'them', load.live + load.done];
-  const reason = `${held} of ${base} live jobs would be deleted, which is within the limit by now, but an earlier pull has held ${them}`;
-  return holdReason(verdict.kind === 'hold' ? verdict : { kind: 'hold', reason }, ...others);
+  const reason = `${held} of ${base} live jobs would be deleted, which is within the limit by now, but an earlier pull has held ${them}${hintOfNewest(load)}`;
+  const isOver = verdict.kind === 'hold' && verdict.isNewest !== true;
+  return holdReason(isOver ? verdict : { kind: 'hold', reason }, ...others);
 }
 
 /** The same for two reasons of the guard that differ only in the jobs that are live, or were deleted before: both change with time. */

@@ -165,9 +165,10 @@ export async function removeGone(
       added: added + byGuard.held,
       recent: recent - byGuard.held,
       expired: expired + byGuard.expired,
+      newest,
       ruledOut: newest === undefined || due === 0 ? 0 : await countDueAmong(pullTx, before, ledger.skippedKeys),
     };
-    reason = added === 0 ? undefined : holdReason(judgeDeletes(setup.guard, { ...load, newest }), unreadable, rekey);
+    reason = added === 0 ? undefined : holdReason(judgeDeletes(setup.guard, load), unreadable, rekey);
     if (due > 0) await markAbsent(pullTx, before, reason);
     if (added > 0) await mergeChanges(pullTx);
     if (maybeMade.due > 0) await withdrawMaybeMade(pullTx, before, reason);
