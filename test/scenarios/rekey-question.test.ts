@@ -1,6 +1,7 @@
 // An open question about changed keys protects the jobs that it is about: whatever ends a job refuses and names the comparison, and no
 // command, page or list offers anything else before.
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import type { FeedName } from '../../src/posting/identifiers.ts';
 import { actOnEntries } from '../../src/review/act-on-entries.ts';
 import { runBulk } from '../../src/review/bulk/run-bulk.ts';
@@ -166,4 +167,29 @@ it('a policy that deletes nothing, and back, ends no job of it', async () => {
   expect(await heldIds()).toHaveLength(8);
   expect(await mirror.syncOf(wards('b', 8))).toMatchObject({ deleted: 0, held: 8, created: 0 });
   expect(await keysOnSite()).toEqual(OLD);
+});
+
+it('after a restore that forgot the answer, the question waits until it is answered again, and the jobs stay with the new keys', async () => {
+  await open();
+  await mirror.syncOf(wards('b', 8));
+  await mirror.stopEngine();
+  const file = join(mirror.folder, 'open.backup');
+  await run('backup', file);
+  await run('feeds', 'rekey', 'acme', '--sure');
+  await run('sync');
+  const answered = await keysOnSite();
+  expect((await run('restore', file, '--replace', '--yes')).status).toBe(0);
+  await mirror.sync();
+  // The site shows that the jobs have the new keys.
+  const inDoubt = async () => (await (await db()).query(`select from change where state = 'in_doubt'`)).length;
+  await vi.waitFor(async () => expect(await inDoubt()).toBe(8), { timeout: 20_000 });
+  expect(await mirror.sync()).toMatchObject({ held: 8, in_doubt: 8 });
+  await mirror.stopEngine();
+  expect((await run('status')).out).toMatch(/answer first whether the keys have changed: .* feeds rekey acme/);
+  expect(await run('feeds', 'rekey', 'acme', '--sure')).toMatchObject({
+    status: 0,
+    out: expect.stringContaining('8 jobs kept for their new keys'),
+  });
+  expect(await mirror.sync()).toMatchObject({ status: 'mirrored', held: 0, in_doubt: 0, created: 0, deleted: 0 });
+  expect(await keysOnSite()).toEqual(answered);
 });

@@ -9,9 +9,12 @@ import type { PullTransaction } from '../../pull/pull-transaction.ts';
 import { type ComparedFields, digests, digestValues, UNEDITED_FIELDS } from '../../pull/record-hashes.ts';
 import { releaseHolds } from '../merge/protect-unreadable.ts';
 
-/** The creates that may belong to missing postings; no request was sent for them, and no person said that they are new. */
-const NEW_POSTING = `c.feed = $1 and c.operation = 'create' and c.desired = 'present' and c.attempt_token is null
-  and not c.gone and c.id > coalesce((select rekey_denied from feed_state where feed = $1), 0)`;
+/**
+ * The creates that may belong to missing postings; no request was sent for them, and no person said that they are new. That a search found a job of the feed
+ * for one, whose posting had another key before, answers nothing yet.
+ */
+const NEW_POSTING = `c.feed = $1 and c.operation = 'create' and c.desired = 'present' and (c.attempt_token is null
+    or exists (select from mapping k where k.feed = $1 and k.site = c.site and k.site_job_id = c.found_job_id)) and not c.gone and c.id > coalesce((select rekey_denied from feed_state where feed = $1), 0)`;
 
 /** How long a job is recognised as a second one of a posting whose former key has a job, too. */
 const SECOND_JOB_DAYS = 30;

@@ -19,6 +19,7 @@ import {
 import { addOutcomeCount } from '../../pull/pull-history.ts';
 import { unreadHashSql } from '../../pull/record-hashes.ts';
 import { type EditRow, editsOfPostings, renewPostings } from '../edit.ts';
+import { ENDS_ATTEMPT, targetReason } from '../life-cycle.ts';
 import { endRekey } from './collect-rekey.ts';
 
 /** A missing posting and the new one that it is. */
@@ -91,7 +92,7 @@ const removeRefused = (tx: Queryable, feed: FeedName): Promise<RefusedRekey[]> =
            then 'whether job ' || w.second || ' of posting ' || w.key || ' may be deleted is not known; pull the feed again'
          when w.second is not null and not coalesce(r.proven, false) then 'no complete pull proves that posting ' || w.old_key || ' is gone'
          when c.key is null and w.second is null or c.desired = 'absent' then 'the feed has no new posting ' || w.key
-         when c.attempt_token is not null
+         when c.attempt_token is not null and c.found_job_id is distinct from o.site_job_id
            then 'a create of posting ' || w.key || ' is in flight or in doubt; resolve that first: entry ' || c.id
          when b.attempt_token is not null
            then 'a request for posting ' || w.old_key || ' is in flight or in doubt; try again when it has ended: entry ' || b.id
@@ -163,14 +164,14 @@ async function moveJobs(tx: Transaction, feed: FeedName, actor: string, mayUpdat
   const kept = deletes.filter(({ state }) => state === 'discarded').map(({ key }) => key);
   if (kept.length > 0) await renewPostings(tx, feed, kept); // A person has decided to keep these jobs.
   // A worker that has already read "no mapping" holds the old revision, so it cannot claim the create. What the site refused was
-  // a create, which says nothing about the update.
+  // a create, which says nothing about the update. Of the creates in doubt, a search has found this job for those that are here.
   later(
     tx,
     feed,
     `update change c set operation = 'update', revision = nextval('revision_number'), found_job_id = null, since = now(),
-       state = case when c.state = 'failed' then 'ready' else c.state end,
-       reason = case when c.state = 'failed' then null else c.reason end,
-       attempts = 0, not_before = '-infinity'
+       state = case c.state when 'failed' then 'ready' when 'in_doubt' then c.target_state else c.state end,
+       reason = case c.state when 'failed' then null when 'in_doubt' then ${targetReason('c')} else c.reason end,
+       attempts = 0, not_before = '-infinity', list_checks = 0, ${ENDS_ATTEMPT}
      from rekeyed w where c.feed = $1 and c.key = w.key`,
   );
   // The next pull sees the record under the new key.
