@@ -127,11 +127,11 @@ export async function removeGone(
   await protectUnreadable(pullTx, (hash) => ledger.hasSeenChange(hash));
   await collectMissingChanges(pullTx, 'unmapped', hasSeen);
   // A record without a key may be the posting of a create that was not sent yet, so keep those changes.
+  const newest = await sizeOfNewest(setup, pullTx, ledger, before + 1, uncounted);
   if (unreadable.withoutKey > 0) await markUnseenToo(pullTx);
-  else await dropUnsent(pullTx);
+  else await dropUnsent(pullTx, newest === undefined ? undefined : comparedFields(setup));
 
   const waitingHold = await holdForUnreadable(pullTx, unreadable);
-  const newest = await sizeOfNewest(setup, pullTx, ledger, before + 1, uncounted);
   if (unreadable.withoutKey === 0) {
     await releaseHolds(pullTx, ['unreadable', 'restored', ...(newest === undefined ? (['newest'] as const) : [])]);
   }

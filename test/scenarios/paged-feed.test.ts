@@ -1,5 +1,6 @@
 // A feed that comes in pages: its list moves while it is read, and nothing is deleted because of that.
 import { afterEach, beforeEach, describe, expect, it, onTestFinished } from 'vitest';
+import { runProgram } from '../cli/run-program.ts';
 import { sendJson, serveWeb, type WebServer } from '../feed/web-server.ts';
 import { type Mirror, openMirror } from '../support/mirror.ts';
 
@@ -254,6 +255,32 @@ describe('a document that may list only its newest postings', () => {
     await sync(own, from(1, 9));
     expect(await sync(own, from(2))).toMatchObject({ created: 2, deleted: 0, held: 1 });
     expect(await sync(own, from(2))).toMatchObject({ deleted: 0, held: 1 });
+  });
+
+  it('drops no create that waits until newer postings have pushed it out, but one of another key', async () => {
+    const own = await open({ policy: 'upsert_only' });
+    await sync(own, from(1));
+    await runProgram(own, 'pause', '--all');
+    await sync(own, from(3));
+    expect(await sync(own, from(13))).toMatchObject({ pending: 10 });
+    newest = [...from(13, 9).map((id) => job(`j${id}`)), { ...job('again'), text: 'Nurse j12' }];
+    await own.sync();
+    await runProgram(own, 'resume', '--all');
+    expect(await own.sync()).toMatchObject({ created: 10 });
+    const made = from(1, 22)
+      .map((id) => `j${id}`)
+      .filter((id) => id !== 'j12');
+    expect(new Set((await own.siteJobs()).keys())).toEqual(new Set([...made, 'again']));
+  });
+
+  it('drops a create that waits if the list is not full', async () => {
+    const own = await open();
+    await sync(own, from(1));
+    await runProgram(own, 'pause', '--all');
+    await sync(own, from(3));
+    await sync(own, from(3, 9));
+    await runProgram(own, 'resume', '--all');
+    expect(await own.sync()).toMatchObject({ created: 1, deleted: 2 });
   });
 
   it('leaves to a person what the guard holds', async () => {

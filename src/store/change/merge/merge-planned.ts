@@ -8,6 +8,7 @@ import { toJsonb } from '../../postgres/copy-rows.ts';
 import { readNumber } from '../../postgres/database.ts';
 import { streamHashes } from '../../postgres/stream-rows.ts';
 import type { PullTransaction } from '../../pull/pull-transaction.ts';
+import { type ComparedFields, digests, digestValues } from '../../pull/record-hashes.ts';
 import { keepsAttempt, retargetedReason } from '../life-cycle.ts';
 
 // How a newer change replaces an open one in its row. An attempt in flight or in doubt continues: what it sent moves to the
@@ -111,11 +112,28 @@ async function endGrace({ session, subject: { feed } }: PullTransaction, seen: s
   );
 }
 
-/** Drops the collected changes of postings that went away before anything was sent for them. */
-export async function dropUnsent({ session, subject: { feed }, missingChanges }: PullTransaction): Promise<void> {
+/**
+ * Drops the collected changes of postings that went away before anything was sent for them.
+ * @param keeps newer postings may have pushed them out of the feed: creates that only wait are kept, except those of which the feed may have
+ * the posting under another key. Absent: they are gone
+ */
+export async function dropUnsent(
+  { session, subject: { feed, pull }, missingChanges }: PullTransaction,
+  keeps: ComparedFields | undefined,
+): Promise<void> {
   if (!missingChanges.exists) return;
+  if (keeps !== undefined)
+    await session.query(
+      `with alike as (select digest.likeness from change c, ${digests('c.fields::jsonb', 'c.key')}
+         where c.feed = $1 and c.operation = 'create' and c.pull = $5)
+       update change u set unseen = true
+       from missing_change w join change c on c.feed = $1 and c.key = w.key, ${digests('c.fields::jsonb', 'c.key')}
+       where u.feed = c.feed and u.key = c.key and c.attempt_token is null and c.state = 'ready' and c.operation = 'create'
+         and digest.likeness not in (select likeness from alike)`,
+      [...digestValues(feed, keeps), pull],
+    );
   await session.query(
-    'delete from change c using missing_change w where c.feed = $1 and c.key = w.key and c.attempt_token is null',
+    'delete from change c using missing_change w where c.feed = $1 and c.key = w.key and c.attempt_token is null and not c.unseen',
     [feed],
   );
 }
