@@ -1,5 +1,5 @@
 // Double-checks a site that says "no such job": at a wrong address it would say so of every job. Reads the job of a write that was
-// answered with a redirect.
+// answered with a redirect or a page.
 import { compareShown, readForms, showsOwnForm } from '../plan/compare-shown.ts';
 import { comparePosting } from '../plan/match/compare-job.ts';
 import { isTimely, windowFrom } from '../plan/match/open-contents.ts';
@@ -33,7 +33,8 @@ export async function confirmGone(
   siteContext: SiteContext,
   signal: AbortSignal,
 ): Promise<Outcome> {
-  const outcome = await readRedirected(claimed, attempt, siteContext, signal);
+  const isPage = response !== undefined && !isRedirect(response.status);
+  const outcome = await readChanged(claimed, attempt, siteContext, signal, isPage);
   if (outcome.kind === 'accepted' && attempt.request.kind === 'update') noteProven(siteContext);
   if (outcome.kind !== 'gone' || attempt.request.kind === 'create')
     return readDenied({ claimed, outcome, response }, attempt, siteContext, signal);
@@ -70,15 +71,16 @@ export async function confirmGone(
 }
 
 /**
- * The outcome that the job shows of a write that was answered with a redirect, which may also be a refusal. A job that is not shown proves
- * nothing: it may be hidden from whoever changed it, or from a token that is no longer valid. If it was deleted, the next try is answered
- * so.
+ * The outcome that the job shows of a write that was answered with a redirect or a page, which may also be a refusal. After a redirect, a job
+ * that is not shown proves nothing: it may be hidden from whoever changed it, or from a token that is no longer valid. If it was deleted, the
+ * next try is answered so.
  */
-async function readRedirected(
+async function readChanged(
   outcome: Outcome,
   attempt: Attempt,
   siteContext: SiteContext,
   signal: AbortSignal,
+  isPage: boolean,
 ): Promise<Outcome> {
   const { request } = attempt;
   const mayTell = outcome.kind === 'unknown' || outcome.kind === 'misconfigured';
@@ -97,6 +99,7 @@ async function readRedirected(
     // Some sites redirect every request for a job that they no longer have.
     mayBeDone = false;
   }
+  if (shown === undefined && isPage && request.kind === 'delete') return { kind: 'gone' };
   if (shown === undefined) {
     // Where no other job is shown either, the address may be wrong.
     const others = mayBeDone ? undefined : await checkOtherJobs(siteContext, request.siteJobId, signal);

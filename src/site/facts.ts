@@ -58,6 +58,8 @@ export interface ReplyFacts extends Pick<Reply, 'sent' | 'status' | 'retryAfterM
   /** What the body says: the problems, or else its text. */
   readonly reasons: () => readonly Problem[];
   readonly isHtml: boolean;
+  /** Whether it is a page that asks for a password. */
+  readonly isSignIn: boolean;
   /** Whether a proxy that could not read the site's answer made this one: it states Retry-After, although the site may have done all. */
   readonly isFailedFetch: () => boolean;
   /** Target of `Location`, origin and path only, for messages. */
@@ -78,6 +80,7 @@ export function gatherFacts(reply: Reply): ReplyFacts {
   const job: ReadJob = element ? readJobElement(element, reply.url, reply.resource) : { fields: {} };
   const siteJob = readSiteJob(reply, address, job);
   const hasJobRoot = root !== undefined && element === root;
+  const isPage = !hasJobRoot && isHtml(reply.body, reply.contentType);
   const isField = fieldRecognition(() => namesIn(reply.expected));
   return {
     sent: reply.sent,
@@ -92,7 +95,8 @@ export function gatherFacts(reply: Reply): ReplyFacts {
     failureIndicators: once(() => (root ? readFailureIndicator(root, reply.resource) : [])),
     isInDoubt: () => isInDoubt(root, reply.body, reply.resource),
     reasons: once(() => tellProblems(reply.body, root, hasJobRoot ? undefined : isField)),
-    isHtml: !hasJobRoot && isHtml(reply.body, reply.contentType),
+    isHtml: isPage,
+    isSignIn: isPage && /<input\b[^<>]*\btype=["']?password/i.test(reply.body),
     isFailedFetch: () => isFailedFetch(reply),
     redirectTarget: () => targetOf(reply.location, reply.url),
     redirectsOn: () => redirectOf(reply, address),

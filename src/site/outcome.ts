@@ -242,9 +242,15 @@ export const outcomeRules: readonly OutcomeRule[] = [
     answer: '2xx with an HTML page',
     requests: updateOrDelete,
     outcome: 'misconfigured',
-    because: 'a login page or a portal answered instead of the interface',
+    because:
+      'a portal or the website answered instead of the interface. Unless it is a page to sign in, the job is read, as the page may confirm that ' +
+      'the change was made',
     conclude: (facts) =>
-      success(facts) && facts.isHtml && misconfigured(facts, 'The answer is an HTML page, not XML; check base_url'),
+      success(facts) &&
+      facts.isHtml &&
+      (facts.isSignIn
+        ? misconfigured(facts, 'The answer is a page to sign in, not XML; check the token and base_url')
+        : { ...misconfigured(facts, 'The answer is an HTML page, not XML; check base_url'), perhapsDone: true }),
   },
   {
     answer:
@@ -282,9 +288,8 @@ export function judge(request: SiteRequest['kind'], reply: Reply): Outcome {
   if (!('problems' in outcome) && outcome.kind !== 'unknown') return outcome;
   const names = namesIn(reply.expected);
   const found = 'problems' in outcome ? outcome.problems : facts.status === 0 ? [] : facts.reasons();
-  const isSignIn = facts.isHtml && /<input\b[^<>]*\btype=["']?password/i.test(reply.body);
-  const setUp =
-    request === 'delete' ? undefined : readSetUpFault(found, { status: facts.status, isSignIn, fields: names });
+  const { status, isSignIn } = facts;
+  const setUp = request === 'delete' ? undefined : readSetUpFault(found, { status, isSignIn, fields: names });
   if (outcome.kind === 'unknown') return setUp === undefined ? outcome : { ...outcome, setUp: setUp.looksLike };
   const problems = namedBy(found, setUp).flatMap(problemAttribution(names));
   if (outcome.kind === 'forbidden')

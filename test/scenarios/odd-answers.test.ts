@@ -208,43 +208,50 @@ describe('a create answered with a redirect to a job', { concurrent: true }, () 
   });
 });
 
+/** Keeps jobs, redirects every update and delete to this address, and does it or not. */
+async function openRedirecting(
+  openAt: OpenAt,
+  fields: Partial<TestPosting> = {},
+  settings: MirrorOptions['site'] = {},
+) {
+  const jobs = new Map<string, string>();
+  let lastId = 0;
+  const does = {
+    it: true,
+    to: '/jobs',
+    page: undefined as Reply | undefined,
+    always: false,
+    shows: (job: string): string | undefined => job,
+  };
+  const open = await openOdd(
+    openAt,
+    ({ method, url, body, headers }) => {
+      if (headers.authorization !== own) return [401];
+      if (method === 'GET' && url.startsWith('/jobs.xml'))
+        return [200, {}, `<jobs>${[...jobs].map(([id, job]) => `<job><id>${id}</id>${job}</job>`).join('')}</jobs>`];
+      const id = /\d+/.exec(url)?.[0] ?? '';
+      const fields = /<job>([\s\S]*)<\/job>/.exec(body)?.[1] ?? '';
+      if (method === 'POST') return void jobs.set(String(++lastId), fields);
+      const job = jobs.get(id);
+      if (job === undefined)
+        return does.always && method !== 'GET' ? (does.page ?? [302, { location: does.to }]) : [404];
+      const shown = does.shows(job);
+      if (method === 'GET' && shown === '') return [302, { location: '/jobs' }];
+      if (method === 'GET') return shown === undefined ? [404] : [200, {}, `<job><id>${id}</id>${shown}</job>`];
+      if (does.it && method === 'DELETE') jobs.delete(id);
+      if (does.it && method === 'PUT') jobs.set(id, job.replace(/<title>[^<]*<\/title>/, fields));
+      return does.page ?? [302, { location: does.to.replace('ID', id) }];
+    },
+    settings,
+  );
+  const own = `Basic ${Buffer.from(`${open.env.BOARD_TOKEN}:X`).toString('base64')}`;
+  await open.syncOf(['a', 'b', 'c'].map((key) => posting(key, fields)));
+  const change = () => open.syncOf([posting('a', { title: 'Other' }), posting('b')]);
+  return { open, jobs, does, change };
+}
+
 describe('a change answered with a redirect', { concurrent: true }, () => {
   const LONG = `Care for patients of all ages, in a team of nurses and doctors, in ${'large and small '.repeat(4)}wards.`;
-
-  /** Keeps jobs, redirects every update and delete to this address, and does it or not. */
-  async function openRedirecting(
-    openAt: OpenAt,
-    fields: Partial<TestPosting> = {},
-    settings: MirrorOptions['site'] = {},
-  ) {
-    const jobs = new Map<string, string>();
-    let lastId = 0;
-    const does = { it: true, to: '/jobs', always: false, shows: (job: string): string | undefined => job };
-    const open = await openOdd(
-      openAt,
-      ({ method, url, body, headers }) => {
-        if (headers.authorization !== own) return [401];
-        if (method === 'GET' && url.startsWith('/jobs.xml'))
-          return [200, {}, `<jobs>${[...jobs].map(([id, job]) => `<job><id>${id}</id>${job}</job>`).join('')}</jobs>`];
-        const id = /\d+/.exec(url)?.[0] ?? '';
-        const fields = /<job>([\s\S]*)<\/job>/.exec(body)?.[1] ?? '';
-        if (method === 'POST') return void jobs.set(String(++lastId), fields);
-        const job = jobs.get(id);
-        if (job === undefined) return does.always && method !== 'GET' ? [302, { location: does.to }] : [404];
-        const shown = does.shows(job);
-        if (method === 'GET' && shown === '') return [302, { location: '/jobs' }];
-        if (method === 'GET') return shown === undefined ? [404] : [200, {}, `<job><id>${id}</id>${shown}</job>`];
-        if (does.it && method === 'DELETE') jobs.delete(id);
-        if (does.it && method === 'PUT') jobs.set(id, job.replace(/<title>[^<]*<\/title>/, fields));
-        return [302, { location: does.to.replace('ID', id) }];
-      },
-      settings,
-    );
-    const own = `Basic ${Buffer.from(`${open.env.BOARD_TOKEN}:X`).toString('base64')}`;
-    await open.syncOf(['a', 'b', 'c'].map((key) => posting(key, fields)));
-    const change = () => open.syncOf([posting('a', { title: 'Other' }), posting('b')]);
-    return { open, jobs, does, change };
-  }
 
   it.for(['/jobs', '/jobs/ID', '/jobs/ID.xml', '/jobs/9', 'https://www.example.com/jobs/ID', '/'])(
     'to %s is done if the job shows it',
@@ -403,6 +410,43 @@ describe('a change answered with a redirect', { concurrent: true }, () => {
     expect(await open.syncOf([posting('a'), posting('b')])).toMatchObject({ deleted: 0, failed_deletes: 1 });
     expect(jobs.size).toBe(3);
     expect(await open.query('select from mapping')).toHaveLength(3);
+  });
+});
+
+describe('a change answered with a page', { concurrent: true }, () => {
+  const page = (body: string): Reply => [200, { 'content-type': 'text/html' }, `<!DOCTYPE html><html>${body}</html>`];
+  const saved = page('<p>The job was saved, or deleted.</p>');
+  const blocked = page('<title>Checking your browser</title>');
+  const signIn = page('<form><input name="p" type="password"></form>');
+
+  it.for([false, true])(
+    'is done if the job shows it; with a page for jobs that are gone: %s',
+    async (always, { openAt }) => {
+      const { open, jobs, does, change } = await openRedirecting(openAt);
+      Object.assign(does, { page: saved, always });
+      expect(await change()).toMatchObject({ status: 'mirrored', updated: 1, deleted: 1 });
+      expect(jobs.size).toBe(2);
+      expect(open.requests('DELETE')).toHaveLength(1);
+    },
+  );
+
+  it.for([
+    ['that a proxy made', blocked, {}, /an HTML page, not XML; check base_url/],
+    ['to sign in', signIn, {}, /a page to sign in, not XML; check the token/],
+    [
+      'to sign in, and hidden from strangers',
+      signIn,
+      { shows: (job: string) => (/Nurse c/.test(job) ? undefined : job) },
+      /sign in/,
+    ],
+  ] as const)('%s is not done, and the site is paused', async ([, answer, more, cause], { openAt }) => {
+    const { open, jobs, does, change } = await openRedirecting(openAt);
+    Object.assign(does, { it: false, page: answer, ...more });
+    expect(await change()).toMatchObject({ updated: 0, deleted: 0 });
+    expect(jobs.size).toBe(3);
+    expect(await open.query('select from mapping')).toHaveLength(3);
+    const [state] = await open.query<{ cause: string }>('select pause_cause::text as cause from site_state');
+    expect(state?.cause).toMatch(cause);
   });
 });
 
