@@ -2,7 +2,7 @@
 import type * as OpenTelemetry from '@opentelemetry/api';
 
 /** The name under which our own spans are found. */
-const TRACER = 'jobmirror';
+export const TRACER = 'jobmirror';
 
 /** Loaded only if spans are exported. */
 let api: typeof OpenTelemetry | undefined;

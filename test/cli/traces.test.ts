@@ -9,7 +9,7 @@ import { spawnProgram } from './run-program.ts';
 
 const KEY = 'qu3ry-s3cret-of-the-list';
 let collector: HttpReceiver;
-const mirror = openedForEach(() => openMirror({ site: { list_path: `/jobs.xml?key=${KEY}` } }));
+const mirror = openedForEach(() => openMirror({ site: { list_path: `/jobs.xml?key=${KEY}` }, searched: true }));
 beforeEach(async () => {
   await mirror.writeFeed(feedXml([posting('A-1'), posting('A-2')]));
   collector = await startReceiver();
@@ -54,6 +54,13 @@ it('holds the pull, each change with its queries and its request, and the queue'
     [`${mirror.sandbox.url}/jobs.xml`, true],
     [`${mirror.sandbox.url}/jobs.xml`, true],
   ]);
+  // Read before the first create, with Node's own client.
+  const lists = spans.filter((span) => textOf(span, 'http.request.method') === 'GET');
+  expect(lists.map((span) => [span.name, textOf(span, 'url.full')])).toContainEqual([
+    'GET',
+    `${mirror.sandbox.url}/jobs.xml`,
+  ]);
+  expect(spans.filter((span) => textOf(span, 'url.full')?.startsWith(collector.url))).toEqual([]);
   expect(spans.some((span) => /^pg/.test(span.name) && within(span, 'apply change'))).toBe(true);
   expect(spans.some((span) => /^pg/.test(span.name) && within(span, 'pull feed'))).toBe(true);
   expect(spans.some(({ attributes }) => attributes.some(({ key }) => key.startsWith('bullmq.')))).toBe(true);

@@ -1,5 +1,6 @@
 // Sends one HTTP request and returns the answer, or how far the request got without one.
 import { randomBytes } from 'node:crypto';
+import { channel } from 'node:diagnostics_channel';
 import {
   Agent,
   type ClientRequest,
@@ -288,6 +289,9 @@ export interface OpenAnswer {
  */
 const MIN_BYTES_PER_SECOND = 64 << 10;
 
+/** For traces: the instrumentation of undici does not see these requests. */
+const listRequests = channel('jobmirror:list-request');
+
 /** Never throws for anything the network or the site does, never resends, never follows a redirect. */
 function openAnswer({ url, headers, timeoutMs, signal, agent, slots }: GetRequest): Promise<OpenAnswer> {
   return new Promise((resolve, reject) => {
@@ -336,6 +340,7 @@ function openAnswer({ url, headers, timeoutMs, signal, agent, slots }: GetReques
     function start(): void {
       const isSecure = url.protocol === 'https:';
       request = (isSecure ? requestHttps : requestHttp)(url, { headers, agent });
+      listRequests.publish({ request });
       request.on('socket', (socket: Socket) => {
         if (!socket.connecting) sent = true;
         else socket.once(isSecure ? 'secureConnect' : 'connect', () => (sent = true));
