@@ -132,11 +132,15 @@ function openListPage(base: URL, resource: Resource = JOB): ListPageReading {
   };
 }
 
+/** Spring Data states the number of a page as `number`, which may be anything elsewhere. */
+const numberOfSpring = (readValue: (names: readonly string[]) => string | undefined): string | undefined =>
+  readValue(['total-elements']) === undefined ? undefined : readValue(['number']);
+
 function readHints(root: XmlElement, headers: PagingHeaders, resource: Resource): PageHints {
   const readValue = readPaging(root, resource);
   return {
     next: readLinkHeader(headers.link) ?? readNextLink(root, resource) ?? readValue(nextNames),
-    page: readCount(readValue(pageNames)),
+    page: readCount(readValue(pageNames) ?? numberOfSpring(readValue)),
     totalPages: readCount(readValue(totalPagesNames) ?? headers.totalPages),
     total: readCount(readValue(totalNames) ?? headers.total),
     offset: readCount(readValue(offsetNames)),
@@ -343,10 +347,13 @@ export type Asked = Extract<NextListPage, { kind: 'page' }>;
  * Follows `next` links on the same origin; otherwise increments the query parameter `page`, or `offset` if the page
  * states its own, as far as the page's numbers say. If a page has no paging hints, the next one is requested anyway: a
  * silently cut list would hide a job in doubt, which would then be created twice.
- * @param onPage jobs on this page.
- * @param soFar jobs of the list up to here.
+ * @param read how many pages and jobs of the list were read up to here, and how many jobs are on this page.
  */
-export function findNext(hints: PageHints, asked: Asked, onPage: number, soFar: number): NextListPage {
+export function findNext(
+  hints: PageHints,
+  asked: Asked,
+  { number, onPage, soFar }: { readonly number: number; readonly onPage: number; readonly soFar: number },
+): NextListPage {
   const { next, total, totalPages, offset } = hints;
   if (next !== undefined && !/^\d+$/.test(next)) return next === '' ? { kind: 'end' } : follow(next, asked.url);
   const current = hints.page ?? numberOf(asked.url);
@@ -355,7 +362,10 @@ export function findNext(hints: PageHints, asked: Asked, onPage: number, soFar: 
   else url.searchParams.set('offset', String(offset + onPage));
   if (next !== undefined) return { kind: 'page', url, promise: 'linked' };
   if (totalPages !== undefined)
-    return current < totalPages ? { kind: 'page', url, promise: 'numbered' } : { kind: 'end' };
+    // Some count from 0.
+    return (current === number - 1 ? number : current) < totalPages
+      ? { kind: 'page', url, promise: 'numbered' }
+      : { kind: 'end' };
   if (total !== undefined) return soFar < total ? { kind: 'page', url, promise: 'counted' } : { kind: 'end' };
   return asked.promise === 'linked' ? { kind: 'end' } : { kind: 'page', url, promise: undefined };
 }

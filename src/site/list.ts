@@ -170,14 +170,16 @@ async function readPass(reading: Reading, mostPages: number): Promise<Pass> {
     }
     if (asked.promise === undefined && number > 1 && isNoSuchPage(answer.status)) {
       checkCopy(reading, answer, times, url);
-      return { endedBy: 'nothing more', pages: trail.lastPage, requests: number };
+      return { endedBy: 'nothing more', pages: trail.lastPage, requests: number + (await askForPage1(reading)) };
     }
     const hints = readAnswer(answer, url);
     checkCopy(reading, answer, times, url);
     const step = trail.follow({ number, asked, hints, counts: seen.endPage() });
     switch (step.kind) {
-      case 'ended':
-        return { endedBy: step.by, pages: trail.lastPage, requests: number };
+      case 'ended': {
+        const more = step.by === 'nothing more' ? await askForPage1(reading) : 0;
+        return { endedBy: step.by, pages: trail.lastPage, requests: number + more };
+      }
       case 'doubtful':
         throw new Changed(url, step.why);
       case 'page':
@@ -189,6 +191,26 @@ async function readPass(reading: Reading, mostPages: number): Promise<Pass> {
   }
   if (mostPages === MAX_PAGES) throw new NotWhole(start, `it has more than ${MAX_PAGES} pages`);
   return { endedBy: 'no paging', pages: trail.lastPage, requests: mostPages };
+}
+
+/**
+ * Where page 2 follows the list itself, page 1 is the same as the list; or else it is the one after it, as Spring counts pages from 0, and
+ * was left out. Returns how many requests were made. @throws NotWhole
+ */
+async function askForPage1(reading: Reading): Promise<number> {
+  const { start, get, seen, unasked } = reading;
+  if (start.searchParams.has('page') || start.searchParams.has('offset')) return 0;
+  const url = new URL(start);
+  url.searchParams.set('page', '1');
+  const { hints } = await get(unasked === undefined ? url : pastCaches(url, unasked), (job) =>
+    takeJob(reading, job, url),
+  );
+  const { jobs, added } = seen.endPage();
+  if (hints !== undefined && jobs > 0 && added === jobs) {
+    const first = `${start.pathname}${start.search === '' ? '?' : `${start.search}&`}page=0`;
+    throw new NotWhole(start, `its pages are counted from 0, so that page 1 was left out: set list_path to ${first}`);
+  }
+  return 1;
 }
 
 function takeJob({ seen, take }: Reading, job: ReadJob, url: URL): void | Promise<void> {
@@ -262,7 +284,7 @@ class ListTrail {
     this.#jobs += counts.added;
     this.#jobsOnPageBefore = counts.jobs;
     if (counts.added > 0) this.lastPage = page.number;
-    const next = findNext(hints, asked, counts.jobs, this.#jobs);
+    const next = findNext(hints, asked, { number: page.number, onPage: counts.jobs, soFar: this.#jobs });
     if (next.kind === 'nowhere') return doubtful(next.why);
     const saysNothing = next.kind === 'page' && next.promise === undefined;
     if (saysNothing) return this.#followSilence(page, before) ?? next;

@@ -161,6 +161,29 @@ it('reads each page once if that is enough, and takes no old copy of one', async
   expect(await other.list(() => {}, undefined, undefined, 0, true)).toMatchObject({ kind: 'unreadable' });
 });
 
+describe('pages that are counted from 0, as Spring does', () => {
+  const numberIn = (url: URL) => Number(url.searchParams.get('page') ?? 0);
+  const two = (n: number) => (n < 3 ? jobs(n * 2 + 1, n * 2 + 2) : '');
+
+  it('are read if the list states them', async () => {
+    const stated = (n: number) =>
+      page(`<Page>${two(n)}<totalElements>6</totalElements><totalPages>3</totalPages><number>${n}</number></Page>`);
+    const { listing, ids } = await read((_, url) => stated(numberIn(url)));
+    expect([listing, ids]).toEqual([{ kind: 'listed', pages: 3 }, [1, 2, 3, 4, 5, 6]]);
+  });
+
+  it.for([3, 1])('make a list of %i further pages unreadable, until its address names page 0', async (last) => {
+    const silent = (_: number, url: URL) => page(`<jobs>${numberIn(url) <= last ? two(numberIn(url)) : ''}</jobs>`);
+    expect((await read(silent)).listing).toMatchObject({
+      kind: 'unreadable',
+      message: expect.stringContaining(
+        'counted from 0, so that page 1 was left out: set list_path to /mine.xml?page=0',
+      ),
+    });
+    expect(await read(silent, '/mine.xml?page=0')).toMatchObject({ listing: { kind: 'listed' } });
+  });
+});
+
 describe('paging (section 4, rule 6: not shown)', () => {
   const three = (n: number) => jobs(n * 2 - 1, n * 2);
   it.each([
