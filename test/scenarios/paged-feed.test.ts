@@ -283,6 +283,43 @@ describe('a document that may list only its newest postings', () => {
     expect(await own.sync()).toMatchObject({ created: 1, deleted: 2 });
   });
 
+  it.each<[string, (own: Mirror, run: (...args: string[]) => Promise<unknown>) => Promise<unknown>]>([
+    [
+      'it is paused',
+      (own, run) =>
+        run('pause', 'acme')
+          .then(() => own.sync())
+          .then(() => run('resume', 'acme')),
+    ],
+    ['what pushed it out is edited', (_, run) => run('review', 'edit', 'acme', 'j11', '--set', 'title=Cook')],
+    [
+      'the delete is reopened',
+      (_, run) => run('review', 'discard', 'acme').then(() => run('review', 'reopen', 'acme')),
+    ],
+    ['the database is restored', (_, run) => run('restore', 'backup.gz', '--replace', '--yes')],
+    ['its pull is undone', (_, run) => run('undo', '2', '--yes').then(() => run('feeds', 'resume', 'acme'))],
+    [
+      'it is renamed',
+      (own, run) => own.configure('acme:', 'globex:').then(() => run('feeds', 'rename', 'acme', 'globex')),
+    ],
+  ])('holds what may be pushed out although %s', { tags: 'slow' }, async (_, act) => {
+    const own = await open();
+    const run = async (...args: string[]) => {
+      await own.stopEngine();
+      expect(await runProgram(own, ...args)).toMatchObject({ status: 0 });
+    };
+    await sync(own, from(1));
+    await run('backup', 'backup.gz');
+    expect(await sync(own, from(2))).toMatchObject({ held: 1 });
+    await act(own, run);
+    newest = from(3).map((id) => job(`j${id}`));
+    const [feed] = (await own.app()).config.feeds.keys();
+    expect(await own.sync(feed)).toMatchObject({ held: 2, deleted: 0 });
+    expect((await own.siteJobs()).has('j1')).toBe(true);
+    newest.pop();
+    expect(await own.sync(feed)).toMatchObject({ held: 0, deleted: 3 });
+  });
+
   it('leaves to a person what the guard holds', async () => {
     const own = await open();
     await sync(own, from(1, 20));
