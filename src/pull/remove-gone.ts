@@ -196,8 +196,8 @@ export async function removeGone(
 const emptinessOf = ({ isEmpty, skipped }: PullLedger) => ({ emptied: isEmpty, skipped });
 
 /**
- * A list that had more records before is not cut at this number. How many a list had is not known if it is one of several, or if records
- * have several places.
+ * A list of entries that had more records before is not cut at this number; a source may have begun to cut its answers at one that others
+ * rarely have. How many a list had is not known if it is one of several, or if records have several places.
  */
 async function sizeOfNewest(
   { mayListNewest, mapping }: FeedSetup,
@@ -209,7 +209,7 @@ async function sizeOfNewest(
   if (mayListNewest === undefined) return undefined;
   const size = uncounted.find(mayListNewest === 'api' ? mayBeCapped : mayBeNewest);
   if (size === undefined) return undefined;
-  const isKnown = size === records && !hasPlaces(mapping);
+  const isKnown = mayListNewest === 'entries' && size === records && !hasPlaces(mapping);
   return isKnown && (await hadMoreRecords(pullTx, pulls, records)) ? undefined : size;
 }
 

@@ -334,6 +334,7 @@ describe('a document that may list only its newest postings', () => {
     ['it lists all', { expect: '{ cap: none }' }, from(1), from(2), 1],
     ['it is neither RSS nor Atom', { format: formatOf('jobs') }, from(1), from(2), 1],
     ['nothing of JSON with as many as APIs list', { format: formatOf('jobs') }, from(1, 100), from(2, 100), 0],
+    ['nothing of JSON that had more before', { format: formatOf('jobs') }, from(1, 104), from(5, 100), 0],
     ['a header states its total', { format: formatOf('jobs'), query: '?counted' }, from(1, 100), from(2, 100), 1],
     ['it has become smaller', {}, from(1), from(2, 9), 1],
     ['it had more records before', {}, from(1, 11), from(2), 1],
