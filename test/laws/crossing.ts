@@ -518,11 +518,15 @@ async function backUp(life: Life): Promise<void> {
 /** The database is lost, and what a backup has is put in its place: the site is ahead of it. */
 async function restore(life: Life): Promise<void> {
   const { backup, setup } = life;
-  if (backup === undefined || backup.feed !== setup.feed || backup.key !== setup.key) return;
+  if (backup === undefined || backup.key !== setup.key) return;
   for (const job of await ownJobs(life)) touch(life, job);
   expect(await run(life, 'restore', 'backup.gz', '--replace', '--yes')).toBe(0);
   life.backup = undefined;
   life.wasRestored = true;
+  if (backup.feed !== setup.feed) {
+    life.former = { ...setup, feed: backup.feed };
+    await rename(life);
+  }
   if (life.random.chance(50)) await run(life, 'recover', setup.feed, '--yes');
 }
 
