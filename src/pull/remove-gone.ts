@@ -129,7 +129,10 @@ export async function removeGone(
   // A record without a key may be the posting of a create that was not sent yet, so keep those changes.
   const newest = await sizeOfNewest(setup, pullTx, ledger, before + 1, uncounted);
   if (unreadable.withoutKey > 0) await markUnseenToo(pullTx);
-  else await dropUnsent(pullTx, newest === undefined ? undefined : comparedFields(setup));
+  else {
+    const skipped = ledger.skippedKeys;
+    await dropUnsent(pullTx, newest === undefined ? undefined : { ...comparedFields(setup), skipped });
+  }
 
   const waitingHold = await holdForUnreadable(pullTx, unreadable);
   if (unreadable.withoutKey === 0) {

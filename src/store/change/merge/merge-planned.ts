@@ -3,6 +3,7 @@ import pg from 'pg';
 import type { Reason } from '../../../plan/desired-change.ts';
 import { NEVER_DUE } from '../../../plan/policy.ts';
 import { HASH_BYTES } from '../../../posting/hash.ts';
+import type { PostingKey } from '../../../posting/identifiers.ts';
 import { SENDING_RANK } from '../../backlog/backlog.ts';
 import { toJsonb } from '../../postgres/copy-rows.ts';
 import { readNumber } from '../../postgres/database.ts';
@@ -115,11 +116,11 @@ async function endGrace({ session, subject: { feed } }: PullTransaction, seen: s
 /**
  * Drops the collected changes of postings that went away before anything was sent for them.
  * @param keeps newer postings may have pushed them out of the feed: creates that only wait are kept, except those of which the feed may have
- * the posting under another key. Absent: they are gone
+ * the posting under another key, and of postings that are `skipped` or have expired. Absent: they are gone
  */
 export async function dropUnsent(
-  { session, subject: { feed, pull }, missingChanges }: PullTransaction,
-  keeps: ComparedFields | undefined,
+  { session, subject: { feed, pull }, missingChanges, expiredSeen }: PullTransaction,
+  keeps: (ComparedFields & { readonly skipped: readonly PostingKey[] }) | undefined,
 ): Promise<void> {
   if (!missingChanges.exists) return;
   if (keeps !== undefined)
@@ -129,8 +130,9 @@ export async function dropUnsent(
        update change u set unseen = true
        from missing_change w join change c on c.feed = $1 and c.key = w.key, ${digests('c.fields::jsonb', 'c.key')}
        where u.feed = c.feed and u.key = c.key and c.attempt_token is null and c.state = 'ready' and c.operation = 'create'
-         and digest.likeness not in (select likeness from alike)`,
-      [...digestValues(feed, keeps), pull],
+         and digest.likeness not in (select likeness from alike)
+         and c.key <> all($6::text[]) and not exists (select from ${expiredSeen.rows} s where s.key = c.key)`,
+      [...digestValues(feed, keeps), pull, keeps.skipped],
     );
   await session.query(
     'delete from change c using missing_change w where c.feed = $1 and c.key = w.key and c.attempt_token is null and not c.unseen',
