@@ -300,26 +300,46 @@ export interface NoticeTextProps {
 export const NoticeText = ({ notice: { messages, text }, prefix }: NoticeTextProps) => (
   <>
     {text}
-    {messages.flatMap(actionsOf).map((action) => {
-      const page = pageOf(action);
-      return (
-        page !== undefined && (
-          <>
-            {' '}
-            <a href={prefix + page.address}>{page.words}</a>
-          </>
-        )
-      );
-    })}
+    {[...new Map(messages.flatMap(actionsOf).flatMap(pageOf))].map(([address, words]) => (
+      <>
+        {' '}
+        <a href={prefix + address}>{words}</a>
+      </>
+    ))}
   </>
 );
 
-function pageOf(action: Action): { readonly words: string; readonly address: string } | undefined {
-  if (action.kind === 'compare_keys') {
-    return { words: 'Compare them here', address: pageAddress.rekey(action.parameters.feed) };
+/** The address of the page that does the same, and the words of the link; none if there is no such page. */
+function pageOf(action: Action): readonly (readonly [address: string, words: string])[] {
+  switch (action.kind) {
+    case 'compare_keys':
+      return [[pageAddress.rekey(action.parameters.feed), 'Compare them here']];
+    case 'rekey_feed':
+    case 'deny_rekey':
+      return [[pageAddress.rekey(action.feed), 'Compare them here']];
+    case 'list_entries': {
+      const { feed, entryKind, discarded } = action;
+      const listed = discarded === true ? ({ feed, discarded: 'true' } as const) : { feed };
+      return [[entryKind === 'held' ? pageAddress.held(feed) : pageAddress.entries(listed), 'See them here']];
+    }
+    case 'approve_held':
+      return [[pageAddress.held(action.feed), 'See them here']];
+    case 'list_pulls':
+      return [[pageAddress.pulls(action.feed), 'See its pulls']];
+    case 'explain_posting':
+    case 'renew_posting':
+      return [[pageAddress.posting(action.feed, action.key), 'See the posting']];
+    case 'resume_site':
+      return [[pageAddress.site(action.site), 'See the site']];
+    case 'resume_feed':
+      return [[pageAddress.feed(action.feed), 'See the feed']];
+    case 'undo_pull':
+      return [[pageAddress.undoPull(action.pull), 'See what it would do']];
+    case 'adopt_jobs':
+      return [[pageAddress.adopt(action.feed), 'See which job is which']];
+    default:
+      return [];
   }
-  if (action.kind === 'rekey_feed') return { words: 'Compare them here', address: pageAddress.rekey(action.feed) };
-  return undefined;
 }
 
 // A time on a page: how long ago it was, with the exact one for whoever points at it, and for programs.
