@@ -156,7 +156,7 @@ async function readAndMerge(
         : planWithDetails(setup, context, subject, opened, lock, { limiter, samplesKnown });
     if (!whole) return await planSlowly();
     const end = await inSmallFeedSlot(signal, async (): Promise<PullEnd | undefined> => {
-      if (samplesKnown || !(await pullUnchanged(setup, db, subject, opened))) {
+      if (isDue || samplesKnown || !(await pullUnchanged(setup, db, subject, opened))) {
         // Waiting for details must not hold up the small feeds.
         return source.details === undefined ? plan(setup, context, subject, opened, { samplesKnown }) : undefined;
       }

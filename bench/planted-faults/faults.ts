@@ -305,9 +305,9 @@ export const plantedFaults: readonly PlantedFault[] = [
     tests: ['test/scenarios/date-conditions.test.ts'],
   },
   {
-    file: 'src/pull/unchanged-feed.ts',
-    find: 'if (await anyDateDue(db, setup)) return false;',
-    put: '',
+    file: 'jobs/pull-feed.ts',
+    find: 'if (isDue || samplesKnown',
+    put: 'if (samplesKnown',
     tests: ['test/scenarios/date-conditions.test.ts'],
   },
   {

@@ -4,7 +4,7 @@ import { describeClocks } from '../feed/reading-clock.ts';
 import { type Advice, type Message, messageOf, plural } from '../plan/message.ts';
 import type { FeedName, SiteName } from '../posting/identifiers.ts';
 import type { FeedState } from '../store/feed/feed-state.ts';
-import { currentName, possibleFormerNames, type UnconfiguredFeed } from '../store/feed/unconfigured-feeds.ts';
+import { otherNames, type UnconfiguredFeed } from '../store/feed/unconfigured-feeds.ts';
 import type { Queryable } from '../store/postgres/database.ts';
 import type { FeedSetup } from './feed-setup.ts';
 import type { PullLedger } from './pull-ledger.ts';
@@ -20,9 +20,8 @@ export async function refuseFeed(
 ): Promise<Message | undefined> {
   const elsewhere = refuseSite(state, { feed, site });
   if (elsewhere !== undefined) return elsewhere;
-  const former = await possibleFormerNames(db, { feed, site, address, source: sourceDigest }, configured);
+  const { former, present } = await otherNames(db, { feed, site, address, source: sourceDigest }, configured);
   if (former.length > 0) return refuseNewName(feed, site, former);
-  const present = await currentName(db, { feed, site, address }, configured);
   if (present === undefined) return undefined;
   return (
     `feed ${feed} was renamed to ${present}, which this configuration does not name: it is an older one. Nothing is sent for ${feed}, ` +

@@ -6,11 +6,9 @@ import type { OpenedFeed } from '../feed/read-feed.ts';
 import { interpretedHash } from '../posting/hash.ts';
 import { hasPlaces } from '../posting/places.ts';
 import type { Database } from '../store/postgres/database.ts';
-import { anyExpiryDue, anyUnexpired } from '../store/pull/posting-expiry.ts';
+import { anyUnexpired } from '../store/pull/posting-expiry.ts';
 import { commitUnchanged } from '../store/pull/pull-commit.ts';
 import type { PullSubject } from '../store/pull/pull-transaction.ts';
-import { anyDateDue } from './dated-records.ts';
-import { anyDetailDue } from './detailed-list.ts';
 import type { FeedSetup } from './feed-setup.ts';
 
 /** For larger feeds, the fixed cost of planning no longer matters. */
@@ -18,7 +16,8 @@ const MAX_RECORDS = 2_000;
 
 /**
  * Reads only the record hashes of the feed and commits the pull if they equal those of all the feed's mappings and skipped
- * records and no change is open. Returns whether it did; if not, nothing was done and the feed must be planned.
+ * records and no change is open. The caller knows that nothing of the feed is due by itself. Returns whether it did; if not, nothing
+ * was done and the feed must be planned.
  */
 export async function pullUnchanged(
   setup: FeedSetup,
@@ -28,9 +27,6 @@ export async function pullUnchanged(
 ): Promise<boolean> {
   // Records and mappings are not one to one.
   if (hasPlaces(setup.mapping)) return false;
-  if (await anyDetailDue(db, setup)) return false;
-  if (await anyDateDue(db, setup)) return false;
-  if (await anyExpiryDue(db, setup.feed, setup.expireAfterDays)) return false;
   if (await anyUnexpired(db, setup.feed, setup.expireAfterDays)) return false;
   const hashes = new Set<string>();
   let usable = true;

@@ -36,10 +36,10 @@ it('characters that XML cannot carry are reported until the feed no longer has t
   await mirror.writeFeed(`${odd}\n`);
   await mirror.sync();
   expect(await readNotes('odd')).toMatchObject(notes);
-  expect(await countNoted((await mirror.app()).db, acme)).toEqual({ count: 1, example: 'odd' });
+  expect((await countNoted((await mirror.app()).db, acme)).cleaned).toEqual({ count: 1, example: 'odd' });
 
   await mirror.syncOf([...postings(2), posting('odd', { title: 'Nurse' })]);
-  expect(await countNoted((await mirror.app()).db, acme)).toEqual({ count: 0, example: undefined });
+  expect((await countNoted((await mirror.app()).db, acme)).cleaned).toEqual({ count: 0, example: undefined });
 });
 
 it('the notes of a posting that is gone are gone too', async () => {

@@ -26,7 +26,7 @@ import { ExitStatus, stopSignal } from '../../runtime/stop-signal.ts';
 import type { ProbeResult, TokenCheck } from '../../site/exchange.ts';
 import { addressOf } from '../../site/http/job-address.ts';
 import { readFeedState } from '../../store/feed/feed-state.ts';
-import { possibleFormerNames, unconfiguredFeeds } from '../../store/feed/unconfigured-feeds.ts';
+import { otherNames, unconfiguredFeeds } from '../../store/feed/unconfigured-feeds.ts';
 import { jobsWithReference } from '../../store/mapping/visible-jobs.ts';
 import { type Database, openDatabase } from '../../store/postgres/database.ts';
 import { migrate } from '../../store/postgres/migrate.ts';
@@ -378,7 +378,7 @@ async function compare(config: Config, db: Database, online: boolean): Promise<D
     const asked = { feed: name, site: siteName, address, source: sourceDigest(source) };
     const elsewhere = refuseSite(await readFeedState(db, name), asked);
     if (elsewhere !== undefined) problems.push(elsewhere);
-    const former = await possibleFormerNames(db, asked, named);
+    const { former } = await otherNames(db, asked, named);
     if (former.length > 0) problems.push(refuseNewName(name, siteName, former));
     for (const { feed } of former) reported.add(feed);
   }

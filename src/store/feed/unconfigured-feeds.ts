@@ -36,25 +36,43 @@ export interface NamedFeed {
   readonly source: string;
 }
 
-/**
- * Left feeds with jobs, or possible jobs, on this feed's site, if the database has nothing of this feed yet: if the feed was
- * renamed, all its postings would be created a second time. A site of another name at the same address counts as the same.
- * A feed that another live process still serves is included only if both have the same source.
- */
-export async function possibleFormerNames(
+/** Other names that the database may know a feed by. */
+export interface OtherNames {
+  /**
+   * Left feeds with jobs, or possible jobs, on the feed's site: if the feed was renamed, all its postings would be created a second
+   * time. A feed that another live process still serves is included only if both have the same source.
+   */
+  readonly former: readonly UnconfiguredFeed[];
+  /** The feed's new name, if a person renamed it and this configuration, which is then an older one, does not know that. */
+  readonly present: FeedName | undefined;
+}
+
+/** None, if the database has something of the feed. A site of another name at the same address counts as the same. */
+export async function otherNames(
   db: Queryable,
   { feed, site, address, source }: NamedFeed,
   configured: Iterable<FeedName>,
-): Promise<UnconfiguredFeed[]> {
-  if (await isKnown(db, feed)) return [];
-  const left = await db.query<UnconfiguredFeed>(
-    `${LEFT} and (f.site = $2 or exists (select from site_state s where s.site = f.site and s.address = $3))
-       and (f.feed not in (${SERVED_FEEDS}) or exists (select from process p join (${LIVE_WORKERS}) live using (worker)
-         where p.parts->>('source of feed ' || f.feed) = $4))
-     order by f.feed`,
-    [[...configured], site, address, source],
-  );
-  return left.filter(({ live, uncertain }) => live + uncertain > 0);
+): Promise<OtherNames> {
+  if (await isKnown(db, feed)) return { former: [], present: undefined };
+  const names = [...configured];
+  const isOfSite = 'f.site = $2 or exists (select from site_state s where s.site = f.site and s.address = $3)';
+  const [left, present] = await Promise.all([
+    db.query<UnconfiguredFeed>(
+      `${LEFT} and (${isOfSite})
+         and (f.feed not in (${SERVED_FEEDS}) or exists (select from process p join (${LIVE_WORKERS}) live using (worker)
+           where p.parts->>('source of feed ' || f.feed) = $4))
+       order by f.feed`,
+      [names, site, address, source],
+    ),
+    readValue<FeedName>(
+      db,
+      `select f.feed from feed_state f join audit a on a.feed = f.feed
+       where f.feed <> all($1::text[]) and f.retired_at is null and a.action = 'rename feed' and a.detail->>'from' = $4 and (${isOfSite})
+       order by a.id desc limit 1`,
+      [names, site, address, feed],
+    ),
+  ]);
+  return { former: left.filter(({ live, uncertain }) => live + uncertain > 0), present };
 }
 
 /** Whether the database has a job of the feed, or something to be sent for it. */
@@ -65,26 +83,6 @@ const isKnown = (db: Queryable, feed: FeedName): Promise<boolean> =>
        or exists(select from orphan_site_job where feed = $1) as any`,
     [feed],
   );
-
-/**
- * The feed's new name, if a person renamed it and this configuration, which is then an older one, does not know that. `undefined` if the
- * database still has something of the former name.
- */
-export async function currentName(
-  db: Queryable,
-  { feed, site, address }: Pick<NamedFeed, 'feed' | 'site' | 'address'>,
-  configured: Iterable<FeedName>,
-): Promise<FeedName | undefined> {
-  if (await isKnown(db, feed)) return undefined;
-  return readValue<FeedName>(
-    db,
-    `select f.feed from feed_state f join audit a on a.feed = f.feed
-     where f.feed <> all($2::text[]) and f.retired_at is null and a.action = 'rename feed' and a.detail->>'from' = $1
-       and (f.site = $3 or exists (select from site_state s where s.site = f.site and s.address = $4))
-     order by a.id desc limit 1`,
-    [feed, [...configured], site, address],
-  );
-}
 
 /** A feed outside the configuration for which the site may have unmapped jobs. */
 export interface DoubtfulFeed {

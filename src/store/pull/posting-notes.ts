@@ -91,24 +91,31 @@ export interface NotedCount {
   readonly example?: PostingKey;
 }
 
-/** How many postings of the feed had characters removed from their fields. */
-export const countNoted = (db: Queryable, feed: FeedName): Promise<NotedCount> =>
-  countNotes(db, feed, '$[*] ? (!exists (@.repaired))');
-
-/** How many postings of the feed had their record repaired before parsing. */
-export const countRepaired = (db: Queryable, feed: FeedName): Promise<NotedCount> =>
-  countNotes(db, feed, '$[*] ? (exists (@.repaired))');
-
 /** Excludes postings whose record is now unreadable: they count as unreadable, whatever their earlier notes. */
 const READABLE = `not exists (select from record_problem p where p.feed = n.feed and p.kind = 'unreadable' and p.key = n.key)`;
 
-async function countNotes(db: Queryable, feed: FeedName, sort: string): Promise<NotedCount> {
-  const [row] = await db.query<{ count: number; example: PostingKey | null }>(
-    `select count(*) as count, min(key) as example from posting_note n
-     where feed = $1 and jsonb_path_exists(notes, $2::jsonpath) and ${CURRENT} and ${READABLE}`,
-    [feed, sort],
+/** How many postings of the feed had characters removed from their fields, and how many had their record repaired before parsing. */
+export async function countNoted(
+  db: Queryable,
+  feed: FeedName,
+): Promise<{ readonly cleaned: NotedCount; readonly repaired: NotedCount }> {
+  const columns = ['cleaned', 'repaired'].flatMap((sort) => [
+    `count(*) filter (where ${sort}) as ${sort}`,
+    `min(key) filter (where ${sort}) as ${sort}_example`,
+  ]);
+  type Counted = Record<'cleaned' | 'repaired', number> &
+    Record<`${'cleaned' | 'repaired'}_example`, PostingKey | null>;
+  const [row] = await db.query<Counted>(
+    `select ${columns.join(', ')} from (
+       select key, notes @? '$[*] ? (!exists (@.repaired))' as cleaned, notes @? '$[*] ? (exists (@.repaired))' as repaired
+       from posting_note n where feed = $1 and ${CURRENT} and ${READABLE}) n`,
+    [feed],
   );
-  return { count: row?.count ?? 0, example: row?.example ?? undefined };
+  const counted = row ?? { cleaned: 0, cleaned_example: null, repaired: 0, repaired_example: null };
+  return {
+    cleaned: { count: counted.cleaned, example: counted.cleaned_example ?? undefined },
+    repaired: { count: counted.repaired, example: counted.repaired_example ?? undefined },
+  };
 }
 
 /** A record of a posting that a rule of the site rejects, or that is about to be sent and that the site itself may reject. */

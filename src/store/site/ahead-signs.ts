@@ -81,8 +81,12 @@ const FAILED_OVER =
  * `undefined`: checks only the data. @returns what happened to the database, for a log; `undefined`: nothing.
  */
 export async function noticeRestore(db: Database, place: string | undefined): Promise<string | undefined> {
-  const [stamp] = await db.query<{ intact: boolean }>(`select ${IS_INTACT} as intact from data_stamp`);
-  if (place === undefined && stamp?.intact === true) return undefined;
+  const [here] = await db.query<{ same: boolean }>(
+    `select ${IS_INTACT} and ($1::text is null or not exists (select from installation where place is distinct from ${PLACE})) as same
+     from data_stamp`,
+    [place ?? null],
+  );
+  if (here?.same === true) return undefined;
   return db.transaction(async (tx) => {
     const moved = place !== undefined && (await notePlace(tx, place)) ? MOVED : undefined;
     const found = (await stampData(tx)) ?? moved;
@@ -91,12 +95,14 @@ export async function noticeRestore(db: Database, place: string | undefined): Pr
   });
 }
 
+/** SQL: what identifies the database and its files. $1 is the place of the server. */
+const PLACE = `concat_ws('/', $1::text, (select oid from pg_database where datname = current_database()),
+  pg_relation_filenode('feed_state'), pg_relation_filenode('mapping'))`;
+
 /** Returns whether the database was in another place before. */
 async function notePlace(tx: Queryable, place: string): Promise<boolean> {
   const [row] = await tx.query<{ old: string | null }>(
-    `update installation i set place = new.place from installation old,
-       (select concat_ws('/', $1::text, (select oid from pg_database where datname = current_database()),
-         pg_relation_filenode('feed_state'), pg_relation_filenode('mapping')) as place) new
+    `update installation i set place = new.place from installation old, (select ${PLACE} as place) new
      where i.id = old.id and i.place is distinct from new.place returning old.place as old`,
     [place],
   );

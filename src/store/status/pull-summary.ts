@@ -11,7 +11,7 @@ import { lockKey } from '../locks/advisory-locks.ts';
 import { HELD_LOCK_KEYS } from '../locks/processes.ts';
 import { toJsonb } from '../postgres/copy-rows.ts';
 import { type Database, IS_WRITABLE, type Queryable, readColumn } from '../postgres/database.ts';
-import { countNoted, countRepaired } from '../pull/posting-notes.ts';
+import { countNoted } from '../pull/posting-notes.ts';
 import { findPull, type PullStatus } from '../pull/pull-history.ts';
 import { newestHoldReason } from './feed-overview.ts';
 
@@ -85,7 +85,7 @@ export async function summariseWithin(tx: Queryable, pull: number): Promise<Pull
   const row = await findPull(tx, pull);
   if (row === undefined) throw new Error(`there is no pull ${pull}`);
   // Sent together: a busy process waits longer for each answer than the database takes for it.
-  const [now, outcomeCounts, [waiting], cleaned, repaired, rekey] = await Promise.all([
+  const [now, outcomeCounts, [waiting], { cleaned, repaired }, rekey] = await Promise.all([
     countOpen(tx, row.feed),
     countOutcomes(tx, pull),
     tx.query<{ n: number; discarded: number }>(
@@ -96,7 +96,6 @@ export async function summariseWithin(tx: Queryable, pull: number): Promise<Pull
       [row.feed],
     ),
     countNoted(tx, row.feed),
-    countRepaired(tx, row.feed),
     readRekey(tx, row.feed),
   ]);
   const open = row.takenOver?.leftOpen ?? now;

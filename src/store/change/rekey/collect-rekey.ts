@@ -341,12 +341,13 @@ export async function compareAgain({ session, subject: { feed } }: PullTransacti
 
 /** The feed's creates no longer wait. */
 export async function endRekey(session: Pick<Session, 'query'>, feed: FeedName): Promise<void> {
+  const tables = ['rekey_posting', 'rekey_line', 'rekey_total', 'rekey_survey', 'rekey_touched'];
+  const emptied = tables.map((table) => `of_${table} as (delete from ${table} where feed = $1)`);
   await session.query(
-    'update feed_state set rekey_since = null, rekey_note = null where feed = $1 and rekey_since is not null',
+    `with ${emptied.join(', ')}
+     update feed_state set rekey_since = null, rekey_note = null where feed = $1 and rekey_since is not null`,
     [feed],
   );
-  for (const table of ['rekey_posting', 'rekey_line', 'rekey_total', 'rekey_survey', 'rekey_touched'])
-    await session.query(`delete from ${table} where feed = $1`, [feed]);
 }
 
 /**
