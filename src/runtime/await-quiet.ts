@@ -141,6 +141,8 @@ function whyWait(
     return `the next attempt is due in ${Math.round((progress.nextDueMs ?? 0) / 1000)} s. The next run makes it`;
   }
   if (standstillMs > STANDSTILL_MS) {
+    if ((state.askedToWaitMsAgo ?? Number.POSITIVE_INFINITY) < standstillMs)
+      return `site ${site} has asked to wait, again and again, for ${Math.round(standstillMs / 1000)} s. The next run sends the rest`;
     const text = `no progress for ${Math.round(standstillMs / 1000)} s although changes are due`;
     return messageOf(text, [{ words: 'check with', action: { kind: 'show_status' } }]);
   }

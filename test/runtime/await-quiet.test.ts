@@ -97,6 +97,29 @@ it('does not wait without end for a request that no process ends', async () => {
   expect(performance.now() - from).toBeGreaterThan(10 * 60_000);
 });
 
+it('says of a site that has only asked to wait that it has', async () => {
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] });
+  vi.mocked(progresses.readProgress).mockImplementation(async () => feedProgress(false));
+  let checks = 0;
+  // It is asked now and then, and does not say for how long it wants to be left alone.
+  const waits = () => (++checks % 2 === 0 ? 1_000 : 0);
+  vi.mocked(siteState.readSiteState).mockImplementation(async () => ({
+    ...state(undefined),
+    waitsMs: waits(),
+    askedToWaitMsAgo: 40_000,
+  }));
+  const waiting = awaitSending(app, engine, siteName('board'), [feedName('acme')], {
+    signal: new AbortController().signal,
+  });
+  await vi.advanceTimersByTimeAsync(6 * 60_000);
+  expect(await waiting).toEqual({
+    kind: 'waiting',
+    message: expect.stringMatching(
+      /^site board has asked to wait, again and again, for 18\d s\. The next run sends the rest$/,
+    ),
+  });
+});
+
 /** A site whose list is checked 2.5 s after a create became a doubt. */
 const listing = {
   self,

@@ -161,6 +161,17 @@ it('reads each page once if that is enough, and takes no old copy of one', async
   expect(await other.list(() => {}, undefined, undefined, 0, true)).toMatchObject({ kind: 'unreadable' });
 });
 
+it('waits for a page if the site asks to, as it would refuse the same one again, but not for long, and not for the first', async () => {
+  const two = (n: number) => page(`<jobs page="${n}" total-pages="3">${jobs(n * 2 - 1, n * 2)}</jobs>`);
+  let refused = 0;
+  const busy = (after: string, status = 429) =>
+    read((n) => (n === 2 && refused++ % 2 === 0 ? [status, { 'retry-after': after }] : two(n)));
+  expect((await busy('0')).listing).toEqual({ kind: 'listed', pages: 3 });
+  expect((await busy('0', 503)).listing).toEqual({ kind: 'listed', pages: 3 });
+  expect((await busy('301')).listing).toMatchObject({ kind: 'unreadable' });
+  expect((await read((n) => (n === 1 ? [429, { 'retry-after': '1' }] : two(n)))).asked).toHaveLength(1);
+});
+
 describe('pages that are counted from 0, as Spring does', () => {
   const numberIn = (url: URL) => Number(url.searchParams.get('page') ?? 0);
   const two = (n: number) => (n < 3 ? jobs(n * 2 + 1, n * 2 + 2) : '');

@@ -1,5 +1,6 @@
 // Sends requests to the site over HTTP; each becomes a classified, recorded exchange (site-interface.md).
 import { performance } from 'node:perf_hooks';
+import { pause as sleep } from '../../flow/pause.ts';
 import { readRetryAfter } from '../../flow/retry.ts';
 import type { SiteJobId } from '../../posting/identifiers.ts';
 import {
@@ -131,11 +132,20 @@ export function createSiteClient(options: SiteOptions): SiteClient {
           message: 'No list action is configured for this site (list_path)',
           changed: false,
         };
+      let isBegun = false;
       const getRateLimited = async (url: URL, takeJob: TakeJob): Promise<PageAnswer> => {
-        await beforePage?.(signal);
         const takeReal = (job: ReadJob): void | Promise<void> =>
           takeJob(clean.isToken(job.siteJobId) ? { ...job, siteJobId: undefined } : job);
-        return getPage(url, takeReal, signal);
+        let leftMs = LONGEST_LIST_WAIT_MS;
+        for (let tries = 1; ; tries++) {
+          await beforePage?.(signal);
+          const page = await getPage(url, takeReal, signal);
+          const waitMs = isBegun ? waitForPage(page, tries) : undefined;
+          isBegun = true;
+          if (waitMs === undefined || waitMs > leftMs || signal?.aborted === true) return page;
+          leftMs -= Math.max(waitMs, LEAST_LIST_WAIT_MS);
+          await sleep(waitMs, signal);
+        }
       };
       const pause = timeSlices();
       const takeClean = (siteJob: SiteJob): void | Promise<void> =>
@@ -163,6 +173,17 @@ export function createSiteClient(options: SiteOptions): SiteClient {
     answer.close();
     return judgeStranger(answer, url);
   }
+}
+
+/** A list begun anew would be refused at the same page again, so that a page is waited for. */
+const LONGEST_LIST_WAIT_MS = 5 * 60_000;
+const LEAST_LIST_WAIT_MS = 1_000;
+
+/** How long the site asks to wait before it gives the page; `undefined`: it does not. */
+function waitForPage({ status, header }: Answer, tries: number): number | undefined {
+  const askedMs = readRetryAfter(header('retry-after'), header('date'), Date.now());
+  if (status === 429) return askedMs ?? LEAST_LIST_WAIT_MS * 2 ** (tries - 1);
+  return status === 503 ? askedMs : undefined;
 }
 
 /** Answers of a site in trouble, or that refuses whoever asks: they say nothing about a job. */

@@ -26,11 +26,14 @@ export interface SiteState {
   readonly tokenRefused: boolean;
   /** Requests per second learnt from the site's requests to wait; `undefined` if the configured rate applies. */
   readonly learntRate: number | undefined;
+  /** How long ago it last asked to wait; `undefined`: never. */
+  readonly askedToWaitMsAgo: number | undefined;
 }
 
 /** The pause of a token that is refused stands for one of the site: that of the whole site may need a person, whatever the token. */
 const STATE = `select k.site, coalesce(unreachable_streak, 0) as "unreachableStreak", last_message as "lastMessage", address,
-    moved_to as "movedTo", former_pause as "formerPause", learnt_rate as "learntRate", is_only as "tokenRefused",
+    moved_to as "movedTo", former_pause as "formerPause", learnt_rate as "learntRate",
+    (extract(epoch from clock_timestamp() - throttled_at) * 1000)::float8 as "askedToWaitMsAgo", is_only as "tokenRefused",
     case when isfinite(not_before)
       then greatest(0, extract(epoch from not_before - clock_timestamp()) * 1000)::float8 else 0 end as "waitsMs",
     case when is_only then t.refused_since else s.paused_since end as "pausedSince",
