@@ -187,14 +187,28 @@ export async function confirmRejected(outcome: Outcome, attempt: Attempt, siteCo
 
 const TAKEN = /\b(?:already|duplicate|exists?|in use|taken|unique)\b/i;
 
-/** Whether the site refuses the reference of a create because a job has it. */
+/** Whether the site refuses the reference of a create because a job has it. Databases name the value, or the field within an index. */
 function isTaken({ request }: Attempt, problems: readonly Problem[], { policy: { referenceField } }: SiteContext) {
   if (request.kind !== 'create' || referenceField === undefined) return false;
   const nameOf = (field: string): string => field.replaceAll('_', '-');
+  const names = [referenceField, fieldOf(request.fields, referenceField) ?? '']
+    .map(wordsOf)
+    .filter((words) => words !== '  ');
+  const isMeant = (message: string): boolean => names.some((words) => wordsOf(message).includes(words));
   return problems.some(
-    ({ field, message }) => field !== undefined && nameOf(field) === nameOf(referenceField) && TAKEN.test(message),
+    ({ field, message }) =>
+      TAKEN.test(message) && (field === undefined ? isMeant(message) : nameOf(field) === nameOf(referenceField)),
   );
 }
+
+/** The words of a text, in lower case, each between blanks. */
+const wordsOf = (text: string): string =>
+  ` ${
+    text
+      .toLowerCase()
+      .match(/[\p{L}\p{N}]+/gu)
+      ?.join(' ') ?? ''
+  } `;
 
 /**
  * A proxy may have repeated the request, or an earlier try made a job that the list showed too late: the list tells whether the job that has

@@ -14,22 +14,31 @@ import type { Mirror, MirrorOptions } from '../support/mirror.ts';
 const XML = { 'content-type': 'application/xml' };
 const numberOf = (fields: string): string | undefined => /<number>(.*?)<\/number>/.exec(fields)?.[1]?.toLowerCase();
 
-const TAKEN = '<errors><error>Number has already been taken</error></errors>';
+type Says = readonly [status: number, text: string];
+const SAYS = [
+  [422, '<errors><error>Number has already been taken</error></errors>'],
+  [409, "Duplicate entry 'a' for key 'jobs.reference_unique'"],
+  [400, '<error><message>E11000 duplicate key error: jobs index: number_1</message></error>'],
+] as const satisfies readonly Says[];
 /** A job of another user. */
 const HIDDEN = '<number>hidden</number>';
 
 /** A site with unique numbers, and a mirror of the feeds `acme` and `globex` into it. */
-async function openUnique(openAt: OpenAt, options: MirrorOptions & { readonly refusing?: () => Promise<void> } = {}) {
+async function openUnique(
+  openAt: OpenAt,
+  options: MirrorOptions & { readonly refusing?: () => Promise<void>; readonly says?: Says } = {},
+) {
   const jobs = new Map<string, string>();
   let lastId = 0;
   const creates: (string | undefined)[] = [];
+  const [status, text] = options.says ?? SAYS[0];
   const shown = (id: string) => `<job><id>${id}</id>${jobs.get(id)}</job>`;
   const answer = ({ method, url, body }: Got, response: ServerResponse): Reply | undefined => {
     const fields = /<job>([\s\S]*)<\/job>/.exec(body)?.[1] ?? '';
     if (method === 'POST') {
       creates.push(numberOf(fields));
       if ([...jobs.values(), HIDDEN].some((other) => numberOf(other) === numberOf(fields))) {
-        void (options.refusing?.() ?? Promise.resolve()).then(() => response.writeHead(422, XML).end(TAKEN));
+        void (options.refusing?.() ?? Promise.resolve()).then(() => response.writeHead(status).end(text));
         return undefined;
       }
       const id = `${++lastId}`;
@@ -95,16 +104,19 @@ it('a posting that moves to another feed is created there as soon as its job in 
 
 const UNLISTED = { list_path: undefined };
 
-it('so it is without a list, also if the job is deleted before the refusal is recorded', async ({ openAt }) => {
-  const refusing = async (): Promise<void> => {
-    void mirror.syncOf([posting('b')]);
-    while ((await mirror.query(`select from mapping where key = 'a'`)).length > 0) await pause(5);
-  };
-  const { jobs, mirror, globex } = await openUnique(openAt, { site: UNLISTED, refusing });
-  await mirror.syncOf([posting('a'), posting('b')]);
-  expect(await globex(posting('a'))).toMatchObject({ status: 'mirrored', created: 1 });
-  expect([...jobs.values()].map(numberOf)).toEqual(['b', 'a']);
-});
+it.for(SAYS)(
+  'so it is without a list, also if the job is deleted before the refusal is recorded: %i %s',
+  async (says, { openAt }) => {
+    const refusing = async (): Promise<void> => {
+      void mirror.syncOf([posting('b')]);
+      while ((await mirror.query(`select from mapping where key = 'a'`)).length > 0) await pause(5);
+    };
+    const { jobs, mirror, globex } = await openUnique(openAt, { site: UNLISTED, refusing, says });
+    await mirror.syncOf([posting('a'), posting('b')]);
+    expect(await globex(posting('a'))).toMatchObject({ status: 'mirrored', created: 1 });
+    expect([...jobs.values()].map(numberOf)).toEqual(['b', 'a']);
+  },
+);
 
 it('a reference that an update of its job replaces is free for another posting', async ({ openAt }) => {
   const { jobs, mirror, globex } = await openUnique(openAt, {
