@@ -85,6 +85,13 @@ const actionTakenOutput = z
 
 export type ActionTaken = z.output<typeof actionTakenOutput>;
 
+/** What an action was about that concerns a site or everything, with what else is recorded; `undefined`: a feed, or nothing in particular. */
+export function subjectInWords({ feed, detail }: Pick<ActionTaken, 'feed' | 'detail'>) {
+  const { all, site, ...others } = detail;
+  if (feed !== null || (all !== true && typeof site !== 'string')) return undefined;
+  return { words: all === true ? 'everything' : `site ${site}`, others };
+}
+
 export const listActivities = listOperation({
   id: 'listActivities',
   path: '/activity/actions',

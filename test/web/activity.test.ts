@@ -2,6 +2,7 @@
 import { expect, it } from 'vitest';
 import { startBulkRunner } from '../../src/runtime/bulk-runner.ts';
 import { pageAddress } from '../../src/web/pages/parts/addresses.ts';
+import { runProgram } from '../cli/run-program.ts';
 import { acme, openStage } from '../review/stage.ts';
 import { posting } from '../support/indeed-feed.ts';
 import { openedForAll } from '../support/opened.ts';
@@ -58,4 +59,14 @@ it('names what an action on several postings reached, and what else is recorded,
   // Each leads to a page, also if the posting has left: what was done about it is still known.
   const page = await (await visitorOf(served, 'anna')).get(pageAddress.posting(acme, 'two'));
   expect([page.status, page.text]).toEqual([200, expect.stringMatching(/no job for posting two[\s\S]*approve by old/)]);
+});
+
+it('says what was stopped, and until when, on the page and in a terminal', async () => {
+  for (const subject of [{ site: 'board' }, { all: true, until: '2999-12-24T18:00:00Z' }])
+    expect((await served.api('POST', 'pause', subject)).status).toBe(200);
+  const { out } = await runProgram(stage.mirror, 'activity');
+  for (const text of [await shown(), out.replace(/\s+/g, ' ')]) {
+    expect(text).toMatch(/pause (?:- )?everything .*until:? 2999-12-24.*pause (?:- )?site board/);
+    expect(text).not.toMatch(/all:? true/);
+  }
 });

@@ -1,7 +1,13 @@
 // `jobmirror review activity` and `jobmirror activity`. The first lists who did what, when, and what was before and after.
 import type { Command } from 'commander';
 import type { z } from 'zod';
-import { type ActionTaken, type activityOutput, listActivities, showActivity } from '../../operations/activity.ts';
+import {
+  type ActionTaken,
+  type activityOutput,
+  listActivities,
+  showActivity,
+  subjectInWords,
+} from '../../operations/activity.ts';
 import { plural } from '../../plan/message.ts';
 import { oneLine } from '../../telemetry/print.ts';
 import { formatTime } from '../../telemetry/times.ts';
@@ -77,12 +83,19 @@ const ACTION_COLUMNS: readonly RowColumn<ActionTaken>[] = [
   { title: 'ACTION', cell: ({ action }) => action },
   { title: 'FEED', cell: ({ feed }) => feed ?? '-' },
   { title: 'WHAT', cell: whatOf },
-  { title: 'DETAIL', cell: (taken) => oneLine(describeActivity(taken), 300) },
+  {
+    title: 'DETAIL',
+    cell: (taken) =>
+      oneLine(describeActivity({ ...taken, detail: subjectInWords(taken)?.others ?? taken.detail }), 300),
+  },
 ];
 
-function whatOf({ kind, key, pull, count, activity, bulk }: ActionTaken): string {
+function whatOf(taken: ActionTaken): string {
+  const { kind, key, pull, count, activity, bulk } = taken;
+  const subject = subjectInWords(taken);
   if (key !== null) return oneLine(key, 40);
   if (pull !== null) return `${plural(count, 'job')}, pull ${pull}`;
   if (bulk !== null) return `${plural(count, 'posting')}, action ${bulk}`;
-  return activity !== null && count > 1 ? plural(count, kind === 'program' ? 'feed' : 'posting') : '-';
+  if (activity !== null && count > 1) return plural(count, kind === 'program' ? 'feed' : 'posting');
+  return subject?.words ?? '-';
 }

@@ -2,10 +2,17 @@
 
 import { Hono } from 'hono';
 import type { z } from 'zod';
-import { type ActionTaken, type activityOutput, listActivities, showActivity } from '../../operations/activity.ts';
+import {
+  type ActionTaken,
+  type activityOutput,
+  listActivities,
+  showActivity,
+  subjectInWords,
+} from '../../operations/activity.ts';
 import { numberSchema } from '../../operations/scalars.ts';
 import { plural } from '../../plan/message.ts';
 import { excerpt } from '../../posting/markup.ts';
+import { formatTime } from '../../telemetry/times.ts';
 import type { WebEnv } from '../web-env.ts';
 import { pageAddress } from './parts/addresses.ts';
 import { Layout, type Visit } from './parts/layout.tsx';
@@ -105,7 +112,10 @@ const ActivityPage = ({ visit, items, feeds, selection, isFirst, older }: Activi
             },
             { head: 'What', inline: true, cell: ({ action }) => action },
             { head: 'To what', cell: (item) => <ToWhat prefix={prefix} item={item} /> },
-            { head: 'Before and after', cell: ({ edits, detail }) => <Detail edits={edits} facts={detail} /> },
+            {
+              head: 'Before and after',
+              cell: (item) => <Detail edits={item.edits} facts={subjectInWords(item)?.others ?? item.detail} />,
+            },
           ]}
           rows={items}
         />
@@ -125,7 +135,7 @@ const ToWhat = ({ prefix, item }: { prefix: string; item: Shown }) => {
   const reached = key === null ? reachedBy(prefix, item) : null;
   return (
     <>
-      {reached}
+      {reached ?? subjectInWords(item)?.words}
       {reached !== null && feed !== null && ' of '}
       {feed !== null && key !== null && <a href={prefix + pageAddress.posting(feed, key)}>{key}</a>}
       {feed !== null && (
@@ -198,6 +208,7 @@ const written = (value: unknown): string => excerpt(inWords(value), MOST_CHARACT
 /** Names and values, without the marks of JSON. */
 function inWords(value: unknown): string {
   if (value == null || value === '') return '(none)';
+  if (typeof value === 'string' && /^\d{4}-\d\d-\d\dT[\d:.]+Z$/.test(value)) return formatTime(new Date(value));
   if (typeof value !== 'object') return String(value);
   if (Array.isArray(value)) return value.map(inWords).join(', ');
   return Object.entries(value)
