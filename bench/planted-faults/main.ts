@@ -9,7 +9,8 @@ import { openEmbeddedServer } from '../../src/embedded-postgres/server.ts';
 import { type PlantedFault, plantedFaults } from './faults.ts';
 
 // `dist` is what the tests run: they compile the planted fault to it.
-const COPIED = ['src', 'jobs', 'dist', 'test', 'config', 'docs', 'package.json', 'tsconfig.json', 'vitest.config.ts'];
+const FOLDERS = ['src', 'jobs', 'dist', 'test', 'config', 'docs'];
+const COPIED = [...FOLDERS, 'package.json', 'tsconfig.json', 'vitest.config.ts', 'rolldown.config.mjs'];
 
 /** Runs tests of `project`; returns the exit status and the end of the output. */
 async function runTests(
@@ -63,6 +64,10 @@ const survivors: PlantedFault[] = [];
 try {
   for (const name of COPIED) cpSync(join(packageRoot, name), join(project, name), { recursive: true });
   symlinkSync(join(packageRoot, 'node_modules'), join(project, 'node_modules'));
+  const all = { tests: [...new Set(chosen.flatMap(({ tests }) => tests))] };
+  const { status, output } = await runTests(project, all, server.url('postgres'));
+  if (status !== 0)
+    throw new Error(`the tests also fail without any fault, so no result would prove anything:\n${output}`);
   for (const fault of chosen) {
     const takeOut = plant(project, fault);
     const { status } = await runTests(project, fault, server.url('postgres'));
@@ -70,9 +75,6 @@ try {
     if (status === 0) survivors.push(fault);
     process.stdout.write(`${status === 0 ? 'SURVIVED' : 'caught  '} ${fault.file}: ${fault.find} → ${fault.put}\n`);
   }
-  const all = { tests: [...new Set(chosen.flatMap(({ tests }) => tests))] };
-  const { status, output } = await runTests(project, all, server.url('postgres'));
-  if (status !== 0) throw new Error(`the tests also fail without any fault, so the result proves nothing:\n${output}`);
 } finally {
   await server.leave();
   rmSync(folder, { recursive: true, force: true });
