@@ -5,6 +5,7 @@ import { type CreateOnlyFields, createOnlyOf, problemsOfUpdate, type Reason } fr
 import { type Message, messageOf } from '../plan/message.ts';
 import { updatesJobs } from '../plan/policy.ts';
 import { contentHash } from '../posting/hash.ts';
+import { didYouMean } from '../posting/id-and-name.ts';
 import type { FeedName, PostingKey } from '../posting/identifiers.ts';
 import type { Fields, PostingReader, Problem } from '../posting/posting.ts';
 import type { Edited, EditRow } from '../store/change/edit.ts';
@@ -63,7 +64,8 @@ export function planEditOf(
   );
   if (strange.length > 0) {
     const known = [...names].sort().join(', ');
-    return refused(`feed ${feed.name} has no field ${strange.join(', ')}; fields: ${known}`);
+    const meant = strange.length === 1 ? didYouMean(strange.join(), [...names]) : '';
+    return refused(`feed ${feed.name} has no field ${strange.join(', ')}; fields: ${known}${meant}`);
   }
   const left = Object.keys(edits).filter((name) => createOnly?.has(name) === true);
   if (left.length > 0) {

@@ -112,6 +112,7 @@ describe('refused', () => {
     await stage.pull([odd()]);
     for (const [given, message] of [
       [{ titel: 'x' }, 'has no field titel; fields: category-name'],
+      [{ 'location-sate': 'x' }, '; did you mean location-state?'],
       [{ 'location-state': 'Jalisco' }, 'nothing would change'],
     ] as const) {
       expect(await edit('odd', given)).toEqual({ kind: 'refused', message: expect.stringContaining(message) });
