@@ -376,6 +376,8 @@ function follow(next: string, from: URL): NextListPage {
   }
   const url = new URL(next, from.href);
   url.hash = '';
+  // Behind a proxy that ends TLS, servers write http.
+  if (url.host === from.host && /^https?:$/.test(url.protocol)) url.protocol = from.protocol;
   // The token must not go to another origin.
   if (url.origin !== from.origin) return { kind: 'nowhere', why: `its next page is on another site: ${url.origin}` };
   return { kind: 'page', url, promise: 'linked' };

@@ -263,6 +263,16 @@ describe('paging (section 4, rule 6: not shown)', () => {
     expect(asked).toEqual([...both, ...both.map((url) => `${url}&_`)]);
   });
 
+  it('follows a link with the scheme behind a proxy as one of its own site', async () => {
+    await using site = await openSite(({ url, headers }) => {
+      const isLast = url.includes('page=2');
+      const next = isLast ? '' : `https://${headers.host}/mine.xml?page=2`;
+      return page(`<jobs>${isLast ? jobs(3, 4) : jobs(1, 2)}<next>${next}</next></jobs>`);
+    });
+    await using client = openClient(site.url, { listPath: '/mine.xml' });
+    expect(await client.list(() => {})).toEqual({ kind: 'listed', pages: 2 });
+  });
+
   it('hands over a job that moved to the next page only once', async () => {
     const { ids } = await read((n) =>
       page(`<jobs total-pages="2" page="${n}">${n === 1 ? jobs(1, 3) : jobs(3, 4)}</jobs>`),
