@@ -63,21 +63,22 @@ const MOST_TAKEN = 3;
 /**
  * The site did not make the job of a create in doubt.
  *
- * | attempts of the latest version                                        | next     | attempts that count         |
- * | --------------------------------------------------------------------- | -------- | --------------------------- |
+ * | attempts of the latest version                                           | next     | attempts that count         |
+ * | ------------------------------------------------------------------------ | -------- | --------------------------- |
  * | the site says that a job has its reference: 3, or 1 if it is known which | rejected | none: a person may retry it |
- * | `mostTries` or more                                                   | failed   | none: a person may retry it |
- * | fewer, or superseded                                                  | target   | as before                   |
+ * | the list says so, and the site failed `mostTries` times or more          | rejected | none: a person may retry it |
+ * | `mostTries` or more                                                      | failed   | none: a person may retry it |
+ * | fewer, or superseded                                                     | target   | as before                   |
  *
  * @param mostTries how often one version is tried; `Infinity` if a person asked to try again: none counts then.
- * @param taken whether a job has the reference, and it is known whose
+ * @param taken who says that a job has the reference: the site, the list, which knows it for one of ours, or both
  */
 export function stateAfterRefutedDoubt(
   { attempts, superseded }: EndedAttempt,
   mostTries: number,
-  taken?: 'by_ours' | 'by_unknown',
+  taken?: 'said' | 'listed' | 'both',
 ): AfterAttempt<'rejected' | 'failed' | 'target'> {
-  const mostTaken = taken === 'by_ours' ? 1 : Math.min(MOST_TAKEN, mostTries);
+  const mostTaken = { both: 1, said: Math.min(MOST_TAKEN, mostTries), listed: mostTries }[taken ?? 'listed'];
   const isAsked = mostTries === Number.POSITIVE_INFINITY;
   if (taken !== undefined && !isAsked && !superseded && attempts >= mostTaken)
     return { state: 'rejected', attempts: 0 };

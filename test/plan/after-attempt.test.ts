@@ -44,13 +44,15 @@ describe('after a doubt was refuted', () => {
     ['as many as allowed', 5, false, 5, 'failed', 0],
     ['as many, of a version that is not the latest', 5, true, 5, 'target', 5],
     ['any, for a person who asks to try again', 9, false, Number.POSITIVE_INFINITY, 'target', 0],
-    ['one, its reference is taken by a job of ours', 1, false, 5, 'rejected', 0, 'by_ours'],
-    ['none since that job was deleted', 0, false, 5, 'target', 0, 'by_ours'],
-    ['any of a former version', 3, true, 3, 'target', 3, 'by_ours'],
-    ['two, its reference is taken', 2, false, 5, 'target', 2, 'by_unknown'],
-    ['three, its reference is taken', 3, false, 5, 'rejected', 0, 'by_unknown'],
-    ['as many as allowed, its reference is taken', 2, false, 2, 'rejected', 0, 'by_unknown'],
-    ['one, taken, for a person', 1, false, Number.POSITIVE_INFINITY, 'target', 0, 'by_ours'],
+    ['one, its reference is taken by a job of ours', 1, false, 5, 'rejected', 0, 'both'],
+    ['none since that job was deleted', 0, false, 5, 'target', 0, 'both'],
+    ['any of a former version', 3, true, 3, 'target', 3, 'both'],
+    ['two, its reference is taken', 2, false, 5, 'target', 2, 'said'],
+    ['three, its reference is taken', 3, false, 5, 'rejected', 0, 'said'],
+    ['as many as allowed, its reference is taken', 2, false, 2, 'rejected', 0, 'said'],
+    ['one, and the list shows its reference', 1, false, 2, 'target', 1, 'listed'],
+    ['as many as allowed, and the list shows it', 2, false, 2, 'rejected', 0, 'listed'],
+    ['one, taken, for a person', 1, false, Number.POSITIVE_INFINITY, 'target', 0, 'both'],
   ] as const)('%s', (_name, attempts, superseded, mostTries, state, left, taken = undefined) => {
     expect(stateAfterRefutedDoubt({ attempts, superseded }, mostTries, taken)).toEqual({ state, attempts: left });
   });

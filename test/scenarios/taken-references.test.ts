@@ -146,3 +146,18 @@ it.for([
   expect(await mirror.sync()).toMatchObject({ status: 'mirrored', rejected: 0 });
   expect(await mirror.query('select key, site_job_id as id from mapping')).toEqual([{ key: 'hidden', id: '7' }]);
 });
+
+it('so it is if the site only fails, and the list shows the reference', async ({ openAt }) => {
+  const { jobs, mirror, globex } = await openUnique(openAt, {
+    says: [500, '<error>Internal Server Error</error>'],
+    site: { retry: '{ attempts: 2, first_delay_seconds: 0.05 }' },
+  });
+  await mirror.syncOf([posting('a'), posting('b')]);
+  expect(await globex(posting('a'))).toMatchObject({ status: 'review', rejected: 1, failed: 0 });
+  expect((await showEntry(mirror)).replace(/job \d/, 'job N')).toContain(
+    'The site answered 500: Internal Server Error; job N of posting a of feed acme has the reference: it is sent again once',
+  );
+  await mirror.syncOf([posting('b')]);
+  expect(await globex(posting('a'))).toMatchObject({ status: 'mirrored' });
+  expect([...jobs.values()].map(numberOf)).toEqual(['b', 'a']);
+});

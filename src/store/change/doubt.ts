@@ -16,9 +16,17 @@ import {
 import type { Fields } from '../../posting/posting.ts';
 import { lockOutcomesShared } from '../locks/advisory-locks.ts';
 import { toJsonb } from '../postgres/copy-rows.ts';
-import { type Database, type Queryable, readColumn, readMap, type Transaction } from '../postgres/database.ts';
+import {
+  type Database,
+  type Queryable,
+  readColumn,
+  readMap,
+  returnsRow,
+  type Transaction,
+} from '../postgres/database.ts';
 import { addOutcomeCount } from '../pull/pull-history.ts';
 import { unreadHashSql } from '../pull/record-hashes.ts';
+import { areOfOneJob } from '../site/kept-values.ts';
 import { namesOfSite } from '../site/known-address.ts';
 import { forgetReference } from '../site/unowned-jobs.ts';
 import { type AdoptedContent, type Attempt, forgetUncertainWrites, type Recorded } from './attempt.ts';
@@ -290,10 +298,15 @@ export async function refuteDoubtWithin(
   );
   if (open === undefined) return false;
   await keepRefuted(tx, attempt);
-  const taken = open.reason?.taken;
-  const next = stateAfterRefutedDoubt(open, mostTries, taken && (holder === undefined ? 'by_unknown' : 'by_ours'));
+  const said = open.reason?.taken;
+  const isHeld = holder !== undefined && (await isHolding(tx, holder));
+  // The list was read before that job was deleted.
+  const isFree = holder !== undefined && !isHeld;
+  const taken = isHeld ? (said === undefined ? 'listed' : 'both') : said && 'said';
+  const next = stateAfterRefutedDoubt(isFree ? { ...open, attempts: 0 } : open, mostTries, taken);
   const tried = `tried ${plural(attempt.number, 'time')}, and the site never made the job`;
   const last = open.reason === null ? '' : `. The last time: ${open.reason.message}`;
+  const problems = said ?? [{ message: open.reason?.message ?? tried }];
   const whose = holder && `job ${holder.siteJobId} of posting ${holder.key} of feed ${holder.feed}`;
   await tx.query(
     `update change set state = case when $4 = 'target' then ${targetState('change')} else $4 end, since = now(),
@@ -308,14 +321,22 @@ export async function refuteDoubtWithin(
       token,
       next.state,
       next.attempts,
-      taken !== undefined && next.state === 'rejected'
-        ? toJsonb(reasonOfTaken(attempt, taken, whose))
+      next.state === 'rejected'
+        ? toJsonb(reasonOfTaken(attempt, problems, whose))
         : toJsonb({ kind: 'unknown', message: `${tried}${last}`, problems: [{ message: tried }] } satisfies Reason),
       mostTries !== Number.POSITIVE_INFINITY,
     ],
   );
   return true;
 }
+
+/** The job is not deleted before this transaction ends, so that what deletes it sends the create again. */
+const isHolding = (tx: Queryable, { feed, key, siteJobId: id }: ReferenceHolder): Promise<boolean> =>
+  returnsRow(
+    tx,
+    `select from mapping where feed = $1 and key = $2 and ${areOfOneJob('site_job_id', '$3::text')} for key share`,
+    [feed, key, id],
+  );
 
 /**
  * No job that was known when the posting was put in doubt is its job, so no later search asks about one of them again: of more than are
