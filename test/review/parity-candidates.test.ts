@@ -19,14 +19,19 @@ it('a create in doubt is compared with jobs of the site everywhere, and nowhere 
     const other = await makeJob(stage.mirror, { ...jobOf(posting('p1')), title: 'Pilot' });
     await stage.fail('p1', 'in_doubt', 'no answer');
     const entry = String(await stage.entry('p1'));
-    await db.query(`update change set reason = reason || $2 where id = $1`, [
-      entry,
-      JSON.stringify({ candidates: [same, '4711'] }),
-    ]);
+    const candidates = JSON.stringify({ candidates: [same, '4711'] });
+    await db.query(`update change set reason = reason || $2 where id = $1`, [entry, candidates]);
     const anna = await visitorOf(served, 'anna');
     const api = (query = '') => served.api('GET', `review/${entry}/candidates${query}`);
     const show = (...args: readonly string[]) => runProgram(stage.mirror, 'review', 'show', entry, ...args);
     const page = async (query = '') => (await anna.get(`/doubts/${entry}?ask=site${query}`)).text;
+
+    await db.query(`update change set reason = reason - 'candidates' where id = $1`, [entry]);
+    const unknown = (await show('--candidates')).out;
+    expect(unknown).toMatch(
+      /^None is known so far: .*\n\nPossible:\n.* --exists JOBID .*\n.* --job JOBID .*\n.* --missing /m,
+    );
+    await db.query(`update change set reason = reason || $2 where id = $1`, [entry, candidates]);
 
     const known = await api();
     expect(known.body).toMatchObject({

@@ -384,6 +384,9 @@ function describeComparedDoubt(
     '',
     'Possible:',
     ...shown.map(({ siteJobId }) => `  ${resolve('--exists', siteJobId)}   (${made})`),
+    // A job that jobmirror has not found may be there all the same.
+    ...(shown.length > 0 ? [] : [`  ${resolve('--exists', 'JOBID')}   (${made})`]),
+    `  ${write(['review', 'show', String(change.id), '--job', 'JOBID'])}   (compares a job that you found on the site)`,
     `  ${resolve('--missing')}   (${missing})`,
   ];
 }
