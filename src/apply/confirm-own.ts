@@ -161,7 +161,7 @@ const UNKNOWN_FAULT: SetUpFault = { isCertain: false };
  */
 export async function confirmRejected(outcome: Outcome, attempt: Attempt, siteContext: SiteContext): Promise<Outcome> {
   if (outcome.kind !== 'rejected' || outcome.denied !== undefined || attempt.request.kind === 'delete') return outcome;
-  if (isTaken(attempt, outcome.problems, siteContext)) return outcomeOfTaken(outcome.problems, siteContext);
+  if (isTaken(attempt, outcome.problems, siteContext)) return outcomeOfTaken(outcome, attempt, siteContext);
   if (!mayBeOfAll(outcome)) return { ...outcome, problems: explained(outcome.problems, attempt, siteContext) };
   if (siteContext.policy.canary.requests === 0) return outcome;
   const { problems, setUp = UNKNOWN_FAULT } = outcome;
@@ -187,13 +187,13 @@ export async function confirmRejected(outcome: Outcome, attempt: Attempt, siteCo
 
 const TAKEN = /\b(?:already|duplicate|exists?|in use|taken|unique)\b/i;
 
-/** Whether the site refuses the reference of a create because a job has it. Databases name the value, or the field within an index. */
+/** Whether the site refuses the reference of a create or update because a job has it. Databases name the value, or the field within an index. */
 function isTaken({ request }: Attempt, problems: readonly Problem[], { policy: { referenceField } }: SiteContext) {
-  if (request.kind !== 'create' || referenceField === undefined) return false;
+  if (request.kind === 'delete' || referenceField === undefined) return false;
+  const reference = fieldOf(request.fields, referenceField);
+  if (request.kind === 'update' && reference === undefined) return false;
   const nameOf = (field: string): string => field.replaceAll('_', '-');
-  const names = [referenceField, fieldOf(request.fields, referenceField) ?? '']
-    .map(wordsOf)
-    .filter((words) => words !== '  ');
+  const names = [referenceField, reference ?? ''].map(wordsOf).filter((words) => words !== '  ');
   const isMeant = (message: string): boolean => names.some((words) => wordsOf(message).includes(words));
   return problems.some(
     ({ field, message }) =>
@@ -214,8 +214,13 @@ const wordsOf = (text: string): string =>
  * A proxy may have repeated the request, or an earlier try made a job that the list showed too late: the list tells whether the job that has
  * the reference is the posting's.
  */
-function outcomeOfTaken(taken: readonly Problem[], { policy }: SiteContext): Outcome {
-  if (!policy.canList) return { kind: 'rejected', problems: taken, taken };
+function outcomeOfTaken(
+  outcome: Extract<Outcome, { kind: 'rejected' }>,
+  { request }: Attempt,
+  { policy }: SiteContext,
+): Outcome {
+  const { problems: taken } = outcome;
+  if (request.kind === 'update' || !policy.canList) return { ...outcome, taken };
   const said = problemsInOneSentence(taken);
   const message = `The site refused it (${said}), but may have made the job at an earlier request`;
   return { kind: 'unknown', message, taken };

@@ -16,7 +16,7 @@ export interface Reason {
   readonly problems: readonly Problem[];
   /** For an update or delete that waits until the list tells whether the site has the job: see `Attempt`. */
   readonly denied?: string;
-  /** For a create: what the site said when it refused the reference because a job has it. Sent again once a job of ours frees it. */
+  /** For a create or update: what the site said when it refused the reference because a job has it. Sent again once a job of ours frees it. */
   readonly taken?: readonly Problem[];
   /** For a create in doubt: the result of the last list check, if it did not resolve the doubt. */
   readonly note?: string;
@@ -30,19 +30,21 @@ export interface Reason {
   readonly target?: Reason;
 }
 
-/** Why a create is rejected whose reference a job has. @param whose the job that has it, if it is known */
+/** Why a create or update is rejected whose reference a job has. @param whose the job that has it, if it is known */
 export function reasonOfTaken(
-  { feed, key }: PostingRef,
+  { feed, key, request }: PostingRef & { readonly request: { readonly kind: 'create' | 'update' | 'delete' } },
   problems: readonly Problem[],
   whose?: string,
 ): Reason & Pick<Required<Reason>, 'taken'> {
   const said = problemsInOneSentence(problems);
-  const again = 'it is sent again once that job is deleted';
+  const again = 'it is sent again once that job is deleted or gets another one';
   const reason = { kind: 'rejected', problems, taken: problems };
   if (whose !== undefined) return { ...reason, message: `${said}; ${whose} has the reference: ${again}` };
+  const message = `${said}; which job has the reference is not known. If it is one of ours, ${again}`;
+  if (request.kind !== 'create') return { ...reason, message };
   return {
     ...reason,
-    message: `${said}; which job has the reference is not known. If it is one of ours, ${again}`,
+    message,
     next: [{ words: "If it is this posting's own", action: { kind: 'adopt_jobs', feed, key } }],
   };
 }

@@ -54,7 +54,7 @@ export type Outcome =
       readonly perhapsDone?: true;
       readonly setUp?: SetUpFault;
       readonly denied?: Denied;
-      /** A job of the site has the reference of the create: see `Reason`. */
+      /** Another job has the reference: see `Reason`. */
       readonly taken?: readonly Problem[];
     }
   /**
@@ -83,7 +83,7 @@ export type Outcome =
       /** A likely cause because of which no request of this kind can succeed. */
       readonly setUp?: Message;
       readonly denied?: Denied;
-      /** A job of the site has the reference of the create: see `Reason`. */
+      /** Another job has the reference: see `Reason`. */
       readonly taken?: readonly Problem[];
     }
   /** The job of an update or delete shows the reference of another posting: it is not ours to change. */

@@ -49,6 +49,9 @@ async function openUnique(
     const id = /\/jobs\/(\d+)/.exec(url)?.[1] ?? '';
     if (!jobs.has(id)) return [404];
     if (method === 'GET') return [200, XML, shown(id)];
+    const others = [HIDDEN, ...[...jobs].flatMap(([other, job]) => (other === id ? [] : [job]))];
+    if (method === 'PUT' && numberOf(fields) && others.some((other) => numberOf(other) === numberOf(fields)))
+      return [status, {}, text];
     if (method === 'DELETE') jobs.delete(id);
     else
       for (const [field] of fields.matchAll(/<([\w-]+)>.*?<\/\1>/gs)) {
@@ -90,7 +93,7 @@ it('a posting that moves to another feed is created there as soon as its job in 
   expect(await globex(posting('A'))).toMatchObject({ status: 'review', rejected: 1, in_doubt: 0 });
   expect(creates.sort()).toEqual(['a', 'a', 'b']);
   expect((await showEntry(mirror)).replace(/job \d/, 'job N')).toContain(
-    'number: has already been taken; job N of posting a of feed acme has the reference: it is sent again once that job is deleted\n',
+    'number: has already been taken; job N of posting a of feed acme has the reference: it is sent again once that job is deleted or gets another one\n',
   );
   expect(await globex(posting('A'))).toMatchObject({ requests: 0, rejected: 1 });
   expect(await mirror.syncOf([posting('b')])).toMatchObject({ deleted: 1 });
@@ -138,7 +141,7 @@ it.for([
   expect(await mirror.syncOf([posting('hidden')])).toMatchObject({ status: 'review', rejected: 1, failed: 0 });
   expect(await showEntry(mirror)).toContain(
     'number: has already been taken; which job has the reference is not known. If it is one of ours, it is sent again once that ' +
-      "job is deleted. If it is this posting's own: ",
+      "job is deleted or gets another one. If it is this posting's own: ",
   );
   jobs.set('7', '<number>hidden</number><title>Nurse</title>');
   const adopted = await runProgram(mirror, 'mappings', 'adopt', 'acme', '--job', '7', '--posting=hidden');
@@ -160,4 +163,17 @@ it('so it is if the site only fails, and the list shows the reference', async ({
   await mirror.syncOf([posting('b')]);
   expect(await globex(posting('a'))).toMatchObject({ status: 'mirrored' });
   expect([...jobs.values()].map(numberOf)).toEqual(['b', 'a']);
+});
+
+it('an update follows as soon as the job that has its reference has got another one', async ({ openAt }) => {
+  const { jobs, mirror } = await openUnique(openAt, {
+    site: { limits: '{ requests_per_second: 5000, concurrency: 1, timeout_seconds: 2 }' },
+    feed: { fields: '{ number: title }' },
+  });
+  const titled = (...titles: string[]) => mirror.syncOf(titles.map((title, at) => posting(`${9 - at}`, { title })));
+  await titled('One', 'Two', 'Three');
+  expect(await titled('Two', 'Three', 'Four')).toMatchObject({ status: 'mirrored', updated: 3, rejected: 0 });
+  expect([...jobs.values()].map(numberOf).sort()).toEqual(['four', 'three', 'two']);
+  expect(await titled('Two', 'Hidden', 'Four')).toMatchObject({ status: 'review', rejected: 1 });
+  expect(await showEntry(mirror)).not.toContain('own:');
 });

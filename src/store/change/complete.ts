@@ -331,7 +331,7 @@ async function releaseNewerVersions(
 }
 
 /**
- * Creates whose reference another job had, which no longer has it, are sent again: rejected → ready. The attempts of those in flight, or in
+ * Creates and updates whose reference another job had, which no longer has it, are sent again: rejected → ready. The attempts of those in flight, or in
  * doubt, begin anew, so that an answer from before does not count. Sites compare references in any case.
  */
 async function sendTakenAgain(tx: Queryable, outcomes: readonly AttemptOutcome[]): Promise<void> {
@@ -341,7 +341,7 @@ async function sendTakenAgain(tx: Queryable, outcomes: readonly AttemptOutcome[]
   await tx.query(
     `update change c set attempts = 0, ${WHEN_REJECTED.map(([name, value]) => `${name} = case when c.state = 'rejected' then ${value} else c.${name} end`).join(', ')}
      from unnest($1::text[], $2::text[], $3::text[]) f(site, field, value)
-     where c.id in (select id from change where site = any($1::text[]) and state in ('sending', 'in_doubt') and attempt_operation = 'create'
+     where c.id in (select id from change where site = any($1::text[]) and state = 'sending'
          union select id from change where site = any($1::text[]) and reason ? 'taken')
        and c.site = f.site and c.desired = 'present'
        and (c.state = 'sending' or (c.state in ('rejected', 'in_doubt') and c.reason ? 'taken'))
