@@ -99,7 +99,7 @@ async function readChanged(
     // Some sites redirect every request for a job that they no longer have.
     mayBeDone = false;
   }
-  if (shown === undefined && isPage && request.kind === 'delete') return { kind: 'gone' };
+  if (shown === undefined && isPage && mayBeDone && request.kind === 'delete') return { kind: 'gone' };
   if (shown === undefined) {
     // Where no other job is shown either, the address may be wrong.
     const others = mayBeDone ? undefined : await checkOtherJobs(siteContext, request.siteJobId, signal);
