@@ -535,7 +535,7 @@ export const plantedFaults: readonly PlantedFault[] = [
   // The life cycle of a change.
   {
     file: 'src/apply/record-outcome.ts',
-    find: "if (operation === 'create') return inDoubt(outcome.message, outcome.taken);",
+    find: "if (operation === 'create') return inDoubt(outcome.message, { taken: outcome.taken, made: outcome.perhapsMade });",
     put: '',
     tests: [policy],
   },

@@ -121,7 +121,7 @@ async function readChanged(
 
 /**
  * A create that was redirected to a job has made it if the job shows the reference that was sent, and all else if the site does not tell that
- * the job is new: sites also redirect to one that exists. Otherwise the list is to tell.
+ * the job is new: sites also redirect to one that exists. Otherwise the list is to tell; of a job that is not shown, only that it was made.
  */
 async function readMade(
   outcome: Outcome,
@@ -131,18 +131,20 @@ async function readMade(
 ): Promise<Outcome> {
   const { db, site, policy } = siteContext;
   const { referenceField } = policy;
-  if (outcome.kind !== 'unknown' || outcome.perhapsMade === undefined || referenceField === undefined) return outcome;
+  if (outcome.kind !== 'unknown' || outcome.perhapsMade === undefined) return outcome;
   const siteJob = await showJob(siteContext, outcome.perhapsMade, signal).catch(() => undefined);
-  if (siteJob === undefined || statesDeletion(siteJob, request.fields)) return outcome;
+  if (siteJob === undefined) return outcome;
+  const { perhapsMade: _, ...other } = outcome;
+  if (referenceField === undefined || statesDeletion(siteJob, request.fields)) return other;
   const { fields, types } = withRevealedFields(siteJob);
   const reference = fieldOf(request.fields, referenceField)?.trim();
-  if (!reference || fieldOf(fields, referenceField)?.trim() !== reference) return outcome;
+  if (!reference || fieldOf(fields, referenceField)?.trim() !== reference) return other;
   const rules = { ...policy.places, learnt: await learntRewrites(db, site), referenceField };
   const timely = isTimely(windowFrom(new Date()), siteJob.createdAt);
   const compared = comparePosting({ key, fields: request.fields }, { fields, types }, rules);
   return compared.likeness({ timely, isReferenceShared: timely === undefined }) === 'match'
     ? { kind: 'created', siteJob, isRead: true }
-    : outcome;
+    : other;
 }
 
 /**

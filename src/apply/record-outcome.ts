@@ -188,7 +188,7 @@ export function resultOf(outcome: Outcome, attempt: Attempt, policy: Policy, ran
     case 'unreachable':
       return notCounted('unreachable', outcome.message, policy.retry.firstDelayMs * (0.5 + random / 2));
     case 'unknown':
-      if (operation === 'create') return inDoubt(outcome.message, outcome.taken);
+      if (operation === 'create') return inDoubt(outcome.message, { taken: outcome.taken, made: outcome.perhapsMade });
       return again(outcome, attempt, policy, random, policy.doubts.resolveAfterMs);
     case 'foreign':
       // The job to delete is gone; whichever job has its ID now is left alone.
@@ -280,8 +280,15 @@ const untilListed = (reason: Reason, mayLandMs: number | undefined): Result =>
 const notCounted = (kind: string, message: string, delayMs: number): Result =>
   returned({ to: 'ready', delayMs, counted: false, reason: plain(kind, message) });
 
-const inDoubt = (message: Message, taken?: Reason['taken']): Result =>
-  returned({ to: 'in_doubt', reason: { ...plain('unknown', message), ...(taken === undefined ? {} : { taken }) } });
+const inDoubt = (message: Message, { taken, made }: Pick<Reason, 'taken' | 'made'> = {}): Result =>
+  returned({
+    to: 'in_doubt',
+    reason: {
+      ...plain('unknown', message),
+      ...(taken === undefined ? {} : { taken }),
+      ...(made === undefined ? {} : { made }),
+    },
+  });
 
 const returned = (back: AttemptNotAccepted): Result => ({ kind: 'returned', back });
 

@@ -167,7 +167,7 @@ async function decideDoubts(
     if (signal.aborted) return resolved;
     const left = found.filter(({ siteJob }) => !taken.has(siteJob.siteJobId));
     if (left.length > 0 || open.crowded) await askPerson(siteContext, open, left);
-    else resolved += await notFound(siteContext, open, limits);
+    else resolved += await notFound(siteContext, open, limits, signal);
     crossStep('doubt-resolved');
   }
   return resolved;
@@ -350,17 +350,35 @@ const HIDES_NEW =
   'the list does not show its job, which proves nothing: the site does not show each new job at once. Look for the job on the site, as its ' +
   'administrator sees it';
 
+/** Why the list proves nothing, if the site has named a job and does not show it. */
+async function explainUnshown(
+  { client, rateLimiter }: SiteContext,
+  { made }: OpenDoubt['doubt'],
+  signal: AbortSignal,
+): Promise<string | undefined> {
+  if (made === undefined) return undefined;
+  await rateLimiter.take(signal);
+  if ((await client.show(made, signal).catch(() => undefined)) !== undefined) return undefined;
+  signal.throwIfAborted();
+  return (
+    `the list does not show its job, and the site does not show job ${made}, to which it redirected the create: perhaps somebody has to ` +
+    'approve it first. Look for the job on the site, as its administrator sees it'
+  );
+}
+
 /**
  * No match. After enough list checks the site has surely not made the job, and the desired state may be sent; unless the site hides new
- * jobs, or the list may have been read without the rights of the token.
+ * jobs, or the one to which it has redirected the create, or the list may have been read without the rights of the token.
  */
 async function notFound(
   siteContext: SiteContext,
   { doubt, holder }: OpenDoubt,
   { whyUnproven, hides }: ListLimits,
+  signal: AbortSignal,
 ): Promise<number> {
-  if (await hides()) {
-    await explainDoubts(siteContext.db, [doubt], HIDES_NEW, siteContext.policy.doubts.resolveAfterMs);
+  const hidden = (await hides()) ? HIDES_NEW : await explainUnshown(siteContext, doubt, signal);
+  if (hidden !== undefined) {
+    await explainDoubts(siteContext.db, [doubt], hidden, siteContext.policy.doubts.resolveAfterMs);
     return 0;
   }
   const unproven = await whyUnproven?.(doubt.sentAt);

@@ -18,7 +18,9 @@ export interface Reason {
   readonly denied?: string;
   /** For a create or update: what the site said when it refused the reference because a job has it. Sent again once a job of ours frees it. */
   readonly taken?: readonly Problem[];
-  /** For a create in doubt: the result of the last list check, if it did not resolve the doubt. */
+  /** For a create in doubt: the job to which the site redirected it, which it did not show. */
+  readonly made?: SiteJobId | undefined;
+  /** The same: the result of the last list check, if it did not resolve the doubt. */
   readonly note?: string;
   /** The same: IDs of the jobs on the site that it may have made. */
   readonly candidates?: readonly string[];

@@ -76,7 +76,7 @@ export type Outcome =
       readonly message: Message;
       /** The job tells whether it was done. */
       readonly perhapsDone?: true;
-      /** The job to which a create was redirected. */
+      /** The job to which a create was redirected, unless it is shown and is another posting's or older. */
       readonly perhapsMade?: SiteJobId;
       /** It seems to answer another request, so later answers on this connection may be out of step too. */
       readonly contradicts?: true;

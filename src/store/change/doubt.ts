@@ -47,17 +47,21 @@ export interface Doubt {
   readonly listChecks: number;
   /** A search of the site found a job for it, so nothing was sent. */
   readonly found: boolean;
+  /** See `Reason`. */
+  readonly made: SiteJobId | undefined;
 }
 
 const SELECT = `select c.feed, c.key, c.site, c.attempt_token as token, c.attempts as number, coalesce(c.sent_pull, c.pull) as pull, c.approved,
     coalesce(c.sent_revision, c.revision) as revision, coalesce(c.sent_fields, c.fields) as fields,
     coalesce(c.sent_record_hash, c.record_hash) as "recordHash", coalesce(c.sent_content_hash, c.content_hash) as "contentHash",
     least(c.doubted_since, c.attempt_started) as "startedAt", c.attempt_started as "sentAt", c.list_checks as "listChecks",
-    (extract(epoch from clock_timestamp() - c.attempt_started) * 1000)::float8 as "sinceMs", c.found_job_id is not null as found
+    (extract(epoch from clock_timestamp() - c.attempt_started) * 1000)::float8 as "sinceMs", c.found_job_id is not null as found, c.reason->>'made' as made
   from change c where c.state = 'in_doubt'`;
 
-type DoubtRow = Omit<Doubt, 'attempt'> &
-  Pick<Attempt, 'feed' | 'key' | 'site' | 'token' | 'number' | 'approved' | 'revision'> &
+type DoubtRow = Omit<Doubt, 'attempt' | 'made'> & { readonly made: SiteJobId | null } & Pick<
+    Attempt,
+    'feed' | 'key' | 'site' | 'token' | 'number' | 'approved' | 'revision'
+  > &
   Doubt['attempt']['accepted'] & { readonly pull: number | null };
 
 /**
@@ -258,11 +262,11 @@ export async function explainDoubts(
   );
 }
 
-function tidy({ startedAt, sentAt, sinceMs, listChecks, found, ...row }: DoubtRow): Doubt {
+function tidy({ startedAt, sentAt, sinceMs, listChecks, found, made, ...row }: DoubtRow): Doubt {
   const { pull, fields, recordHash, contentHash, ...named } = row;
   const accepted = { fields, recordHash, contentHash };
   const attempt = { ...named, pull: pull ?? undefined, request: { kind: 'create', fields }, accepted } as const;
-  return { attempt, startedAt, sentAt, sinceMs, listChecks, found };
+  return { attempt, startedAt, sentAt, sinceMs, listChecks, found, made: made ?? undefined };
 }
 
 /**
