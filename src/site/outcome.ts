@@ -89,7 +89,7 @@ export const outcomeRules: readonly OutcomeRule[] = [
     requests: create,
     outcome: 'unknown',
     because:
-      'after creating something, sites redirect to the new page or back to their list: a new job with the reference that was sent is `created`',
+      'sites redirect to what they made, or to their list: a new job with the reference that was sent is `created`, one that is not shown waits',
     conclude: (facts) =>
       redirectsOn(facts) && {
         kind: 'unknown',
