@@ -16,7 +16,7 @@ import { endDenied, takeDenied } from '../store/change/site-search.ts';
 import { type AddressProof, expectedJobs, explainHidden } from '../store/mapping/visible-jobs.ts';
 import { learntRewrites, numberIn } from '../store/site/kept-values.ts';
 import { isSiteElsewhere } from '../store/site/known-address.ts';
-import { explainForeignReference, isCertainlyForeign } from './confirm-own.ts';
+import { explainForeignReference, isCertainlyForeign, outcomeOfUnshownJob } from './confirm-own.ts';
 import { checkOtherJobs, isProven, noteProven, showsAnotherJob } from './prove-token.ts';
 import { foundJobs } from './search-site.ts';
 import { rateLimitedJobAsker, showJob } from './show-job.ts';
@@ -51,10 +51,7 @@ export async function confirmGone(
     const hidden = shown === undefined ? await explainHidden(siteContext, siteJobId) : undefined;
     if (hidden !== undefined) return { kind: 'unknown', message: hidden };
   } catch (error) {
-    return {
-      kind: 'unknown',
-      message: `the job seems to be gone, but checking it failed: ${(error as Error).message}`,
-    };
+    return unlessThrottled(error, `the job seems to be gone, but checking it failed: ${(error as Error).message}`);
   }
   if (isProven(siteContext)) return outcome;
   const verdict = await checkOtherJobs(siteContext, siteJobId, signal);
@@ -62,12 +59,18 @@ export async function confirmGone(
     case 'proven':
       return outcome;
     case 'unknown':
-      return verdict;
+      return unlessThrottled(verdict.error, verdict.message);
     case 'unproven':
       return { kind: 'misconfigured', message: describeUnproven(siteJobId, verdict, siteContext) };
     default:
       return verdict satisfies never;
   }
+}
+
+/** A site that asks to wait before it shows a job gets the change again later, however often. */
+function unlessThrottled(error: unknown, message: Message): Outcome {
+  const failed = error === undefined ? undefined : outcomeOfUnshownJob(error, () => '');
+  return failed?.kind === 'throttled' ? failed : { kind: 'unknown', message };
 }
 
 /**

@@ -3,7 +3,7 @@ import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { confirmGone, isOrphanGone } from '../../src/apply/confirm-gone.ts';
 import type { SiteContext } from '../../src/apply/site-context.ts';
 import { siteJobId } from '../../src/posting/identifiers.ts';
-import type { Outcome } from '../../src/site/exchange.ts';
+import { NotShownError, type Outcome } from '../../src/site/exchange.ts';
 import { attemptOf, siteContextWith } from './site-context.ts';
 
 const GONE: Outcome = { kind: 'gone' };
@@ -20,12 +20,18 @@ interface Known {
 /**
  * The site shows the jobs `there`, and fails for those in `failing`; the database has job 7 and the jobs in `known`.
  */
-function siteContextFor(there: readonly string[], known: Known = {}, failing: readonly string[] = [], fields = {}) {
+function siteContextFor(
+  there: readonly string[],
+  known: Known = {},
+  failing: readonly string[] = [],
+  fields = {},
+  failure = new Error('timed out'),
+) {
   const shown: string[] = [];
   const client = {
     async show(id: string) {
       shown.push(id);
-      if (failing.includes(id)) throw new Error('timed out');
+      if (failing.includes(id)) throw failure;
       return there.includes(id) ? { siteJobId: siteJobId(id), fields } : undefined;
     },
     probe: async () => ({
@@ -65,6 +71,12 @@ describe('confirmGone', () => {
   it('is unknown if the site still shows the job, or the request for it fails', async () => {
     expect(await confirm(siteContextFor(['7']).siteContext)).toMatchObject({ kind: 'unknown' });
     expect(await confirm(siteContextFor([], {}, ['7']).siteContext, 'delete')).toMatchObject({ kind: 'unknown' });
+  });
+
+  it.each(['7', '1'])('waits, and counts no attempt, if the site asks to wait before it shows job %s', async (id) => {
+    const busy = new NotShownError('it answered 429', 429, 9_000);
+    const { siteContext } = siteContextFor([], { recent: ['1'] }, [id], {}, busy);
+    expect(await confirm(siteContext, 'delete')).toEqual({ kind: 'throttled', retryAfterMs: 9_000 });
   });
 
   it.each([

@@ -197,10 +197,12 @@ export type AddressProof =
   /** `isShown`: by a job of ours. */
   | { readonly kind: 'proven'; readonly isShown: boolean }
   | { readonly kind: 'unproven'; readonly asked: number; readonly seen: string | undefined }
-  | { readonly kind: 'unknown'; readonly message: Message };
+  /** `error`: what kept the site from being asked. */
+  | { readonly kind: 'unknown'; readonly message: Message; readonly error?: unknown };
 
 export const checkFailed = (error: unknown): AddressProof => ({
   kind: 'unknown',
+  error,
   message: `the job seems to be gone, but checking other jobs failed: ${(error as Error).message}`,
 });
 
