@@ -1,6 +1,7 @@
 // A process whose clock jumps by a day during a run, forward or back: timing must not depend on that clock.
 // @module-tag slow
 import { describe, expect } from 'vitest';
+import { spread } from '../support/extent.ts';
 import { postings } from '../support/indeed-feed.ts';
 import { heal } from './heal.ts';
 import { inTheMiddle } from './in-the-middle.ts';
@@ -13,7 +14,7 @@ const JUMPS = [
   { jump: 'forward', shiftMs: DAY_MS },
   { jump: 'back', shiftMs: -DAY_MS },
 ];
-const CASES = QUEUES.flatMap((queue) => JUMPS.map((jump) => ({ ...queue, ...jump })));
+const CASES = QUEUES.flatMap((queue, number) => spread(JUMPS, number, 2).map((jump) => ({ ...queue, ...jump })));
 
 describe('a clock that jumps by a day', { concurrent: true }, () => {
   it.for(CASES)(

@@ -4,6 +4,7 @@ import { expect } from 'vitest';
 import { siteName } from '../../src/posting/identifiers.ts';
 import { readSiteState } from '../../src/store/site/site-state.ts';
 import { runProgram } from '../cli/run-program.ts';
+import { spread } from '../support/extent.ts';
 import { feedXml, postings } from '../support/indeed-feed.ts';
 import { patientSite } from '../support/patient-site.ts';
 import type { Installation } from './installation.ts';
@@ -27,7 +28,7 @@ async function statusOf(installation: Installation, token: string) {
   return json().find(({ kind }) => kind === 'site');
 }
 
-it.concurrent.for(QUEUES)(
+it.concurrent.for(spread(QUEUES, 0, 2))(
   'the process with the new token continues, with the queue in $queue $note',
   { timeout: 900_000 },
   async ({ queue, available }, { open, skip }) => {
@@ -77,7 +78,7 @@ it.concurrent.for(QUEUES)(
   },
 );
 
-it.concurrent.for(QUEUES)(
+it.concurrent.for(spread(QUEUES, 1, 2))(
   'a token that is accepted again resumes the processes that hold it, with the queue in $queue $note',
   { timeout: 900_000 },
   async ({ queue, available }, { open, skip, expect }) => {
