@@ -722,14 +722,14 @@ export const plantedFaults: readonly PlantedFault[] = [
     find: 'if (over) throw',
     put: 'if (false) throw',
     tests: ['test/store/database.test.ts'],
-    named: 'is refused',
+    named: 'after a rollback are refused',
   },
   {
     file: 'src/store/postgres/database.ts',
     find: 'isAfterFailure(error) ? (first ?? error) : error',
     put: 'error',
     tests: ['test/store/database.test.ts'],
-    named: 'failed first',
+    named: 'fails with its first error',
   },
   {
     file: 'src/store/change/complete.ts',
@@ -817,7 +817,7 @@ export const plantedFaults: readonly PlantedFault[] = [
   {
     file: 'src/runtime/engine.ts',
     find: 'Math.max(2 * requests, requests + 4 * options.concurrency)',
-    put: '2 * requests + 0 * options.concurrency',
+    put: 'requests + 0 * options.concurrency',
     tests: ['test/scenarios/trouble.test.ts'],
     named: 'many requests in flight',
   },

@@ -33,6 +33,8 @@ async function runTests(
     });
   }
   const [status] = (await once(child, 'close')) as [number | null];
+  if (status === 0 && !/Tests .*\d passed/.test(output))
+    throw new Error(`no test of ${tests.join(', ')} is named ${named}`);
   return { status, output };
 }
 
