@@ -5,6 +5,7 @@ import { cluesOf, contentOf } from '../plan/match/taken-content.ts';
 import { judgeFound, type PossibleJob, reuseOf, type Verdict } from '../plan/match/whose-job.ts';
 import { checkDelays } from '../plan/policy.ts';
 import { fieldOf } from '../plan/same-meaning.ts';
+import type { SiteJobId } from '../posting/identifiers.ts';
 import { type Listing, type SiteJob, withRevealedFields } from '../site/exchange.ts';
 import { CreateMatching } from '../store/change/create-matching.ts';
 import {
@@ -86,12 +87,15 @@ export async function resolveDoubts(siteContext: SiteContext, signal: AbortSigna
   }
   crossStep('doubt-listed');
   const decidable = await leaveTooYoung(siteContext, doubts, listing.ageMs ?? 0);
+  const unshown = await takeMade(siteContext, decidable, candidates, signal);
+  if (signal.aborted) return 0;
   await keepUnowned(siteContext, decidable, matching);
   await candidates.tellShared(decidable);
   const hides = () => hidesNewJobs(siteContext, signal);
   return decideDoubts(siteContext, decidable, candidates, signal, {
     whyUnproven: listing.whyUnproven,
     hides,
+    unshown,
   });
 }
 
@@ -109,6 +113,34 @@ async function leaveTooYoung({ db, policy }: SiteContext, doubts: OpenDoubt[], a
   return doubts.filter((open) => !isTooYoung(open));
 }
 
+/**
+ * A list need not have a job that the site shows: somebody may have approved it since, or the list has only some. Takes those to which creates were
+ * redirected like listed ones. Returns the doubts whose job the site does not show.
+ */
+async function takeMade(
+  { client, rateLimiter }: SiteContext,
+  doubts: readonly OpenDoubt[],
+  search: CandidateSearch,
+  signal: AbortSignal,
+): Promise<ReadonlySet<OpenDoubt>> {
+  const known = new Set(doubts.flatMap(({ candidates }) => candidates.map(({ siteJobId }) => siteJobId)));
+  const unshown = new Set<OpenDoubt>();
+  for (const open of doubts) {
+    const { made } = open.doubt;
+    if (made === undefined || known.has(made)) continue;
+    await rateLimiter.take(signal);
+    const siteJob = await client.show(made, signal).catch(() => undefined);
+    if (siteJob === undefined) {
+      unshown.add(open);
+      continue;
+    }
+    known.add(made);
+    await search.take(siteJob);
+  }
+  await search.keep();
+  return unshown;
+}
+
 // Decides each doubt by its candidates: adopts a job, sends again, or asks a person.
 
 /** What may keep a list that was read to its end from showing a new job. */
@@ -117,6 +149,8 @@ interface ListLimits {
   readonly whyUnproven: Extract<Listing, { kind: 'listed' }>['whyUnproven'];
   /** Whether the site does not show each new job at once. */
   readonly hides: () => Promise<boolean>;
+  /** Doubts with a job to which the site redirected the create, and which it does not show. */
+  readonly unshown: ReadonlySet<OpenDoubt>;
 }
 
 /**
@@ -167,7 +201,7 @@ async function decideDoubts(
     if (signal.aborted) return resolved;
     const left = found.filter(({ siteJob }) => !taken.has(siteJob.siteJobId));
     if (left.length > 0 || open.crowded) await askPerson(siteContext, open, left);
-    else resolved += await notFound(siteContext, open, limits, signal);
+    else resolved += await notFound(siteContext, open, limits);
     crossStep('doubt-resolved');
   }
   return resolved;
@@ -350,21 +384,9 @@ const HIDES_NEW =
   'the list does not show its job, which proves nothing: the site does not show each new job at once. Look for the job on the site, as its ' +
   'administrator sees it';
 
-/** Why the list proves nothing, if the site has named a job and does not show it. */
-async function explainUnshown(
-  { client, rateLimiter }: SiteContext,
-  { made }: OpenDoubt['doubt'],
-  signal: AbortSignal,
-): Promise<string | undefined> {
-  if (made === undefined) return undefined;
-  await rateLimiter.take(signal);
-  if ((await client.show(made, signal).catch(() => undefined)) !== undefined) return undefined;
-  signal.throwIfAborted();
-  return (
-    `the list does not show its job, and the site does not show job ${made}, to which it redirected the create: perhaps somebody has to ` +
-    'approve it first. Look for the job on the site, as its administrator sees it'
-  );
-}
+const saysUnshown = (made: SiteJobId | undefined): string =>
+  `the list does not show its job, and the site does not show job ${made}, to which it redirected the create: perhaps somebody has to ` +
+  'approve it first. Look for the job on the site, as its administrator sees it';
 
 /**
  * No match. After enough list checks the site has surely not made the job, and the desired state may be sent; unless the site hides new
@@ -372,11 +394,11 @@ async function explainUnshown(
  */
 async function notFound(
   siteContext: SiteContext,
-  { doubt, holder }: OpenDoubt,
-  { whyUnproven, hides }: ListLimits,
-  signal: AbortSignal,
+  open: OpenDoubt,
+  { whyUnproven, hides, unshown }: ListLimits,
 ): Promise<number> {
-  const hidden = (await hides()) ? HIDES_NEW : await explainUnshown(siteContext, doubt, signal);
+  const { doubt, holder } = open;
+  const hidden = (await hides()) ? HIDES_NEW : unshown.has(open) ? saysUnshown(doubt.made) : undefined;
   if (hidden !== undefined) {
     await explainDoubts(siteContext.db, [doubt], hidden, siteContext.policy.doubts.resolveAfterMs);
     return 0;

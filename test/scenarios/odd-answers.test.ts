@@ -182,45 +182,49 @@ describe('a create answered with a redirect to a job', { concurrent: true }, () 
     expect(await open.syncOf(postings)).toMatchObject(expected);
   });
 
-  it('that it does not show until somebody approves it is not sent again', async ({ openAt }) => {
-    const jobs: string[] = [];
-    let isApproved = false;
-    const open = await openOdd(
-      openAt,
-      ({ method, url, body }) => {
-        const at = Number(/jobs\/(\d+)/.exec(url)?.[1]);
-        const title = /<title>[^<]*/;
-        if (method === 'PUT') jobs[0] = jobs[0]?.replace(title, title.exec(body)?.[0] ?? '') ?? '';
-        if (method !== 'POST' && at > 0)
-          return isApproved || at === 1 ? [200, {}, jobs[at - 1]] : [404, {}, '<error>Not found</error>'];
-        if (method !== 'POST') return [200, {}, `<jobs>${isApproved ? jobs.join('') : jobs[0]}</jobs>`];
-        const fields = /<job>([\s\S]*)<\/job>/.exec(body)?.[1];
-        jobs.push(
-          `<job><id>${jobs.length + 1}</id>${fields}<created_at>${new Date().toISOString()}</created_at></job>`,
-        );
-        return [302, { location: `/jobs/${jobs.length}` }];
-      },
-      {
-        reference_field: 'number',
-        list_path: '/jobs.xml',
-        limits: '{ timeout_seconds: 0.5 }',
-        doubts: '{ resolve_after_seconds: 0.6, list_checks: 1 }',
-      },
-    );
-    await open.syncOf([posting('a')]);
-    await open.syncOf([posting('a', { title: 'Cook' }), posting('b')]);
-    // An accepted change proves that the list is read with a valid token.
-    expect(await open.syncOf([posting('a'), posting('b')])).toMatchObject({ updated: 1, in_doubt: 1 });
-    await vi.waitFor(async () => {
-      await open.sync();
-      expect(await open.query("select reason->>'note' as note from change")).toEqual([
-        { note: expect.stringMatching(/does not show job 2, to which it redirected the create: perhaps somebody/) },
-      ]);
-    }, 20_000);
-    isApproved = true;
-    await vi.waitFor(async () => expect(await open.sync()).toMatchObject({ unchanged: 2, in_doubt: 0 }), 20_000);
-    expect(jobs).toHaveLength(2);
-  });
+  it.for(['which the list shows then', 'which the list never shows'])(
+    'that it does not show until somebody approves it, %s, is not sent again',
+    async (which, { openAt }) => {
+      const jobs: string[] = [];
+      const isListed = which.endsWith('then');
+      let isApproved = false;
+      const open = await openOdd(
+        openAt,
+        ({ method, url, body }) => {
+          const at = Number(/jobs\/(\d+)/.exec(url)?.[1]);
+          const title = /<title>[^<]*/;
+          if (method === 'PUT') jobs[0] = jobs[0]?.replace(title, title.exec(body)?.[0] ?? '') ?? '';
+          if (method !== 'POST' && at > 0)
+            return isApproved || at === 1 ? [200, {}, jobs[at - 1]] : [404, {}, '<error>Not found</error>'];
+          if (method !== 'POST') return [200, {}, `<jobs>${isApproved && isListed ? jobs.join('') : jobs[0]}</jobs>`];
+          const fields = /<job>([\s\S]*)<\/job>/.exec(body)?.[1];
+          jobs.push(
+            `<job><id>${jobs.length + 1}</id>${fields}<created_at>${new Date().toISOString()}</created_at></job>`,
+          );
+          return [302, { location: `/jobs/${jobs.length}` }];
+        },
+        {
+          reference_field: 'number',
+          list_path: '/jobs.xml',
+          limits: '{ timeout_seconds: 0.5 }',
+          doubts: '{ resolve_after_seconds: 0.6, list_checks: 1 }',
+        },
+      );
+      await open.syncOf([posting('a')]);
+      await open.syncOf([posting('a', { title: 'Cook' }), posting('b')]);
+      // An accepted change proves that the list is read with a valid token.
+      expect(await open.syncOf([posting('a'), posting('b')])).toMatchObject({ updated: 1, in_doubt: 1 });
+      await vi.waitFor(async () => {
+        await open.sync();
+        expect(await open.query("select reason->>'note' as note from change")).toEqual([
+          { note: expect.stringMatching(/does not show job 2, to which it redirected the create: perhaps somebody/) },
+        ]);
+      }, 20_000);
+      isApproved = true;
+      await vi.waitFor(async () => expect(await open.sync()).toMatchObject({ unchanged: 2, in_doubt: 0 }), 20_000);
+      expect(jobs).toHaveLength(2);
+    },
+  );
 
   it('that exists, and is that of another feed, leaves it to that one', async ({ openAt }) => {
     let job = '';
