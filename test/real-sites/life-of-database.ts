@@ -2,6 +2,7 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect } from 'vitest';
+import { readFault } from '../../src/sandbox/interface/fault-table.ts';
 import { pageAddress } from '../../src/web/pages/parts/addresses.ts';
 import { runProgram } from '../cli/run-program.ts';
 import { feedXml, posting, postings } from '../support/indeed-feed.ts';
@@ -65,6 +66,13 @@ export async function liveThrough(databaseUrl: string, restoredUrl: string): Pro
     expect(await sync(0)).toMatchObject({ created: 0 });
     expect((await mirror.siteJobs()).size).toBe(3);
 
+    // In doubt.
+    await mirror.configure('timeout_seconds: 30', 'timeout_seconds: 2');
+    await mirror.configure('resolve_after_seconds: 30.5', 'resolve_after_seconds: 2.5');
+    await mirror.sandbox.setFaults([readFault('500=count:1')]);
+    await mirror.writeFeed(feedXml([...again, posting('new4')]));
+    expect(await sync(0)).toMatchObject({ created: 1, in_doubt: 0 });
+
     await run(0, 'verify');
     await run(0, 'why', 'acme', 'new1');
     await run(0, 'report', 'acme');
@@ -74,7 +82,7 @@ export async function liveThrough(databaseUrl: string, restoredUrl: string): Pro
     expect(await runProgram(restored, 'restore', file)).toMatchObject({ status: 0 });
     mirror.sandbox.requests.clear();
     const { out, errors } = await runProgram(restored, 'sync', '--json');
-    expect(out, errors).toContain('"unchanged":3');
+    expect(out, errors).toContain('"unchanged":4');
     expect(mirror.sandbox.requests.recent().filter(({ method }) => method !== 'GET')).toEqual([]);
   } finally {
     await mirror.close();

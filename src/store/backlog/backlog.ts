@@ -159,7 +159,8 @@ export async function readDoubtProgress(
   since?: Date,
 ): Promise<DoubtProgress> {
   const [row] = await db.query<Stored<DoubtProgress>>(
-    `select count(*) as open, (extract(epoch from min(not_before) - clock_timestamp()) * 1000)::float8 as "nextDueMs", count(*) filter (where reason ? 'note') as explained,
+    // Up to version 16, Postgres cannot subtract times that are infinite.
+    `select count(*) as open, ((extract(epoch from min(not_before)) - extract(epoch from clock_timestamp())) * 1000)::float8 as "nextDueMs", count(*) filter (where reason ? 'note') as explained,
        count(*) filter (where not_before <= clock_timestamp()) as due,
        concat_ws(' ', count(*), sum(list_checks), max(not_before)) as mark
      from change where site = $1 and feed = any($2::text[]) and ${awaited('$3')}`,
