@@ -4,6 +4,7 @@ import { pause } from '../flow/pause.ts';
 import type { SiteName } from '../posting/identifiers.ts';
 import type { Outcome } from '../site/exchange.ts';
 import { deadlineIn } from '../site/http/trouble.ts';
+import { freedUnknown, sendTakenAgain } from '../store/change/candidate-owners.ts';
 import { endFarWaits, recoverAbandoned } from '../store/change/restored-database.ts';
 import { readPausesOf } from '../store/locks/pauses.ts';
 import type { Database } from '../store/postgres/database.ts';
@@ -177,7 +178,10 @@ async function deleteOrphans(siteContext: SiteContext, signal: AbortSignal): Pro
     const isDeleted = outcome.kind === 'accepted' || outcome.kind === 'gone';
     if (isDeleted) {
       const answer = { outcome: outcome.kind, status: exchange.response?.status, durationMs };
-      await forgetOrphan(siteContext.db, siteContext.site, siteJobId, answer);
+      await siteContext.db.transaction(async (tx) => {
+        await forgetOrphan(tx, siteContext.site, siteJobId, answer);
+        await sendTakenAgain(tx, freedUnknown(siteContext.site));
+      });
     } else if (HAD_NO_EFFECT.has(outcome.kind)) await uncountOrphanDelete(siteContext.db, siteContext.site, siteJobId);
     siteContext.log.warn(
       { site: siteContext.site, siteJobId, outcome: outcome.kind },

@@ -209,13 +209,14 @@ const ENDS_JOB: ReadonlySet<Result['kind']> = new Set(['deleted', 'vanished', 'd
 /** The reference that the job of the posting no longer has after this result. */
 export function freedReference(
   { request, before }: Attempt,
-  { kind }: Result,
+  result: Result,
   { referenceField: field }: Pick<Policy, 'referenceField'>,
 ): FreedReference | undefined {
   if (field === undefined || request.kind === 'create') return undefined;
   const value = before && fieldOf(before, field);
-  if (ENDS_JOB.has(kind)) return { field, value };
-  const isReplaced = kind === 'updated' && 'fields' in request && fieldOf(request.fields, field) !== undefined;
+  const isGone = result.kind === 'returned' && result.back.reason.kind === 'gone';
+  if (isGone || ENDS_JOB.has(result.kind)) return { field, value };
+  const isReplaced = result.kind === 'updated' && 'fields' in request && fieldOf(request.fields, field) !== undefined;
   return isReplaced && value !== undefined ? { field, value } : undefined;
 }
 

@@ -16,7 +16,7 @@ export interface Reason {
   readonly problems: readonly Problem[];
   /** For an update or delete that waits until the list tells whether the site has the job: see `Attempt`. */
   readonly denied?: string;
-  /** For a create or update: what the site said when it refused the reference because a job has it. Sent again once a job of ours frees it. */
+  /** For a create or update: what the site said when it refused the reference because a job has it. Sent again once a job of ours frees it; empty: it is free. */
   readonly taken?: readonly Problem[];
   /** For a create in doubt: the job to which the site redirected it, which it did not show. */
   readonly made?: SiteJobId | undefined;

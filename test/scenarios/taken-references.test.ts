@@ -3,11 +3,12 @@ import { writeFile } from 'node:fs/promises';
 import type { ServerResponse } from 'node:http';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
-import { expect } from 'vitest';
+import { expect, vi } from 'vitest';
 import { runProgram } from '../cli/run-program.ts';
-import { SHORT } from '../laws/installation.ts';
+import { processesOf, SHORT } from '../laws/installation.ts';
 import type { Got, Reply } from '../site/scripted-site.ts';
 import { concurrentTest as it, type OpenAt } from '../support/ends-test.ts';
+import { FAST_TIMING } from '../support/fast-timing.ts';
 import { feedXml, posting, type TestPosting } from '../support/indeed-feed.ts';
 import type { Mirror, MirrorOptions } from '../support/mirror.ts';
 
@@ -176,4 +177,202 @@ it('an update follows as soon as the job that has its reference has got another 
   expect([...jobs.values()].map(numberOf).sort()).toEqual(['four', 'three', 'two']);
   expect(await titled('Two', 'Hidden', 'Four')).toMatchObject({ status: 'review', rejected: 1 });
   expect(await showEntry(mirror)).not.toContain('own:');
+});
+
+interface Meanwhile {
+  readonly mirror: Mirror;
+  readonly entry: string;
+  run(...args: string[]): Promise<void>;
+  /** Deletes the job that has the reference. */
+  free(feed?: string): Promise<void>;
+}
+
+const FREED = ['acme b', 'globex A'];
+
+// What happens before the refused create of posting A can be sent again, and which postings have jobs afterwards.
+it.for<readonly [string, readonly string[], (meanwhile: Meanwhile) => Promise<unknown>]>([
+  ['edited', FREED, ({ run, entry, free }) => run('review', 'edit', entry, '--set', 'title=Cook').then(() => free())],
+  [
+    'edited afterwards',
+    FREED,
+    ({ run, entry, free }) =>
+      free().then(() => run('review', 'edit', entry, '--set', 'title=Cook').catch(() => undefined)),
+  ],
+  [
+    'edited to another reference',
+    ['acme a', ...FREED],
+    ({ run, entry }) => run('review', 'edit', entry, '--set', 'number=z'),
+  ],
+  ['discarded', ['acme b'], ({ run, entry, free }) => run('review', 'discard', entry).then(() => free())],
+  [
+    'discarded, and reopened afterwards',
+    FREED,
+    async ({ run, entry, free }) => {
+      await run('review', 'discard', entry);
+      await free();
+      await run('review', 'reopen', entry);
+    },
+  ],
+  [
+    'its feed is paused',
+    FREED,
+    ({ run, free }) =>
+      run('pause', 'globex')
+        .then(() => free())
+        .then(() => run('resume', 'globex')),
+  ],
+  [
+    'its site is paused',
+    FREED,
+    ({ run, free }) =>
+      run('pause', 'board')
+        .then(() => free())
+        .then(() => run('resume', 'board')),
+  ],
+  [
+    'the feed of the job is renamed',
+    ['initech b', 'globex A'],
+    async ({ mirror, run, free }) => {
+      await mirror.configure('acme:', 'initech:');
+      await run('feeds', 'rename', 'acme', 'initech');
+      await free('initech');
+    },
+  ],
+  [
+    'its feed is renamed',
+    ['acme b', 'initech A'],
+    async ({ mirror, run, free }) => {
+      await mirror.configure('globex:', 'initech:');
+      await run('feeds', 'rename', 'globex', 'initech');
+      await free();
+    },
+  ],
+  [
+    'the feed of the job is retired',
+    ['acme a', 'acme b'],
+    async ({ mirror, run }) => {
+      await mirror.configure(/ {2}acme:[\s\S]*$/, '');
+      await run('feeds', 'retire', 'acme');
+    },
+  ],
+  [
+    'the delete is undone before it is sent again',
+    ['acme a', 'acme b'],
+    async ({ mirror, run, free }) => {
+      await run('pause', 'globex');
+      await free();
+      const [{ pull } = { pull: 0 }] = await mirror.query<{ pull: number }>(
+        `select max(id) as pull from pull where feed = 'acme'`,
+      );
+      await run('undo', `${pull}`, '--yes');
+      await run('resume', 'globex');
+    },
+  ],
+  [
+    'a backup of before is restored once it was sent again',
+    FREED,
+    async ({ mirror, run, free }) => {
+      await mirror.stopEngine();
+      await run('backup', 'b.gz');
+      await free();
+      await mirror.stopEngine();
+      await run('restore', 'b.gz', '--replace', '--yes');
+      await run('recover', 'globex', '--yes');
+    },
+  ],
+  [
+    'the process ends once the job is deleted',
+    FREED,
+    async ({ mirror, free }) => {
+      await mirror.stopEngine();
+      await mirror.writeFeed(feedXml([posting('b')]));
+      const { spawn, close } = processesOf({ ...mirror, close: async () => undefined }, FAST_TIMING);
+      expect((await spawn(['sync', 'acme'], { FAULT_AT: 'answer-received' }).ended).signal).toBe('SIGKILL');
+      await close();
+      await free();
+    },
+  ],
+  [
+    'two processes send',
+    FREED,
+    async ({ mirror, free }) => {
+      await mirror.stopEngine();
+      await mirror.writeFeed(feedXml([posting('b')]));
+      const { spawn, close } = processesOf({ ...mirror, close: async () => undefined }, FAST_TIMING);
+      await Promise.all(['acme', 'globex', 'globex'].map((feed) => spawn(['sync', feed]).ended));
+      await close();
+      await free();
+    },
+  ],
+])('a refused create: %s', { tags: 'slow' }, async ([, expected, meanwhile], { openAt }) => {
+  const { jobs, mirror, globex } = await openUnique(openAt);
+  await mirror.syncOf([posting('a'), posting('b')]);
+  expect(await globex(posting('A'))).toMatchObject({ status: 'review', rejected: 1 });
+  const [{ id } = { id: 0 }] = await mirror.query<{ id: number }>('select id from change');
+  const run = async (...args: string[]): Promise<void> => {
+    const { status, out, errors } = await runProgram(mirror, ...args);
+    if (status === 1) expect.fail(`${args.join(' ')}: ${out}${errors}`);
+  };
+  const free = async (feed = 'acme'): Promise<void> => {
+    await mirror.writeFeed(feedXml([posting('b')]));
+    await mirror.sync(feed);
+  };
+  await meanwhile({ mirror, entry: `${id}`, run, free });
+  const feeds = [...(await mirror.app()).config.feeds.keys()].reverse();
+  for (const feed of [...feeds, feeds.find((each) => each !== 'acme') ?? '']) await mirror.sync(feed);
+  const owners = await mirror.query<{ name: string }>(`select feed || ' ' || key as name from mapping`);
+  const [change] = await mirror.query('select state, reason, attempts from change');
+  expect(owners.map(({ name }) => name).sort(), JSON.stringify(change)).toEqual([...expected].sort());
+  expect(jobs.size).toBe(expected.length);
+});
+
+it.for<readonly [string, (opened: Awaited<ReturnType<typeof openUnique>>) => Promise<unknown>]>([
+  [
+    'is deleted as surplus',
+    async ({ jobs, mirror, globex }) => {
+      jobs.set('7', '<number>x</number>');
+      await mirror.query(
+        `insert into orphan_site_job (site, site_job_id, feed, key) values ('board', '7', 'acme', 'x')`,
+      );
+      expect(await globex(posting('x'))).toMatchObject({ rejected: 1 });
+      await runProgram(mirror, 'resume', 'acme');
+    },
+  ],
+  [
+    'is gone, and not created again',
+    async ({ jobs, mirror, globex }) => {
+      expect(await globex(posting('a'))).toMatchObject({ rejected: 1 });
+      for (const [id, job] of jobs) if (numberOf(job) === 'a') jobs.delete(id);
+      await runProgram(mirror, 'resume', 'acme');
+      await mirror.syncOf([posting('a', { title: 'Cook' }), posting('b')]);
+    },
+  ],
+])(
+  'a refused create follows once the job that has its reference %s',
+  { tags: 'slow' },
+  async ([, free], { openAt }) => {
+    const opened = await openUnique(openAt, { site: { ...UNLISTED, on_missing: 'leave' } });
+    const { mirror } = opened;
+    await mirror.syncOf([posting('a'), posting('b')]);
+    await runProgram(mirror, 'pause', 'acme');
+    await free(opened);
+    await vi.waitFor(async () => {
+      await mirror.sync('globex');
+      expect(await mirror.query(`select from mapping where feed = 'globex'`)).toHaveLength(1);
+    }, 10_000);
+  },
+);
+
+it('a refused create gets the job that has its reference once a person says that its key has changed', {
+  tags: 'slow',
+}, async ({ openAt }) => {
+  const { jobs, mirror } = await openUnique(openAt, { feed: { fields: '{ number: title }' } });
+  const keyed = (...keys: string[]) =>
+    mirror.syncOf(keys.map((key) => posting(key, { title: key.endsWith('1') ? 'One' : 'Two' })));
+  await keyed('a1', 'a2');
+  expect(await keyed('a1', 'a2', 'b1', 'b2')).toMatchObject({ rejected: 2 });
+  expect(await keyed('b1', 'b2')).toMatchObject({ status: 'review', deleted: 0, held: 2 });
+  expect((await runProgram(mirror, 'feeds', 'rekey', 'acme', '--sure')).errors).toBe('');
+  expect(await keyed('b1', 'b2')).toMatchObject({ status: 'mirrored', rejected: 0 });
+  expect(jobs.size).toBe(2);
 });

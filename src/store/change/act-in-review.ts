@@ -100,11 +100,14 @@ const DISCARD = onChanges(
   `state = 'discarded', discarded_from = c.state, since = now(), revision = nextval('revision_number')`,
   'c.discarded_from',
 );
+/** No job has its reference any more, for which the site refused it: see `sendTakenAgain`. */
+const IS_FREE = `coalesce(c.reason->'taken' = '[]', false)`;
 const REOPEN = onChanges(
   'reopen',
   allows('reopen'),
-  `state = ${DISCARDED_KIND}, since = now(), revision = nextval('revision_number')`,
-  'c.state',
+  `state = case when ${IS_FREE} then 'ready' else ${DISCARDED_KIND} end, reason = case when not ${IS_FREE} then c.reason end, since = now(),
+     revision = nextval('revision_number')`,
+  DISCARDED_KIND,
 );
 
 const RECORD_STATE = `case when p.discarded then 'discarded' else p.kind end`;

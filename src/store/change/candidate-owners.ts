@@ -22,7 +22,7 @@ import {
 import { noteSign } from '../site/ahead-signs.ts';
 import { areOfOneJob, numberOfTitled } from '../site/kept-values.ts';
 import { namesOfSite } from '../site/known-address.ts';
-import { type Attempt, idOf } from './attempt.ts';
+import { type Attempt, type FreedReference, idOf } from './attempt.ts';
 
 const NUMBER = numberOfTitled('site_job_id');
 
@@ -439,6 +439,7 @@ export async function endOwnership(tx: Queryable, older: JobOwner, taker: Postin
     [site, id, feed, key],
   );
   await noteSign(tx, site, id);
+  await sendTakenAgain(tx, freedUnknown(site));
   await forgetVersions(tx, [feed]);
   const detail = { site, siteJobId: id, takenBy: taker };
   const actor = 'jobmirror';
@@ -454,3 +455,43 @@ export async function endOwnership(tx: Queryable, older: JobOwner, taker: Postin
   });
   return sending.length > 0 || uncertain.some(({ may_land }) => may_land);
 }
+
+// References that jobs of ours no longer have.
+
+/**
+ * Creates and updates whose reference another job had, which no longer has it, are sent again: rejected → ready. The attempts of those in flight, or in
+ * doubt, begin anew, so that an answer from before does not count. Discarded ones are sent once they are reopened. Sites compare references in any
+ * case.
+ */
+export async function sendTakenAgain(
+  tx: Queryable,
+  freed: readonly (FreedReference & { readonly site: SiteName })[],
+): Promise<void> {
+  if (freed.length === 0) return;
+  // A change whose attempt is being recorded is waited for, and judged by what it has become.
+  await tx.query(
+    `with freed as materialized (
+       select n.site, f.field, f.value from unnest($1::text[], $2::text[], $3::text[]) f(site, field, value),
+         lateral (select f.site union select o.site from site_state s join site_state o on o.address = s.address where s.site = f.site) n(site))
+     update change c set attempts = 0,
+       reason = case c.state when 'rejected' then null when 'discarded' then c.reason || '{"taken": []}' else c.reason end,
+       ${WHEN_REJECTED.map(([name, value]) => `${name} = case when c.state = 'rejected' then ${value} else c.${name} end`).join(', ')}
+     from freed f
+     where c.id in (select id from change where site = any(array(select site from freed)) and state = 'sending'
+         union select id from change where site = any(array(select site from freed)) and reason ? 'taken')
+       and c.site = f.site and c.desired = 'present'
+       and (c.state = 'sending' or (c.state in ('rejected', 'in_doubt', 'discarded') and c.reason ? 'taken'))
+       and (f.value is null or lower(btrim(coalesce(c.sent_fields, c.fields)->>f.field)) = lower(btrim(f.value)))`,
+    columnsOf(freed, 'site', 'field', 'value'),
+  );
+}
+
+const WHEN_REJECTED = [
+  ['state', `'ready'`],
+  ['since', 'now()'],
+  ['not_before', `'-infinity'`],
+  ['revision', `nextval('revision_number')`],
+] as const;
+
+/** Of a job whose reference is not known. */
+export const freedUnknown = (site: SiteName) => [{ site, field: '', value: undefined }];

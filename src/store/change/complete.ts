@@ -6,7 +6,7 @@ import { whoseJob } from '../../plan/match/whose-job.ts';
 import type { PostingRef } from '../../posting/identifiers.ts';
 import type { Fields } from '../../posting/posting.ts';
 import { toJsonb } from '../postgres/copy-rows.ts';
-import { columnsOf, type Queryable } from '../postgres/database.ts';
+import type { Queryable } from '../postgres/database.ts';
 import type { OutcomeToCount } from '../pull/pull-history.ts';
 import { unreadHashSql } from '../pull/record-hashes.ts';
 import { noteSign } from '../site/ahead-signs.ts';
@@ -76,7 +76,6 @@ export async function completeAccepted(
     disown(tx, done, open),
     closeChanges(tx, done, open, new Set(uncertain.map(({ attempt }) => attempt.token))),
   ]);
-  await sendTakenAgain(tx, done);
   for (const { attempt, result } of uncertain) await keepUncertain(tx, attempt, result);
   const counts = done.flatMap(({ attempt, result }): OutcomeToCount[] => {
     // A change that was replaced during the attempt counts once, when its newer version completes.
@@ -329,34 +328,6 @@ async function releaseNewerVersions(
     [...attemptColumns(outcomes, 'feed', 'key', 'token'), outcomes.map(operationOf)],
   );
 }
-
-/**
- * Creates and updates whose reference another job had, which no longer has it, are sent again: rejected → ready. The attempts of those in flight, or in
- * doubt, begin anew, so that an answer from before does not count. Sites compare references in any case.
- */
-async function sendTakenAgain(tx: Queryable, outcomes: readonly AttemptOutcome[]): Promise<void> {
-  const freed = outcomes.flatMap(({ attempt: { site }, freed: one }) => (one === undefined ? [] : [{ site, ...one }]));
-  if (freed.length === 0) return;
-  // A change whose attempt is being recorded is waited for, and judged by what it has become.
-  await tx.query(
-    `update change c set attempts = 0, ${WHEN_REJECTED.map(([name, value]) => `${name} = case when c.state = 'rejected' then ${value} else c.${name} end`).join(', ')}
-     from unnest($1::text[], $2::text[], $3::text[]) f(site, field, value)
-     where c.id in (select id from change where site = any($1::text[]) and state = 'sending'
-         union select id from change where site = any($1::text[]) and reason ? 'taken')
-       and c.site = f.site and c.desired = 'present'
-       and (c.state = 'sending' or (c.state in ('rejected', 'in_doubt') and c.reason ? 'taken'))
-       and (f.value is null or lower(btrim(coalesce(c.sent_fields, c.fields)->>f.field)) = lower(btrim(f.value)))`,
-    columnsOf(freed, 'site', 'field', 'value'),
-  );
-}
-
-const WHEN_REJECTED = [
-  ['state', `'ready'`],
-  ['reason', 'null'],
-  ['since', 'now()'],
-  ['not_before', `'-infinity'`],
-  ['revision', `nextval('revision_number')`],
-] as const;
 
 /**
  * The job belongs to another posting, so this posting's own job is unknown. Like a create in doubt, the change waits for a

@@ -19,6 +19,7 @@ import {
   type Result,
   recordUncertainWrites,
 } from './attempt.ts';
+import { sendTakenAgain } from './candidate-owners.ts';
 import { completeAccepted, type LockedChange } from './complete.ts';
 import { doubtReason, keepsAttempt, operationWithoutJob, targetReason, targetState } from './life-cycle.ts';
 
@@ -96,6 +97,10 @@ export async function recordAll(tx: Transaction, outcomes: readonly AttemptOutco
     recordOrphans(tx, late),
     recordExchanges(tx, outcomes),
   ]);
+  await sendTakenAgain(
+    tx,
+    kept.flatMap(({ attempt: { site }, freed }) => (freed === undefined ? [] : [{ site, ...freed }])),
+  );
   await noteEffects(tx, accepted, (token) => !refused.has(token) && !lost.has(token));
   tx.leave(addOutcomeCount(tx, [...counts, ...countExchanges(outcomes)]));
   return outcomes.map(({ attempt }): Recorded => {

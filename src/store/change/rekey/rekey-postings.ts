@@ -169,8 +169,8 @@ async function moveJobs(tx: Transaction, feed: FeedName, actor: string, mayUpdat
     tx,
     feed,
     `update change c set operation = 'update', revision = nextval('revision_number'), found_job_id = null, since = now(),
-       state = case c.state when 'failed' then 'ready' when 'in_doubt' then c.target_state else c.state end,
-       reason = case c.state when 'failed' then null when 'in_doubt' then ${targetReason('c')} else c.reason end,
+       state = case when ${IS_REFUSED} then 'ready' when c.state = 'in_doubt' then c.target_state else c.state end,
+       reason = case when ${IS_REFUSED} then null when c.state = 'in_doubt' then ${targetReason('c')} else c.reason end,
        attempts = 0, not_before = '-infinity', list_checks = 0, ${ENDS_ATTEMPT}
      from rekeyed w where c.feed = $1 and c.key = w.key`,
   );
@@ -204,6 +204,9 @@ async function moveJobs(tx: Transaction, feed: FeedName, actor: string, mayUpdat
   );
   await endIfNothingLeft(tx, feed);
 }
+
+/** The site has refused the create, not one of the rules that hold for an update, too. */
+const IS_REFUSED = `(c.state = 'failed' or (c.state = 'rejected' and not c.invalid))`;
 
 /** What belongs to a second job, until the key of the first one is free. */
 const OF_SECOND = ['mapping', 'document', 'uncertain_write'] as const;
