@@ -1,6 +1,6 @@
 // What was done, newest first: one row per action, or each posting of one.
 
-import { Hono } from 'hono';
+import type { Hono } from 'hono';
 import type { z } from 'zod';
 import {
   type ActionTaken,
@@ -14,8 +14,8 @@ import { plural } from '../../plan/message.ts';
 import { excerpt } from '../../posting/markup.ts';
 import { formatTime } from '../../telemetry/times.ts';
 import type { WebEnv } from '../web-env.ts';
-import { pageAddress } from './parts/addresses.ts';
-import { Layout, type Visit } from './parts/layout.tsx';
+import { linkTo, pageAddress } from './parts/addresses.ts';
+import { Layout } from './parts/layout.tsx';
 import { askedBy, type PageContext, readInput, showPage } from './parts/page.tsx';
 import { Choice, Pager, StackedTable, TextField, When } from './parts/parts.tsx';
 import { expectValue } from './parts/read-form.ts';
@@ -23,14 +23,13 @@ import { FoldedFilter } from './review/filter-form.tsx';
 
 const SHOWN = 50;
 
-export function activityPages(context: PageContext): Hono<WebEnv> {
-  const pages = new Hono<WebEnv>();
+export function activityPages(pages: Hono<WebEnv>, context: PageContext): void {
   pages.get(
     '/activity',
-    showPage(async ({ visit, actor: visitor, query }) => {
+    showPage(async ({ actor: visitor, query }) => {
       const { feed, actor, of } = readInput(showActivity, query);
       const asked = askedBy(context, visitor);
-      const common = { visit, feeds: [...context.app.config.feeds.keys()] };
+      const common = { feeds: [...context.app.config.feeds.keys()] };
       const before = expectValue('before', numberSchema.optional(), query('before'));
       if (of !== undefined || before !== undefined) {
         const page = { limit: SHOWN, after: before === undefined ? undefined : { before } };
@@ -56,7 +55,6 @@ export function activityPages(context: PageContext): Hono<WebEnv> {
       );
     }),
   );
-  return pages;
 }
 
 type Shown = Omit<ActionTaken, 'place' | 'kind'> & { readonly kind?: ActionTaken['kind'] };
@@ -64,7 +62,6 @@ type Shown = Omit<ActionTaken, 'place' | 'kind'> & { readonly kind?: ActionTaken
 const alone = (entry: z.output<typeof activityOutput>): Shown => ({ ...entry, count: 1, bulk: null, pull: null });
 
 interface ActivityPageProps {
-  readonly visit: Visit;
   readonly items: readonly Shown[];
   readonly feeds: readonly string[];
   readonly selection: {
@@ -77,13 +74,12 @@ interface ActivityPageProps {
   readonly older: string | undefined;
 }
 
-const ActivityPage = ({ visit, items, feeds, selection, isFirst, older }: ActivityPageProps) => {
-  const { prefix } = visit;
+const ActivityPage = ({ items, feeds, selection, isFirst, older }: ActivityPageProps) => {
   const { feed, actor, of } = selection;
   return (
-    <Layout title="Activity" visit={visit} section="activity">
+    <Layout title="Activity" section="activity">
       <FoldedFilter chosen={[feed, actor].flatMap((text) => text ?? [])}>
-        <form class="row" method="get" action={prefix + pageAddress.activity()}>
+        <form class="row" method="get" action={linkTo(pageAddress.activity())}>
           <Choice name="feed" label="Feed" of={feeds} chosen={feed} />
           <TextField name="actor" label="Who" value={actor ?? ''} />
           <button type="submit">Show</button>
@@ -107,11 +103,11 @@ const ActivityPage = ({ visit, items, feeds, selection, isFirst, older }: Activi
                 who === null ? (
                   <span class="quiet">jobmirror</span>
                 ) : (
-                  <a href={prefix + pageAddress.activity({ actor: who })}>{who}</a>
+                  <a href={linkTo(pageAddress.activity({ actor: who }))}>{who}</a>
                 ),
             },
             { head: 'What', inline: true, cell: ({ action }) => action },
-            { head: 'To what', cell: (item) => <ToWhat prefix={prefix} item={item} /> },
+            { head: 'To what', cell: (item) => <ToWhat item={item} /> },
             {
               head: 'Before and after',
               cell: (item) => <Detail edits={item.edits} facts={subjectInWords(item)?.others ?? item.detail} />,
@@ -123,24 +119,24 @@ const ActivityPage = ({ visit, items, feeds, selection, isFirst, older }: Activi
       <Pager
         label="Pages of the activity"
         isByTime
-        first={isFirst && of === undefined ? undefined : prefix + pageAddress.activity({ feed, actor })}
-        next={older && prefix + older}
+        first={isFirst && of === undefined ? undefined : pageAddress.activity({ feed, actor })}
+        next={older && older}
       />
     </Layout>
   );
 };
 
-const ToWhat = ({ prefix, item }: { prefix: string; item: Shown }) => {
+const ToWhat = ({ item }: { item: Shown }) => {
   const { feed, key } = item;
-  const reached = key === null ? reachedBy(prefix, item) : null;
+  const reached = key === null ? reachedBy(item) : null;
   return (
     <>
       {reached ?? subjectInWords(item)?.words}
       {reached !== null && feed !== null && ' of '}
-      {feed !== null && key !== null && <a href={prefix + pageAddress.posting(feed, key)}>{key}</a>}
+      {feed !== null && key !== null && <a href={linkTo(pageAddress.posting(feed, key))}>{key}</a>}
       {feed !== null && (
         <span class={key === null ? '' : 'detail'}>
-          <a href={prefix + pageAddress.feed(feed)}>{feed}</a>
+          <a href={linkTo(pageAddress.feed(feed))}>{feed}</a>
         </span>
       )}
     </>
@@ -148,7 +144,7 @@ const ToWhat = ({ prefix, item }: { prefix: string; item: Shown }) => {
 };
 
 /** What an action on several postings leads to. */
-const reachedBy = (prefix: string, { kind, count, activity, bulk, pull }: Shown) => {
+const reachedBy = ({ kind, count, activity, bulk, pull }: Shown) => {
   const address =
     pull !== null
       ? pageAddress.pull(pull, { show: 'deleted' })
@@ -159,7 +155,7 @@ const reachedBy = (prefix: string, { kind, count, activity, bulk, pull }: Shown)
           : undefined;
   if (address === undefined) return null;
   const what = plural(count, pull !== null ? 'job' : kind === 'program' ? 'feed' : 'posting');
-  return <a href={prefix + address}>{pull === null ? what : `${what} by pull ${pull}`}</a>;
+  return <a href={linkTo(address)}>{pull === null ? what : `${what} by pull ${pull}`}</a>;
 };
 
 const MOST_FACTS = 12;

@@ -1,5 +1,5 @@
 // Existing jobs of a feed's site: each posting beside the jobs that may be its own, and what to do about them.
-import { Hono } from 'hono';
+import type { Hono } from 'hono';
 import { showAdoption, startAdoption } from '../../operations/adoption.ts';
 import { namedFeed } from '../../operations/operation.ts';
 import { CERTAINTIES, type Certainty } from '../../plan/match/whose-job.ts';
@@ -14,14 +14,13 @@ import {
 import { type AdoptRun, listAdoptRuns } from '../../store/mapping/adopt-proposals.ts';
 import type { WebEnv } from '../web-env.ts';
 import { decodeCursor, encodeCursor } from '../web-env.ts';
-import { pageAddress } from './parts/addresses.ts';
-import { Layout, mayReview, PanelForm, PostForm, type Visit } from './parts/layout.tsx';
+import { linkTo, mayReview, pageAddress } from './parts/addresses.ts';
+import { Layout, PanelForm, PostForm } from './parts/layout.tsx';
 import { operationForm, type PageContext, readInput, showPage } from './parts/page.tsx';
 import { JobLink, type Pair, Pairs } from './parts/pairs.tsx';
 import { Alert, Check, Pager, sentence, Tabs, TextField, When } from './parts/parts.tsx';
 
 interface AdoptProps {
-  readonly visit: Visit;
   readonly feed: FeedName;
   readonly shown: ShownProposals;
   readonly show: Certainty;
@@ -35,16 +34,8 @@ interface MatchedProps extends AdoptProps {
   readonly run: AdoptRun & { readonly matchedAt: Date };
 }
 
-const AdoptFeeds = ({
-  visit,
-  feeds,
-  runs,
-}: {
-  visit: Visit;
-  feeds: readonly FeedName[];
-  runs: ReadonlyMap<FeedName, AdoptRun>;
-}) => (
-  <Layout title="Existing jobs" visit={visit} section="jobs">
+const AdoptFeeds = ({ feeds, runs }: { feeds: readonly FeedName[]; runs: ReadonlyMap<FeedName, AdoptRun> }) => (
+  <Layout title="Existing jobs" section="jobs">
     <p>
       If people or another tool have made jobs on a site before, match them with the postings of a feed, so that these
       get no second job.
@@ -55,7 +46,7 @@ const AdoptFeeds = ({
       <ul>
         {feeds.map((feed) => (
           <li>
-            <a href={visit.prefix + pageAddress.adopt(feed)}>{feed}</a>
+            <a href={linkTo(pageAddress.adopt(feed))}>{feed}</a>
             {`: ${briefly(runs.get(feed))}`}
           </li>
         ))}
@@ -73,16 +64,15 @@ function briefly(run: AdoptRun | undefined): string {
 }
 
 const AdoptPage = (props: AdoptProps) => {
-  const { visit, feed, shown, alert } = props;
-  const { prefix } = visit;
+  const { feed, shown, alert } = props;
   const { run } = shown;
   const isRunning = run?.state === 'running';
   return (
-    <Layout title={`Existing jobs for feed ${feed}`} visit={visit} section="jobs">
+    <Layout title={`Existing jobs for feed ${feed}`} section="jobs">
       <p class="row">
-        <a href={prefix + pageAddress.feed(feed)}>{`Feed ${feed}`}</a>
-        <a href={prefix + pageAddress.jobs({ feed })}>Its jobs</a>
-        <a href={prefix + pageAddress.activity({ feed })}>Who decided what</a>
+        <a href={linkTo(pageAddress.feed(feed))}>{`Feed ${feed}`}</a>
+        <a href={linkTo(pageAddress.jobs({ feed }))}>Its jobs</a>
+        <a href={linkTo(pageAddress.activity({ feed }))}>Who decided what</a>
       </p>
       {alert !== undefined && <Alert>{`${sentence(alert)}. Nothing was changed.`}</Alert>}
       <div id="adopt" data-live={isRunning ? 'true' : undefined}>
@@ -91,9 +81,9 @@ const AdoptPage = (props: AdoptProps) => {
           place and text.
         </p>
         {run !== undefined && <LastRun run={run} />}
-        {mayReview(visit) && !isRunning && <MatchJobs {...props} />}
+        {mayReview() && !isRunning && <MatchJobs {...props} />}
         {run != null && run.matchedAt !== null && <Found {...props} run={{ ...run, matchedAt: run.matchedAt }} />}
-        {mayReview(visit) && !isRunning && <AdoptNamed {...props} />}
+        {mayReview() && !isRunning && <AdoptNamed {...props} />}
       </div>
     </Layout>
   );
@@ -152,14 +142,13 @@ const TABS: Readonly<Record<Certainty, readonly [one: string, many: string]>> = 
 };
 
 const Found = (props: MatchedProps) => {
-  const { visit, feed, run, show, shown } = props;
-  const { prefix } = visit;
+  const { feed, run, show, shown } = props;
   return (
     <>
       {run.notes.map((note) => (
         <p class="notice">{note}</p>
       ))}
-      {mayReview(visit) && run.state !== 'running' && <AdoptSure {...props} />}
+      {mayReview() && run.state !== 'running' && <AdoptSure {...props} />}
       <h2 id="matches">Which job is whose</h2>
       <p>
         {'As of '}
@@ -170,7 +159,7 @@ const Found = (props: MatchedProps) => {
         label="Kinds of matches"
         of={CERTAINTIES}
         shown={show}
-        href={(kind) => `${prefix}${pageAddress.adopt(feed, { show: kind })}#matches`}
+        href={(kind) => linkTo(`${pageAddress.adopt(feed, { show: kind })}#matches`)}
         words={(kind) => plural(run[kind], ...TABS[kind])}
       />
       {shown.items.length === 0 ? <p>None.</p> : <Matches {...props} />}
@@ -180,14 +169,14 @@ const Found = (props: MatchedProps) => {
 };
 
 const Matches = (props: MatchedProps) => {
-  const { visit, feed, show, run, shown } = props;
+  const { feed, show, run, shown } = props;
   const hasJobs = show !== 'unmatched';
   return (
     <Pairs
       label="matches"
       columns={hasJobs ? ['Posting', 'Job on the site'] : ['Posting']}
       differing={hasJobs ? 'The job → the posting' : undefined}
-      decides={hasJobs && mayReview(visit)}
+      decides={hasJobs && mayReview()}
       pairs={shown.items.flatMap((proposal): Pair[] => {
         const posting = <Posting {...props} proposal={proposal} />;
         if (!hasJobs) return [{ ...proposal, cells: [posting], moreFields: 0, decide: null }];
@@ -200,7 +189,7 @@ const Matches = (props: MatchedProps) => {
           verdict: verdict === 'sure' && at === 0 ? ('sure' as const) : ('unsure' as const),
           reasons: at === 0 ? proposal.reasons : candidate.reasons,
           decide: ownJobId === null && !candidate.owned && run.state !== 'running' && (
-            <AdoptThis visit={visit} feed={feed} show={show} version={version} posting={key} candidate={candidate} />
+            <AdoptThis feed={feed} show={show} version={version} posting={key} candidate={candidate} />
           ),
         }));
       })}
@@ -208,11 +197,11 @@ const Matches = (props: MatchedProps) => {
   );
 };
 
-const Posting = ({ visit, feed, proposal }: MatchedProps & { readonly proposal: ShownProposal }) => {
+const Posting = ({ feed, proposal }: MatchedProps & { readonly proposal: ShownProposal }) => {
   const { key, title, ownJobId, isKnown } = proposal;
   return (
     <>
-      {isKnown ? <a href={visit.prefix + pageAddress.posting(feed, key)}>{key}</a> : key}
+      {isKnown ? <a href={linkTo(pageAddress.posting(feed, key))}>{key}</a> : key}
       {title !== null && <span class="detail">{title}</span>}
       {ownJobId !== null && <span class="detail">{`has job ${ownJobId} by now`}</span>}
     </>
@@ -227,25 +216,24 @@ const Job = ({ siteJobId, url, title, owned }: ShownCandidateJob) => (
   </>
 );
 
-const Pages = ({ visit: { prefix }, feed, show, after, shown: { items, next } }: AdoptProps) => (
+const Pages = ({ feed, show, after, shown: { items, next } }: AdoptProps) => (
   <Pager
     label="Pages of matches"
-    first={after === undefined ? undefined : prefix + pageAddress.adopt(feed, { show })}
+    first={after === undefined ? undefined : pageAddress.adopt(feed, { show })}
     next={
       next === undefined
         ? undefined
-        : prefix + pageAddress.adopt(feed, { show, cursor: encodeCursor({ after: next }) ?? undefined })
+        : pageAddress.adopt(feed, { show, cursor: encodeCursor({ after: next }) ?? undefined })
     }
     shown={items.length}
   />
 );
 
-const MatchJobs = ({ visit, feed, shown: { run } }: AdoptProps) => {
+const MatchJobs = ({ feed, shown: { run } }: AdoptProps) => {
   const isFirst = run?.matchedAt == null;
   return (
     <PanelForm
-      visit={visit}
-      action={visit.prefix + pageAddress.adopt()}
+      action={pageAddress.adopt()}
       aria-label="Match the jobs"
       hidden={{ feed, decision: 'match' }}
       hint="Reads the whole list of the site and the feed, and compares them. Nothing is adopted, and nothing is changed on the site. Until it ends, the feed is not pulled."
@@ -255,11 +243,10 @@ const MatchJobs = ({ visit, feed, shown: { run } }: AdoptProps) => {
   );
 };
 
-const AdoptSure = ({ visit, feed, run }: MatchedProps) =>
+const AdoptSure = ({ feed, run }: MatchedProps) =>
   run.sure === 0 ? null : (
     <PanelForm
-      visit={visit}
-      action={visit.prefix + pageAddress.adopt()}
+      action={pageAddress.adopt()}
       aria-label="All sure matches"
       hidden={{ feed, decision: 'sure', mark: run.mark ?? '' }}
       hint="Site and feed are read again first: a match that is not sure any more, or was not shown, is not adopted. Nothing is changed on the site; the next pull sends what differs, unless the feed only creates jobs."
@@ -270,20 +257,18 @@ const AdoptSure = ({ visit, feed, run }: MatchedProps) =>
 
 /** Adopts a candidate that is shown. */
 const AdoptThis = ({
-  visit,
   feed,
   show,
   version,
   posting,
   candidate: { siteJobId },
-}: Pick<AdoptProps, 'visit' | 'feed' | 'show'> & {
+}: Pick<AdoptProps, 'feed' | 'show'> & {
   readonly version: string;
   readonly posting: PostingKey;
   readonly candidate: ShownCandidateJob;
 }) => (
   <PostForm
-    visit={visit}
-    action={visit.prefix + pageAddress.adopt()}
+    action={pageAddress.adopt()}
     hidden={{ feed, decision: 'named', show, key: posting, job_id: siteJobId, version }}
   >
     <button type="submit" aria-label={`It is its job: ${posting} has job ${siteJobId}`}>
@@ -292,10 +277,9 @@ const AdoptThis = ({
   </PostForm>
 );
 
-const AdoptNamed = ({ visit, feed }: AdoptProps) => (
+const AdoptNamed = ({ feed }: AdoptProps) => (
   <PanelForm
-    visit={visit}
-    action={visit.prefix + pageAddress.adopt()}
+    action={pageAddress.adopt()}
     title="Another job"
     hidden={{ feed, decision: 'named' }}
     submit="Adopt that job"
@@ -313,33 +297,32 @@ const AdoptNamed = ({ visit, feed }: AdoptProps) => (
 /** An unsure match may have several jobs, each with the fields that differ. */
 const SHOWN: Readonly<Record<Certainty, number>> = { sure: 50, unsure: 15, unmatched: 50 };
 
-export function adoptPages(context: PageContext): Hono<WebEnv> {
+export function adoptPages(pages: Hono<WebEnv>, context: PageContext): void {
   const { app } = context;
   const { db, config } = app;
-  const pages = new Hono<WebEnv>();
   interface Asked {
     readonly show: Certainty | undefined;
     readonly after?: number | undefined;
     readonly alert?: string;
   }
-  async function pageOf(visit: Visit, feed: FeedName, { show: asked, after, alert }: Asked) {
+  async function pageOf(feed: FeedName, { show: asked, after, alert }: Asked) {
     const read = (show: Certainty) => shownProposals(db, feed, { show, after: after ?? -1, limit: SHOWN[show] });
     const shown = await read(asked ?? 'sure');
     const { run } = shown;
     // With no sure match, the first page shows what there is.
     const first = run && CERTAINTIES.find((kind) => run[kind] !== 0);
     const show = asked ?? first ?? 'sure';
-    const props = { visit, feed, show, after, ...(alert === undefined ? {} : { alert }) };
+    const props = { feed, show, after, ...(alert === undefined ? {} : { alert }) };
     return <AdoptPage {...props} shown={show === (asked ?? 'sure') ? shown : await read(show)} />;
   }
   pages.get(
     '/adopt',
-    showPage(async ({ visit, query }) => {
+    showPage(async ({ query }) => {
       if (query('feed') === undefined)
-        return <AdoptFeeds visit={visit} feeds={[...config.feeds.keys()]} runs={await listAdoptRuns(db)} />;
+        return <AdoptFeeds feeds={[...config.feeds.keys()]} runs={await listAdoptRuns(db)} />;
       const { feed, show } = readInput(showAdoption, query);
       const place = decodeCursor(query('cursor'), showAdoption.place);
-      return pageOf(visit, await namedFeed(app, feed), { show, after: place?.after });
+      return pageOf(await namedFeed(app, feed), { show, after: place?.after });
     }),
   );
   pages.post(
@@ -349,11 +332,10 @@ export function adoptPages(context: PageContext): Hono<WebEnv> {
         const { show } = readInput(showAdoption, (name) => (name === 'feed' ? feed : form.one(name)));
         return pageAddress.adopt(feed, show === undefined ? {} : { show });
       },
-      async refused({ message }, { c, visit, form }, { feed }) {
+      async refused({ message }, { form, html }, { feed }) {
         const { show } = readInput(showAdoption, (name) => (name === 'feed' ? feed : form.one(name)));
-        return c.html(await pageOf(visit, await namedFeed(app, feed), { show, alert: message }), 409);
+        return html(await pageOf(await namedFeed(app, feed), { show, alert: message }), 409);
       },
     }),
   );
-  return pages;
 }

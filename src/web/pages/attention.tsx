@@ -1,10 +1,11 @@
 // What needs somebody's attention, the most urgent first: since when, and the one thing to do next. Monitoring reads the conditions.
+
 import type { FeedStatus, ReportedCondition, SiteStatus, Status } from '../../operations/status.ts';
 import { type Notice, plural, textOf } from '../../plan/message.ts';
 import type { FeedName, SiteName } from '../../posting/identifiers.ts';
 import { excerpt } from '../../posting/markup.ts';
 import { formatTime } from '../../telemetry/times.ts';
-import { pageAddress } from './parts/addresses.ts';
+import { linkTo, pageAddress } from './parts/addresses.ts';
 import { sentence, TimeSince } from './parts/parts.tsx';
 
 /** Where a person goes on. */
@@ -164,7 +165,7 @@ function addressOfPlace(place: AttentionPlace): string {
   }
 }
 
-export const AttentionList = ({ prefix, attention }: { prefix: string; attention: readonly Attention[] }) => {
+export const AttentionList = ({ attention }: { attention: readonly Attention[] }) => {
   const [first, ...others] = attention;
   if (first === undefined) {
     return <p class="notice good">All is well. Nothing needs you.</p>;
@@ -174,7 +175,7 @@ export const AttentionList = ({ prefix, attention }: { prefix: string; attention
       <h2 id="next">To do next</h2>
       <AttentionText item={first} />
       <p>
-        <a class="button main" href={prefix + addressOfPlace(first.place)}>
+        <a class="button main" href={linkTo(addressOfPlace(first.place))}>
           {first.next}
         </a>
       </p>
@@ -183,7 +184,7 @@ export const AttentionList = ({ prefix, attention }: { prefix: string; attention
           {others.map((item) => (
             <li>
               <AttentionText item={item} />
-              <a href={prefix + addressOfPlace(item.place)}>{item.next}</a>
+              <a href={linkTo(addressOfPlace(item.place))}>{item.next}</a>
             </li>
           ))}
         </ul>

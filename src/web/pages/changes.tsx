@@ -1,11 +1,11 @@
 // What was done on the sites, newest first, with a file of all of it.
-import { Hono } from 'hono';
+import type { Hono } from 'hono';
 import { changesAsCsv, type ListedChange, listChanges } from '../../operations/changes.ts';
 import { choicesOf, numberSchema } from '../../operations/scalars.ts';
 import { csvResponse } from '../problem.ts';
 import type { WebEnv } from '../web-env.ts';
-import { type ChangesSelection, pageAddress } from './parts/addresses.ts';
-import { Layout, type Visit } from './parts/layout.tsx';
+import { type ChangesSelection, linkTo, pageAddress } from './parts/addresses.ts';
+import { Layout } from './parts/layout.tsx';
 import { askedBy, type PageContext, readInput, sendFile, showPage } from './parts/page.tsx';
 import { Choice, Pager, SiteLink, StackedTable, TextField, When } from './parts/parts.tsx';
 import { expectValue } from './parts/read-form.ts';
@@ -13,18 +13,16 @@ import { FoldedFilter } from './review/filter-form.tsx';
 
 const SHOWN = 50;
 
-export function changesPages(context: PageContext): Hono<WebEnv> {
-  const pages = new Hono<WebEnv>();
+export function changesPages(pages: Hono<WebEnv>, context: PageContext): void {
   pages.get(
     '/changes',
-    showPage(async ({ visit, actor, query }) => {
+    showPage(async ({ actor, query }) => {
       const input = readInput(listChanges, query);
       const before = expectValue('before', numberSchema.optional(), query('before'));
       const page = { limit: SHOWN, after: before === undefined ? undefined : { before } };
       const { shown, next } = await listChanges.run(input, page, askedBy(context, actor));
       return (
         <ChangesPage
-          visit={visit}
           items={shown.items}
           keptSince={shown.kept_since}
           feeds={[...context.app.config.feeds.keys()]}
@@ -40,11 +38,9 @@ export function changesPages(context: PageContext): Hono<WebEnv> {
       csvResponse(changesAsCsv(readInput(listChanges, query), askedBy(context, actor)), 'changes'),
     ),
   );
-  return pages;
 }
 
 interface ChangesPageProps {
-  readonly visit: Visit;
   readonly items: readonly ListedChange[];
   readonly keptSince: Date;
   readonly feeds: readonly string[];
@@ -55,14 +51,13 @@ interface ChangesPageProps {
 
 const OPERATIONS = choicesOf(listChanges.input.shape.operation) ?? [];
 
-const ChangesPage = ({ visit, items, keptSince, feeds, selection, older }: ChangesPageProps) => {
-  const { prefix } = visit;
+const ChangesPage = ({ items, keptSince, feeds, selection, older }: ChangesPageProps) => {
   const { before, ...filter } = selection;
   const { since, until, operation, feed } = filter;
   return (
-    <Layout title="Changes" visit={visit} section="changes">
+    <Layout title="Changes" section="changes">
       <FoldedFilter chosen={[since, until, operation, feed].flatMap((text) => text ?? [])}>
-        <form class="row" method="get" action={prefix + pageAddress.changes()}>
+        <form class="row" method="get" action={linkTo(pageAddress.changes())}>
           <TextField name="since" label="Since" value={since ?? ''} aria-describedby="times" />
           <TextField name="until" label="Before" value={until ?? ''} aria-describedby="times" />
           <Choice name="operation" label="Operation" of={OPERATIONS} chosen={operation} />
@@ -73,14 +68,14 @@ const ChangesPage = ({ visit, items, keptSince, feeds, selection, older }: Chang
           Times, by the clock of the server: today, yesterday, 12h or 3d ago, 2026-03-20, 2026-03-20T14:00.
         </p>
       </FoldedFilter>
-      {items.length === 0 ? <p>Nothing like that was done on the sites.</p> : <Changes prefix={prefix} items={items} />}
+      {items.length === 0 ? <p>Nothing like that was done on the sites.</p> : <Changes items={items} />}
       <Pager
         label="Pages of changes"
         isByTime
-        first={before === undefined ? undefined : prefix + pageAddress.changes(filter)}
-        next={older === undefined ? undefined : prefix + pageAddress.changes({ ...filter, before: older })}
+        first={before === undefined ? undefined : pageAddress.changes(filter)}
+        next={older === undefined ? undefined : pageAddress.changes({ ...filter, before: older })}
       >
-        {items.length > 0 && <a href={prefix + pageAddress.changesFile(filter)}>All of these as CSV</a>}
+        {items.length > 0 && <a href={linkTo(pageAddress.changesFile(filter))}>All of these as CSV</a>}
       </Pager>
       {older === undefined && (
         <p class="hint">
@@ -93,7 +88,7 @@ const ChangesPage = ({ visit, items, keptSince, feeds, selection, older }: Chang
   );
 };
 
-const Changes = ({ prefix, items }: { prefix: string } & Pick<ChangesPageProps, 'items'>) => (
+const Changes = ({ items }: {} & Pick<ChangesPageProps, 'items'>) => (
   <StackedTable
     label="Changes, newest first"
     columns={[
@@ -102,7 +97,7 @@ const Changes = ({ prefix, items }: { prefix: string } & Pick<ChangesPageProps, 
         namesRow: true,
         cell: ({ feed, key, title }) => (
           <>
-            <a href={prefix + pageAddress.posting(feed, key)}>{title ?? key}</a>
+            <a href={linkTo(pageAddress.posting(feed, key))}>{title ?? key}</a>
             <span class="detail">{title === null ? feed : `${key} of ${feed}`}</span>
           </>
         ),
@@ -113,7 +108,7 @@ const Changes = ({ prefix, items }: { prefix: string } & Pick<ChangesPageProps, 
         head: 'Why',
         cell: ({ why, pull, fields }) => (
           <>
-            {pull === null ? why : <a href={prefix + pageAddress.pull(pull)}>{why}</a>}
+            {pull === null ? why : <a href={linkTo(pageAddress.pull(pull))}>{why}</a>}
             {fields.length > 0 && <span class="detail">{fields.join(', ')}</span>}
           </>
         ),

@@ -1,5 +1,5 @@
 // The files of feeds as text, their former versions, and what became of changes in the running processes: for those who may configure.
-import { Hono } from 'hono';
+import type { Hono } from 'hono';
 import type { z } from 'zod';
 import { complaintLine } from '../../config/config-error.ts';
 import {
@@ -17,8 +17,8 @@ import {
 import { OperationRefused } from '../../operations/operation.ts';
 import { plural } from '../../plan/message.ts';
 import type { WebEnv } from '../web-env.ts';
-import { pageAddress } from './parts/addresses.ts';
-import { Layout, PostForm, type Visit } from './parts/layout.tsx';
+import { linkTo, pageAddress } from './parts/addresses.ts';
+import { Layout, PostForm } from './parts/layout.tsx';
 import { askedBy, operationForm, type PageContext, type PageVisit, readInput, showPage } from './parts/page.tsx';
 import { StackedTable, sentence, TextField, When } from './parts/parts.tsx';
 
@@ -31,11 +31,10 @@ type Reload = z.output<typeof showReload.output>;
 const MOST_VERSIONS = 100;
 const NEW_TEXT = 'site: \nsource: \nformat: \n';
 
-export function configurationPages(context: PageContext): Hono<WebEnv> {
+export function configurationPages(pages: Hono<WebEnv>, context: PageContext): void {
   const { config } = context.app;
-  const pages = new Hono<WebEnv>();
   /** @param drafted what the person has written, instead of what the file has */
-  const filePage = async (visit: Visit, actor: string, name: string, drafted?: Drafted) => {
+  const filePage = async (actor: string, name: string, drafted?: Drafted) => {
     const asked = askedBy(context, actor);
     const shown = await showFeedText.run({ feed: name }, asked).catch((error: unknown) => {
       if (!(error instanceof OperationRefused) || error.kind !== 'unknown') throw error;
@@ -45,14 +44,14 @@ export function configurationPages(context: PageContext): Hono<WebEnv> {
       shown === undefined
         ? { items: [] }
         : await listFeedVersions.readPage({ feed: name }, { limit: MOST_VERSIONS }, asked);
-    return <FeedFilePage visit={visit} feed={name} shown={shown} versions={items} {...drafted} />;
+    return <FeedFilePage feed={name} shown={shown} versions={items} {...drafted} />;
   };
   pages.get(
     pageAddress.configuration(),
-    showPage(async ({ visit, actor }) => {
+    showPage(async ({ actor }) => {
       const reload = await showReload.run({}, askedBy(context, actor));
       const feeds = [...config.feeds.keys(), ...config.brokenFeeds.keys()].sort();
-      return <ConfigurationPage visit={visit} feeds={feeds} path={config.path} reload={reload} />;
+      return <ConfigurationPage feeds={feeds} path={config.path} reload={reload} />;
     }, 'configure'),
   );
   pages.post(
@@ -61,33 +60,33 @@ export function configurationPages(context: PageContext): Hono<WebEnv> {
   );
   pages.get(
     '/feed/file',
-    showPage(async ({ visit, actor, query }) => {
+    showPage(async ({ actor, query }) => {
       const { feed } = readInput(showFeedText, query);
-      return filePage(visit, actor, feed);
+      return filePage(actor, feed);
     }, 'configure'),
   );
   pages.get(
     '/feed/file/version',
-    showPage(async ({ visit, actor, query }) => {
+    showPage(async ({ actor, query }) => {
       const { feed, version } = readInput(showFeedVersion, query);
       const { text } = await showFeedVersion.run({ feed, version }, askedBy(context, actor));
-      return <VersionPage visit={visit} feed={feed} version={version} text={text} />;
+      return <VersionPage feed={feed} version={version} text={text} />;
     }, 'configure'),
   );
   pages.post(
     pageAddress.checkFeedFile(),
     operationForm(context, checkFeedText, {
-      next: async ({ feed, problems, warnings }, form, { c, visit, actor }) => {
+      next: async ({ feed, problems, warnings }, form, { actor, html }) => {
         const said = [...problems.map(complaintLine), ...warnings.map((warning) => `Warning: ${warning}`)];
         const isRight = problems.length === 0;
         const drafted = { text: form.one('text') ?? '', seen: form.one('seen'), said, isRight };
-        return c.html(await filePage(visit, actor, feed, drafted));
+        return html(await filePage(actor, feed, drafted));
       },
     }),
   );
   const refused = async (
     why: OperationRefused,
-    { visit, actor }: { readonly visit: Visit; readonly actor: string },
+    { actor }: { readonly actor: string },
     {
       feed,
       text,
@@ -111,20 +110,16 @@ export function configurationPages(context: PageContext): Hono<WebEnv> {
       version,
     };
     // A restore has no text of the person's own: the page has the present one anyway.
-    return filePage(visit, actor, feed, text === undefined ? drafted : { ...drafted, present });
+    return filePage(actor, feed, text === undefined ? drafted : { ...drafted, present });
   };
   /** What deserves attention is shown; what needs none leads back to the file. */
-  const showSaved = async (
-    saved: Saved,
-    _form: unknown,
-    { c, visit, actor }: PageVisit,
-  ): Promise<string | Response> => {
+  const showSaved = async (saved: Saved, _form: unknown, { actor, html }: PageVisit): Promise<string | Response> => {
     const { feed, result, version, warnings } = saved;
-    if (result === 'to_commit') return c.html(<CommitPage visit={visit} saved={saved} />);
+    if (result === 'to_commit') return html(<CommitPage saved={saved} />);
     if (warnings.length === 0) return pageAddress.feedFile(feed);
     const said = warnings.map((warning) => `Warning: ${warning}`);
     const drafted = { text: undefined, seen: undefined, said, isRight: true, saved: version ?? undefined };
-    return c.html(await filePage(visit, actor, feed, drafted));
+    return html(await filePage(actor, feed, drafted));
   };
   pages.post(
     pageAddress.saveFeedFile(),
@@ -140,7 +135,6 @@ export function configurationPages(context: PageContext): Hono<WebEnv> {
       refused,
     }),
   );
-  return pages;
 }
 
 /** What a person has written, with what was said of it. */
@@ -159,22 +153,20 @@ interface Drafted {
 }
 
 interface FeedFilePageProps extends Partial<Drafted> {
-  readonly visit: Visit;
   readonly feed: string;
   /** `undefined`: the feed is new. */
   readonly shown: Shown | undefined;
   readonly versions: readonly Version[];
 }
 
-const FeedFilePage = ({ visit, feed, shown, versions, ...drafted }: FeedFilePageProps) => {
-  const { prefix } = visit;
+const FeedFilePage = ({ feed, shown, versions, ...drafted }: FeedFilePageProps) => {
   const { text, seen, said = [], isRight, mayInsist, version, saved, present } = drafted;
   const written = text ?? shown?.text ?? NEW_TEXT;
   return (
-    <Layout title={shown === undefined ? `New feed ${feed}` : `File of feed ${feed}`} visit={visit}>
+    <Layout title={shown === undefined ? `New feed ${feed}` : `File of feed ${feed}`}>
       <p>
         {shown === undefined ? 'The feed has no file yet.' : <code>{shown.file}</code>}{' '}
-        <a href={prefix + pageAddress.configuration()}>Configuration</a>
+        <a href={linkTo(pageAddress.configuration())}>Configuration</a>
       </p>
       {typeof shown?.read_only === 'string' && (
         <p class="notice">{`It can not be saved from here: ${shown.read_only}. Save shows the file to commit.`}</p>
@@ -192,21 +184,16 @@ const FeedFilePage = ({ visit, feed, shown, versions, ...drafted }: FeedFilePage
       )}
       {mayInsist === true && version !== undefined && (
         <PostForm
-          visit={visit}
-          action={prefix + pageAddress.restoreFeedFile()}
+          action={pageAddress.restoreFeedFile()}
           hidden={{ feed, version: String(version), seen: seen ?? '', anyway: 'true' }}
         >
           <p>
-            <a href={prefix + pageAddress.feedFileVersion(feed, version)}>{`Version ${version}`}</a>{' '}
+            <a href={linkTo(pageAddress.feedFileVersion(feed, version))}>{`Version ${version}`}</a>{' '}
             <button type="submit">{`Restore version ${version} anyway`}</button>
           </p>
         </PostForm>
       )}
-      <PostForm
-        visit={visit}
-        action={prefix + pageAddress.saveFeedFile()}
-        hidden={{ feed, seen: seen ?? shown?.seen ?? '' }}
-      >
+      <PostForm action={pageAddress.saveFeedFile()} hidden={{ feed, seen: seen ?? shown?.seen ?? '' }}>
         <p>
           <label for="text">Settings (YAML)</label>
           <textarea id="text" name="text" rows={Math.min(40, written.split('\n').length + 3)} spellcheck={false}>
@@ -216,13 +203,13 @@ const FeedFilePage = ({ visit, feed, shown, versions, ...drafted }: FeedFilePage
         {mayInsist === true && version === undefined && <SaveAnyway />}
         <p>
           <button type="submit">Save</button>{' '}
-          <button type="submit" formaction={prefix + pageAddress.checkFeedFile()}>
+          <button type="submit" formaction={linkTo(pageAddress.checkFeedFile())}>
             Check
           </button>
         </p>
       </PostForm>
       {present !== undefined && <PresentTextShown present={present} />}
-      {versions.length > 0 && <Versions visit={visit} feed={feed} seen={shown?.seen ?? ''} versions={versions} />}
+      {versions.length > 0 && <Versions feed={feed} seen={shown?.seen ?? ''} versions={versions} />}
     </Layout>
   );
 };
@@ -235,13 +222,12 @@ export const SaveAnyway = () => (
 );
 
 interface VersionsProps {
-  readonly visit: Visit;
   readonly feed: string;
   readonly seen: string;
   readonly versions: readonly Version[];
 }
 
-const Versions = ({ visit, feed, seen, versions }: VersionsProps) => (
+const Versions = ({ feed, seen, versions }: VersionsProps) => (
   <>
     <h2>Versions</h2>
     <StackedTable
@@ -250,7 +236,7 @@ const Versions = ({ visit, feed, seen, versions }: VersionsProps) => (
         {
           head: 'Version',
           inline: true,
-          cell: ({ version }) => <a href={visit.prefix + pageAddress.feedFileVersion(feed, version)}>{version}</a>,
+          cell: ({ version }) => <a href={linkTo(pageAddress.feedFileVersion(feed, version))}>{version}</a>,
         },
         { head: 'When', inline: true, cell: ({ at }) => <When at={at} /> },
         { head: 'Who', inline: true, cell: ({ actor }) => actor ?? 'written by hand' },
@@ -261,8 +247,7 @@ const Versions = ({ visit, feed, seen, versions }: VersionsProps) => (
               'in the file'
             ) : (
               <PostForm
-                visit={visit}
-                action={visit.prefix + pageAddress.restoreFeedFile()}
+                action={pageAddress.restoreFeedFile()}
                 class="row"
                 hidden={{ feed, version: String(version), seen }}
               >
@@ -277,12 +262,11 @@ const Versions = ({ visit, feed, seen, versions }: VersionsProps) => (
 );
 
 interface CommitPageProps {
-  readonly visit: Visit;
   readonly saved: Saved;
 }
 
-const CommitPage = ({ visit, saved: { feed, text, reason, include, warnings } }: CommitPageProps) => (
-  <Layout title={`File of feed ${feed}`} visit={visit}>
+const CommitPage = ({ saved: { feed, text, reason, include, warnings } }: CommitPageProps) => (
+  <Layout title={`File of feed ${feed}`}>
     <p class="notice">{`Nothing was written: ${reason}.`}</p>
     {warnings.map((warning) => (
       <p class="notice">{`Warning: ${warning}`}</p>
@@ -299,16 +283,15 @@ const CommitPage = ({ visit, saved: { feed, text, reason, include, warnings } }:
 );
 
 interface VersionPageProps {
-  readonly visit: Visit;
   readonly feed: string;
   readonly version: number;
   readonly text: string;
 }
 
-const VersionPage = ({ visit, feed, version, text }: VersionPageProps) => (
-  <Layout title={`Feed ${feed}, version ${version} of its file`} visit={visit}>
+const VersionPage = ({ feed, version, text }: VersionPageProps) => (
+  <Layout title={`Feed ${feed}, version ${version} of its file`}>
     <p>
-      <a href={visit.prefix + pageAddress.feedFile(feed)}>The file as it is now</a>
+      <a href={linkTo(pageAddress.feedFile(feed))}>The file as it is now</a>
     </p>
     <pre class="scroll" tabindex={0}>
       <code>{text}</code>
@@ -317,14 +300,13 @@ const VersionPage = ({ visit, feed, version, text }: VersionPageProps) => (
 );
 
 interface ConfigurationPageProps {
-  readonly visit: Visit;
   readonly feeds: readonly string[];
   readonly path: string;
   readonly reload: Reload;
 }
 
-const ConfigurationPage = ({ visit, feeds, path, reload }: ConfigurationPageProps) => (
-  <Layout title="Configuration" visit={visit}>
+const ConfigurationPage = ({ feeds, path, reload }: ConfigurationPageProps) => (
+  <Layout title="Configuration">
     <p>
       <code>{path}</code>
     </p>
@@ -332,11 +314,11 @@ const ConfigurationPage = ({ visit, feeds, path, reload }: ConfigurationPageProp
     <ul>
       {feeds.map((feed) => (
         <li>
-          <a href={visit.prefix + pageAddress.feedFile(feed)}>{feed}</a>
+          <a href={linkTo(pageAddress.feedFile(feed))}>{feed}</a>
         </li>
       ))}
     </ul>
-    <form class="row" method="get" action={`${visit.prefix}/feed/file`}>
+    <form class="row" method="get" action={linkTo('/feed/file')}>
       <TextField name="feed" label="Name of a new feed" required pattern="[a-z0-9][a-z0-9_\-]*" />
       <button type="submit">Write its file</button>
     </form>
@@ -354,7 +336,7 @@ const ConfigurationPage = ({ visit, feeds, path, reload }: ConfigurationPageProp
         </ul>
       </section>
     ))}
-    <PostForm visit={visit} action={visit.prefix + pageAddress.reload()}>
+    <PostForm action={pageAddress.reload()}>
       <button type="submit">Reload</button>
     </PostForm>
   </Layout>

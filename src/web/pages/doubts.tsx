@@ -1,5 +1,5 @@
 // The pages of creates in doubt: a list, one with the jobs that it may have made, and the jobs that a search of the site found for a feed.
-import { type Context, Hono } from 'hono';
+import type { Context, Hono } from 'hono';
 import { adoptFound, compareEntry, compareWith, foundJobsOf, showFound } from '../../operations/adoption.ts';
 import { settleEntry } from '../../operations/decisions.ts';
 import { namedFeed } from '../../operations/operation.ts';
@@ -32,8 +32,8 @@ import { reviewPage } from '../../store/review/review-page.ts';
 import { foldReviewCounts } from '../../store/review/review-totals.ts';
 import { notFound } from '../problem.ts';
 import { decodeCursor, encodeCursor, type WebEnv } from '../web-env.ts';
-import { pageAddress } from './parts/addresses.ts';
-import { Layout, mayReview, PanelForm, PostForm, type Visit } from './parts/layout.tsx';
+import { linkTo, mayReview, pageAddress } from './parts/addresses.ts';
+import { Layout, PanelForm, PostForm } from './parts/layout.tsx';
 import { operationForm, type PageContext, readInput, showPage } from './parts/page.tsx';
 import { JobLink } from './parts/pairs.tsx';
 import { Alert, Check, Fact, Pager, StackedTable, Submit, sentence, TextField, When } from './parts/parts.tsx';
@@ -41,13 +41,12 @@ import { expectValue, malformed } from './parts/read-form.ts';
 
 const SHOWN = 50;
 
-export function doubtPages(context: PageContext): Hono<WebEnv> {
+export function doubtPages(pages: Hono<WebEnv>, context: PageContext): void {
   const { app } = context;
   const { db } = app;
-  const pages = new Hono<WebEnv>();
   pages.get(
     '/doubts',
-    showPage(async ({ visit, query }) => {
+    showPage(async ({ query }) => {
       const name = query('feed');
       const feed = name === undefined ? undefined : await namedFeed(app, name);
       const cursor = query('cursor');
@@ -56,17 +55,17 @@ export function doubtPages(context: PageContext): Hono<WebEnv> {
       const next = encodeCursor(page.next) ?? undefined;
       const resolved = await resolvedEntry(app, query('resolved'));
       const found = cursor === undefined ? await countFound(db, feed) : [];
-      const props = { visit, feed, entries: page.entries, next, isFirst: cursor === undefined, resolved, found };
+      const props = { feed, entries: page.entries, next, isFirst: cursor === undefined, resolved, found };
       return <Doubts {...props} />;
     }),
   );
-  const shown = showPage(async ({ c, visit }) => <DoubtPage visit={visit} {...(await doubtIn(app, numberIn(c)))} />);
+  const shown = showPage(async ({ c }) => <DoubtPage {...(await doubtIn(app, numberIn(c)))} />);
   // Jobs are read from the site for whoever asks, alone: nobody who reads the same page waits for a slow site.
-  const asked = showPage(async ({ c, visit, query }) => {
+  const asked = showPage(async ({ c, query }) => {
     const { id, job: typed } = readInput(compareEntry, (name) => c.req.param(name) ?? query(name));
     const props = await doubtIn(app, id);
     const { candidates } = await compareWith(app, id, typed === undefined ? [] : [typed]);
-    return <DoubtPage visit={visit} {...props} candidates={candidates} typed={typed} />;
+    return <DoubtPage {...props} candidates={candidates} typed={typed} />;
   }, compareEntry.scope);
   pages.get('/doubts/:id', (c, next) => ((c.req.query('ask') ?? '') === '' ? shown : asked)(c, next));
   pages.post(
@@ -78,13 +77,12 @@ export function doubtPages(context: PageContext): Hono<WebEnv> {
         throw malformed('confirmed', 'must be set: look for the job on the site first. Nothing was changed');
       },
       next: ({ feed, entry }) => pageAddress.doubts(feed, { resolved: entry }),
-      async refused({ reason, now }, { c, visit }, { id, site_job_id: typed }) {
+      async refused({ reason, now }, { html }, { id, site_job_id: typed }) {
         const refused = { message: textOf(reason), mayInsist: now.may_insist === true };
-        return c.html(<DoubtPage visit={visit} {...(await doubtIn(app, id))} refused={refused} typed={typed} />, 409);
+        return html(<DoubtPage {...(await doubtIn(app, id))} refused={refused} typed={typed} />, 409);
       },
     }),
   );
-  return pages;
 }
 
 /** @throws {ProblemError} if the entry is not, or no longer, a create in doubt */
@@ -104,24 +102,20 @@ async function resolvedEntry({ db }: App, text: string | undefined): Promise<num
 const numberIn = (c: Context<WebEnv>): number =>
   expectValue('the number of the entry', numberSchema, c.req.param('id'));
 
-export function foundPages(context: PageContext): Hono<WebEnv> {
+export function foundPages(pages: Hono<WebEnv>, context: PageContext): void {
   const { app } = context;
-  const pages = new Hono<WebEnv>();
   pages.get(
     '/doubts/found',
-    showPage(async ({ visit, query }) => (
-      <FoundPage visit={visit} {...(await readPage(app, readInput(showFound, query).feed))} />
-    )),
+    showPage(async ({ query }) => <FoundPage {...(await readPage(app, readInput(showFound, query).feed))} />),
   );
   pages.post(
     '/doubts/found',
     operationForm(context, adoptFound, {
       next: ({ bulk }) => pageAddress.bulkAction(bulk),
-      refused: async ({ message }, { c, visit }, { feed }) =>
-        c.html(<FoundPage visit={visit} {...(await readPage(app, feed))} refused={message} />, 409),
+      refused: async ({ message }, { html }, { feed }) =>
+        html(<FoundPage {...(await readPage(app, feed))} refused={message} />, 409),
     }),
   );
-  return pages;
 }
 
 async function readPage(app: App, name: string) {
@@ -132,7 +126,6 @@ async function readPage(app: App, name: string) {
 // The list of creates in doubt.
 
 export interface DoubtsProps {
-  readonly visit: Visit;
   /** `undefined`: of all feeds. */
   readonly feed: FeedName | undefined;
   readonly entries: readonly ReviewEntry[];
@@ -143,20 +136,19 @@ export interface DoubtsProps {
   readonly found: readonly { readonly feed: FeedName; readonly n: number }[];
 }
 
-const Doubts = ({ visit, feed, entries, isFirst, next, resolved, found }: DoubtsProps) => {
-  const { prefix } = visit;
+const Doubts = ({ feed, entries, isFirst, next, resolved, found }: DoubtsProps) => {
   return (
-    <Layout title={feed === undefined ? 'Doubts' : `Doubts of feed ${feed}`} visit={visit} section="review">
+    <Layout title={feed === undefined ? 'Doubts' : `Doubts of feed ${feed}`} section="review">
       {feed !== undefined && (
         <p>
-          <a href={prefix + pageAddress.doubts()}>All feeds</a>
+          <a href={linkTo(pageAddress.doubts())}>All feeds</a>
         </p>
       )}
       {resolved !== undefined && <p class="notice good" role="status">{`Entry ${resolved} is resolved.`}</p>}
       {found.map((each) => (
         <p class="notice">
           {`${plural(each.n, 'job was', 'jobs were')} found on the site for feed ${each.feed}. `}
-          <a href={prefix + pageAddress.found(each.feed)}>Adopt those that are certain</a>
+          <a href={linkTo(pageAddress.found(each.feed))}>Adopt those that are certain</a>
         </p>
       ))}
       {entries.length === 0 && isFirst ? (
@@ -175,7 +167,7 @@ const Doubts = ({ visit, feed, entries, isFirst, next, resolved, found }: Doubts
               {
                 head: 'Posting',
                 namesRow: true,
-                cell: ({ id, key }) => <a href={prefix + pageAddress.doubt(id)}>{key}</a>,
+                cell: ({ id, key }) => <a href={linkTo(pageAddress.doubt(id))}>{key}</a>,
               },
               { head: 'Feed', cell: (entry) => entry.feed },
               { head: 'Site', cell: ({ site }) => site },
@@ -186,8 +178,8 @@ const Doubts = ({ visit, feed, entries, isFirst, next, resolved, found }: Doubts
           />
           <Pager
             label="Pages of doubts"
-            first={isFirst ? undefined : prefix + pageAddress.doubts(feed)}
-            next={next && prefix + pageAddress.doubts(feed, { cursor: next })}
+            first={isFirst ? undefined : pageAddress.doubts(feed)}
+            next={next && pageAddress.doubts(feed, { cursor: next })}
           />
         </>
       )}
@@ -198,7 +190,6 @@ const Doubts = ({ visit, feed, entries, isFirst, next, resolved, found }: Doubts
 // The jobs that a search of the site found for a feed: adopts those whose posting is certain, and shows the others.
 
 export interface FoundProps {
-  readonly visit: Visit;
   readonly feed: FeedName;
   readonly found: FoundJobsOfFeed;
   /** An action that adopts some of them, and is not done. */
@@ -207,33 +198,32 @@ export interface FoundProps {
   readonly refused?: string;
 }
 
-const FoundPage = ({ visit, feed, found, unfinished, refused }: FoundProps) => {
-  const { prefix } = visit;
+const FoundPage = ({ feed, found, unfinished, refused }: FoundProps) => {
   const { sure, left } = found;
   return (
-    <Layout title={`Found jobs of feed ${feed}`} visit={visit} section="review">
+    <Layout title={`Found jobs of feed ${feed}`} section="review">
       <p class="row">
-        <a href={prefix + pageAddress.doubts(feed)}>{`Doubts of feed ${feed}`}</a>
-        <a href={prefix + pageAddress.activity({ feed })}>Who decided what</a>
+        <a href={linkTo(pageAddress.doubts(feed))}>{`Doubts of feed ${feed}`}</a>
+        <a href={linkTo(pageAddress.activity({ feed }))}>Who decided what</a>
       </p>
       {refused !== undefined && <Alert>{sentence(refused)}</Alert>}
       {unfinished !== undefined && (
         <p class="notice">
           {unfinished.state === 'stopped' ? 'Adopting some of them was stopped: ' : 'Some of them are being adopted: '}
-          <a href={prefix + pageAddress.bulkAction(unfinished.id)}>{`action ${unfinished.id}`}</a>
+          <a href={linkTo(pageAddress.bulkAction(unfinished.id))}>{`action ${unfinished.id}`}</a>
         </p>
       )}
-      {sure.length === 0 ? <p>No found job is certain.</p> : <CertainJobs visit={visit} feed={feed} found={found} />}
+      {sure.length === 0 ? <p>No found job is certain.</p> : <CertainJobs feed={feed} found={found} />}
       {sure.length > 0 && (
         <>
-          <Jobs visit={visit} jobs={sure} label="Certain jobs" />
+          <Jobs jobs={sure} label="Certain jobs" />
           {sure.length > SHOWN && <p class="hint">{`${SHOWN} of them are shown.`}</p>}
         </>
       )}
       {left.length > 0 && (
         <>
           <h2 id="left">{`${plural(left.length, 'found job')} to decide one by one`}</h2>
-          <Jobs visit={visit} jobs={left} label="To decide one by one" />
+          <Jobs jobs={left} label="To decide one by one" />
           {left.length > SHOWN && <p class="hint">{`${SHOWN} of them are shown.`}</p>}
         </>
       )}
@@ -241,16 +231,15 @@ const FoundPage = ({ visit, feed, found, unfinished, refused }: FoundProps) => {
   );
 };
 
-const CertainJobs = ({ visit, feed, found: { sure, mark } }: Pick<FoundProps, 'visit' | 'feed' | 'found'>) => {
+const CertainJobs = ({ feed, found: { sure, mark } }: Pick<FoundProps, 'feed' | 'found'>) => {
   const what =
     sure.length === 1
       ? '1 job on the site shows exactly the reference of a posting, and no other posting or job has it. Its other fields are set to the values in the feed.'
       : `${sure.length} jobs on the site show exactly the reference of one posting each, and no other posting or job has it. Their other fields are set to the values in the feed.`;
-  if (!mayReview(visit)) return <p>{what}</p>;
+  if (!mayReview()) return <p>{what}</p>;
   return (
     <PanelForm
-      visit={visit}
-      action={visit.prefix + pageAddress.found()}
+      action={pageAddress.found()}
       aria-label="All certain jobs"
       hidden={{ feed, mark }}
       hint="Each is checked on the site first, within its rate. You can watch its progress, stop it and continue it."
@@ -263,12 +252,11 @@ const CertainJobs = ({ visit, feed, found: { sure, mark } }: Pick<FoundProps, 'v
 };
 
 interface JobsProps {
-  readonly visit: Visit;
   readonly jobs: readonly (FoundEntry | LeftEntry)[];
   readonly label: string;
 }
 
-const Jobs = ({ visit, jobs, label }: JobsProps) => {
+const Jobs = ({ jobs, label }: JobsProps) => {
   const rows = jobs.slice(0, SHOWN);
   const explained = rows.some((job) => 'message' in job);
   return (
@@ -278,7 +266,7 @@ const Jobs = ({ visit, jobs, label }: JobsProps) => {
         {
           head: 'Posting',
           namesRow: true,
-          cell: ({ entry, key }) => <a href={visit.prefix + pageAddress.doubt(entry)}>{key}</a>,
+          cell: ({ entry, key }) => <a href={linkTo(pageAddress.doubt(entry))}>{key}</a>,
         },
         { head: 'Job', inline: true, cell: ({ siteJobId }) => siteJobId },
         explained && { head: 'Why', cell: (job) => ('message' in job ? job.message : '') },
@@ -291,7 +279,6 @@ const Jobs = ({ visit, jobs, label }: JobsProps) => {
 // One create in doubt: what was sent, beside the jobs that it may have made, and the decisions.
 
 export interface DoubtProps extends ShownDoubt {
-  readonly visit: Visit;
   /** `undefined`: the site was not asked. */
   readonly candidates?: readonly DoubtCandidate[] | undefined;
   /** The ID that the visitor typed. */
@@ -300,14 +287,13 @@ export interface DoubtProps extends ShownDoubt {
 }
 
 const DoubtPage = (props: DoubtProps) => {
-  const { visit, change, startedAt, candidates, refused, referenceField, sent } = props;
-  const { prefix } = visit;
+  const { change, startedAt, candidates, refused, referenceField, sent } = props;
   const { feed, key, site, reason } = change;
   return (
-    <Layout title={`Did the site make the job of ${key}?`} visit={visit} section="review">
+    <Layout title={`Did the site make the job of ${key}?`} section="review">
       <p class="row">
-        <a href={prefix + pageAddress.doubts(feed)}>{`Doubts of feed ${feed}`}</a>
-        <a href={prefix + pageAddress.posting(feed, key)}>The posting</a>
+        <a href={linkTo(pageAddress.doubts(feed))}>{`Doubts of feed ${feed}`}</a>
+        <a href={linkTo(pageAddress.posting(feed, key))}>The posting</a>
       </p>
       {refused !== undefined && <Alert>{`${refused.message}. Nothing was changed.`}</Alert>}
       {change.desired === 'absent' && <p class="notice">{`${sentence(JOB_WOULD_GO)}.`}</p>}
@@ -325,21 +311,21 @@ const DoubtPage = (props: DoubtProps) => {
       </dl>
       <Candidates {...props} />
       {candidates === undefined && <Sent fields={sent} />}
-      {mayReview(visit) && <Decisions {...props} />}
+      {mayReview() && <Decisions {...props} />}
     </Layout>
   );
 };
 
-const Candidates = ({ visit, change, candidateIds, candidates, sent, version }: DoubtProps) => (
+const Candidates = ({ change, candidateIds, candidates, sent, version }: DoubtProps) => (
   <>
     <h2 id="candidates">Jobs that it may have made</h2>
     {candidateIds.length === 0 && candidates === undefined && <p>{NO_CANDIDATE_KNOWN}</p>}
     {candidateIds.length > 0 && candidates === undefined && (
       <p>{`Found on the site: ${candidateIds.map((id) => `job ${id}`).join(', ')}.`}</p>
     )}
-    {candidateIds.length > 0 && candidates === undefined && mayReview(visit) && (
+    {candidateIds.length > 0 && candidates === undefined && mayReview() && (
       <p>
-        <a class="button" href={visit.prefix + pageAddress.doubtCandidates(change.id)}>
+        <a class="button" href={linkTo(pageAddress.doubtCandidates(change.id))}>
           Read them from the site
         </a>
       </p>
@@ -352,7 +338,6 @@ const Candidates = ({ visit, change, candidateIds, candidates, sent, version }: 
     <SideBySide
       sent={sent}
       shown={(candidates ?? []).filter((candidate) => candidate.kind === 'shown')}
-      visit={visit}
       change={change}
       version={version}
     />
@@ -362,12 +347,11 @@ const Candidates = ({ visit, change, candidateIds, candidates, sent, version }: 
 interface SideProps {
   readonly sent: Fields;
   readonly shown: readonly ShownCandidate[];
-  readonly visit: Visit;
   readonly change: OpenChangeRow;
   readonly version: string;
 }
 
-const SideBySide = ({ sent, shown, visit, change, version }: SideProps) => {
+const SideBySide = ({ sent, shown, change, version }: SideProps) => {
   if (shown.length === 0) return null;
   return (
     <section class="scroll" tabindex={0} aria-labelledby="candidates">
@@ -391,10 +375,9 @@ const SideBySide = ({ sent, shown, visit, change, version }: SideProps) => {
               <td data-column={`Job ${candidate.siteJobId}`}>
                 {LIKENESS_WORDS[candidate.likeness]}
                 {candidate.owned && <p class="warn">{OWNED_BY_ANOTHER}</p>}
-                {mayReview(visit) && (
+                {mayReview() && (
                   <PostForm
-                    visit={visit}
-                    action={visit.prefix + pageAddress.doubt(change.id)}
+                    action={pageAddress.doubt(change.id)}
                     hidden={{ version, verdict: 'exists', site_job_id: candidate.siteJobId }}
                   >
                     <p>
@@ -445,12 +428,12 @@ const Sent = ({ fields }: { fields: Fields }) => (
   </>
 );
 
-const Decisions = ({ visit, change, version, typed, refused }: DoubtProps) => {
-  const address = visit.prefix + pageAddress.doubt(change.id);
+const Decisions = ({ change, version, typed, refused }: DoubtProps) => {
+  const address = pageAddress.doubt(change.id);
   return (
     <>
       <h2 id="decide">Decide</h2>
-      <form method="get" action={address} class="panel" aria-label="Compare a job">
+      <form method="get" action={linkTo(address)} class="panel" aria-label="Compare a job">
         <input type="hidden" name="ask" value="site" />
         <TextField
           id="other"
@@ -462,7 +445,6 @@ const Decisions = ({ visit, change, version, typed, refused }: DoubtProps) => {
         <Submit>Read it from the site</Submit>
       </form>
       <PanelForm
-        visit={visit}
         action={address}
         hidden={{ version, verdict: 'exists' }}
         hint="The job is read from the site before it is adopted. If it can't be checked, it is adopted as you say, and all its fields are set again."
@@ -479,7 +461,6 @@ const Decisions = ({ visit, change, version, typed, refused }: DoubtProps) => {
         {refused?.mayInsist === true && <Check name="anyway">It is the right job nevertheless</Check>}
       </PanelForm>
       <PanelForm
-        visit={visit}
         action={address}
         aria-label="The site made no job"
         hidden={{ version, verdict: 'missing' }}

@@ -1,5 +1,5 @@
 // The page of one feed, and its forms: pull it now, resume it.
-import { Hono } from 'hono';
+import type { Hono } from 'hono';
 import type { FeedConfig } from '../../config/config.ts';
 import type { Complaint } from '../../config/config-error.ts';
 import { scheduleInWords } from '../../config/schedule-choice.ts';
@@ -16,9 +16,9 @@ import { formatSpan } from '../../telemetry/times.ts';
 import type { WebEnv } from '../web-env.ts';
 import { type Attention, AttentionList, attentionOf } from './attention.tsx';
 import { Sparkline } from './overview.tsx';
-import { pageAddress } from './parts/addresses.ts';
+import { currentVisit, linkTo, mayConfigure, mayReview, pageAddress } from './parts/addresses.ts';
 import { FeedNumbers, PullButton } from './parts/feed-numbers.tsx';
-import { Layout, mayConfigure, mayReview, PostForm, type Visit } from './parts/layout.tsx';
+import { Layout, PostForm } from './parts/layout.tsx';
 import { askedBy, operationForm, type PageContext, readInput, showPage } from './parts/page.tsx';
 import { Fact, NoticeText, When } from './parts/parts.tsx';
 import { PausedByPerson, PauseLink } from './pause.tsx';
@@ -27,13 +27,12 @@ import { PullTable } from './pulls.tsx';
 const SHOWN_PULLS = 10;
 const DRAWN_PULLS = 40;
 
-export function feedPages(context: PageContext): Hono<WebEnv> {
+export function feedPages(pages: Hono<WebEnv>, context: PageContext): void {
   const { app } = context;
   const { db, config } = app;
-  const pages = new Hono<WebEnv>();
   pages.get(
     '/feed',
-    showPage(async ({ visit, query, actor }) => {
+    showPage(async ({ query, actor }) => {
       const name = readInput(showFeed, query).feed as FeedName;
       const [{ feed, status }, drawn, { items: pulls }] = await Promise.all([
         readFeedStatus(app, name),
@@ -42,7 +41,6 @@ export function feedPages(context: PageContext): Hono<WebEnv> {
       ]);
       return (
         <FeedPage
-          visit={visit}
           feed={feed}
           config={config.feeds.get(name)}
           faults={config.brokenFeeds.get(name)?.complaints ?? []}
@@ -74,13 +72,11 @@ export function feedPages(context: PageContext): Hono<WebEnv> {
       next: ({ feed }) => pageAddress.feed(feed as FeedName),
     }),
   );
-  return pages;
 }
 
 // One feed: what is open, its newest pulls, its schedule and its settings in brief.
 
 export interface FeedPageProps {
-  readonly visit: Visit;
   readonly feed: FeedStatus;
   readonly config: FeedConfig | undefined;
   readonly faults: readonly Complaint[];
@@ -90,29 +86,28 @@ export interface FeedPageProps {
 }
 
 const FeedPage = (props: FeedPageProps) => {
-  const { visit, feed, config, faults, attention, pulls, drawn } = props;
+  const { feed, config, faults, attention, pulls, drawn } = props;
   const schedule = feed.schedule ?? config?.schedule;
-  const { prefix } = visit;
   const { stopped, last_verify: verified } = feed;
-  const paused = pausesOf(visit.pauses ?? [], feed).filter(({ site, feed: own }) => (site ?? own) !== undefined);
+  const paused = pausesOf(currentVisit().pauses ?? [], feed).filter(
+    ({ site, feed: own }) => (site ?? own) !== undefined,
+  );
   const isPulled = stopped === null && feed.pauses.every(({ pulls: stops }) => !stops);
   return (
-    <Layout title={`Feed ${feed.feed}`} visit={visit} section="overview">
+    <Layout title={`Feed ${feed.feed}`} section="overview">
       <div id="state" data-live={feed.last_pull?.status === 'running' ? 'true' : undefined}>
         {!feed.configured && <p class="notice">This feed is {whyNotPulledHere(feed)}.</p>}
-        <PausedByPerson visit={visit} pauses={paused} />
-        {stopped !== null && <Stopped visit={visit} feed={feed.feed} stopped={stopped} />}
-        {stopped === null && (paused.length === 0 || attention.length > 0) && (
-          <AttentionList prefix={prefix} attention={attention} />
-        )}
-        <FeedNumbers prefix={prefix} feed={feed} />
-        <PullButton visit={visit} feed={feed} />
-        {paused.every((pause) => pause.feed === undefined) && <PauseLink visit={visit} subject={{ feed: feed.feed }} />}
+        <PausedByPerson pauses={paused} />
+        {stopped !== null && <Stopped feed={feed.feed} stopped={stopped} />}
+        {stopped === null && (paused.length === 0 || attention.length > 0) && <AttentionList attention={attention} />}
+        <FeedNumbers feed={feed} />
+        <PullButton feed={feed} />
+        {paused.every((pause) => pause.feed === undefined) && <PauseLink subject={{ feed: feed.feed }} />}
         {[feed.rekey, feed.search].map(
           (note) =>
             note !== null && (
               <p class="notice">
-                <NoticeText notice={note} prefix={prefix} />
+                <NoticeText notice={note} />
               </p>
             ),
         )}
@@ -121,10 +116,10 @@ const FeedPage = (props: FeedPageProps) => {
         ))}
         <h2>Pulls</h2>
         <Sparkline pulls={drawn} />
-        <PullTable prefix={prefix} pulls={pulls} label={`The newest pulls of ${feed.feed}`} />
+        <PullTable pulls={pulls} label={`The newest pulls of ${feed.feed}`} />
         {pulls.length > 0 && (
           <p>
-            <a href={prefix + pageAddress.pulls(feed.feed)}>All pulls of this feed</a>
+            <a href={linkTo(pageAddress.pulls(feed.feed))}>All pulls of this feed</a>
           </p>
         )}
       </div>
@@ -135,11 +130,11 @@ const FeedPage = (props: FeedPageProps) => {
       <dl class="facts">
         <dt>Site</dt>
         <dd>
-          <a href={prefix + pageAddress.site(feed.site)}>{feed.site}</a>
+          <a href={linkTo(pageAddress.site(feed.site))}>{feed.site}</a>
           {config !== undefined && (
             <>
               {', '}
-              <a href={prefix + pageAddress.adopt(feed.feed)}>match the jobs that it already has</a>
+              <a href={linkTo(pageAddress.adopt(feed.feed))}>match the jobs that it already has</a>
             </>
           )}
         </dd>
@@ -155,16 +150,16 @@ const FeedPage = (props: FeedPageProps) => {
         <dd>{verified === null ? 'never' : <Verified last={verified} />}</dd>
         {config !== undefined && <Settings config={config} />}
       </dl>
-      {mayConfigure(visit) && feed.configured ? (
+      {mayConfigure() && feed.configured ? (
         <p>
-          <a class="button" href={prefix + pageAddress.changeFeed(feed.feed)}>
+          <a class="button" href={linkTo(pageAddress.changeFeed(feed.feed))}>
             Change the settings
           </a>{' '}
-          <a href={prefix + pageAddress.feedFile(feed.feed)}>Their file and its versions</a>
+          <a href={linkTo(pageAddress.feedFile(feed.feed))}>Their file and its versions</a>
           {config !== undefined && readsUpload(config) && (
             <>
               {' · '}
-              <a href={prefix + pageAddress.uploads(feed.feed)}>The uploaded files, and a newer one</a>
+              <a href={linkTo(pageAddress.uploads(feed.feed))}>The uploaded files, and a newer one</a>
             </>
           )}
         </p>
@@ -206,26 +201,24 @@ const Settings = ({ config }: { config: FeedConfig }) => {
 };
 
 interface StoppedProps extends Pick<FeedStatus, 'feed'> {
-  readonly visit: Visit;
   readonly stopped: NonNullable<FeedStatus['stopped']>;
 }
 
-const Stopped = ({ visit, feed, stopped: { since, undo, undone } }: StoppedProps) => {
-  const { prefix } = visit;
+const Stopped = ({ feed, stopped: { since, undo, undone } }: StoppedProps) => {
   return (
     <section class="next warn" aria-labelledby="stopped">
       <h2 id="stopped">Not pulled</h2>
       <p>
         <When at={since} />
         {', '}
-        <a href={prefix + pageAddress.pull(undo)}>
+        <a href={linkTo(pageAddress.pull(undo))}>
           {undone === null ? `undo ${undo} began` : `pull ${undone} was undone`}
         </a>
         . Since then this feed is not pulled, so that its source does not bring back what was undone. Resume it once the
         source is right: then it is pulled by its schedule again.
       </p>
-      {mayReview(visit) && (
-        <PostForm visit={visit} action={prefix + pageAddress.resumeFeed()} hidden={{ feed, undo }}>
+      {mayReview() && (
+        <PostForm action={pageAddress.resumeFeed()} hidden={{ feed, undo }}>
           <button type="submit" class="main">
             Resume {feed}
           </button>

@@ -1,5 +1,5 @@
 // Held deletes: which jobs would go, why they are held, and the decisions about them.
-import { Hono } from 'hono';
+import type { Hono } from 'hono';
 import type { ActInput } from '../../operations/decisions.ts';
 import { namedFeed } from '../../operations/operation.ts';
 import { entryPlace } from '../../operations/review.ts';
@@ -21,8 +21,8 @@ import {
 import { ProblemError } from '../problem.ts';
 import type { WebEnv } from '../web-env.ts';
 import { decodeCursor, encodeCursor } from '../web-env.ts';
-import { pageAddress } from './parts/addresses.ts';
-import { Layout, mayReview, PanelForm, PostForm, type Visit } from './parts/layout.tsx';
+import { currentVisit, linkTo, mayReview, pageAddress } from './parts/addresses.ts';
+import { Layout, PanelForm, PostForm } from './parts/layout.tsx';
 import { actOnForm, type PageContext, showPage } from './parts/page.tsx';
 import { LinkToRekeyComparison } from './parts/pairs.tsx';
 import { Pager, SiteLink, StackedTable, TextField, When } from './parts/parts.tsx';
@@ -30,8 +30,8 @@ import { type Form, malformed } from './parts/read-form.ts';
 import { startFromForm } from './review/decide.tsx';
 import { boundToChosen, readBound, readChosen, readReason, writeChosen } from './review/read-decision.ts';
 
-const HeldFeeds = ({ visit, groups }: { visit: Visit; groups: readonly HeldGroup[] }) => (
-  <Layout title="Held deletes" visit={visit} section="review">
+const HeldFeeds = ({ groups }: { groups: readonly HeldGroup[] }) => (
+  <Layout title="Held deletes" section="review">
     {groups.length === 0 ? (
       <p class="notice good">No delete is held.</p>
     ) : (
@@ -42,7 +42,7 @@ const HeldFeeds = ({ visit, groups }: { visit: Visit; groups: readonly HeldGroup
           {
             head: 'Feed',
             namesRow: true,
-            cell: ({ feed }) => <a href={visit.prefix + pageAddress.held(feed)}>{feed}</a>,
+            cell: ({ feed }) => <a href={linkTo(pageAddress.held(feed))}>{feed}</a>,
           },
           { head: 'Held', number: true, cell: ({ count }) => count },
           { head: 'Since', cell: ({ since }) => <When at={since} /> },
@@ -102,7 +102,6 @@ async function readHeldPage(
 }
 
 export interface HeldProps extends Omit<HeldPage, 'next'> {
-  readonly visit: Visit;
   readonly feed: FeedName;
   /** `undefined`: the feed is no longer configured. */
   readonly guard: DeleteGuard | undefined;
@@ -114,19 +113,18 @@ export interface HeldProps extends Omit<HeldPage, 'next'> {
 }
 
 const Held = (props: HeldProps) => {
-  const { visit, feed, count, deletes, inQuestion, barred } = props;
-  const { prefix } = visit;
+  const { feed, count, deletes, inQuestion, barred } = props;
   return (
-    <Layout title={`Held deletes of feed ${feed}`} visit={visit} section="review" about={visit.aboutFeed?.(feed)}>
+    <Layout title={`Held deletes of feed ${feed}`} section="review" about={currentVisit().aboutFeed?.(feed)}>
       <p class="row">
-        <a href={prefix + pageAddress.held()}>All feeds</a>
-        <a href={prefix + pageAddress.entries({ feed, kind: 'held', discarded: 'true' })}>Jobs that were kept</a>
+        <a href={linkTo(pageAddress.held())}>All feeds</a>
+        <a href={linkTo(pageAddress.entries({ feed, kind: 'held', discarded: 'true' }))}>Jobs that were kept</a>
       </p>
       {count === 0 && deletes.length === 0 ? (
         <p class="notice good">No delete of this feed is held.</p>
       ) : (
         <>
-          {inQuestion && <LinkToRekeyComparison visit={visit} feed={feed} />}
+          {inQuestion && <LinkToRekeyComparison feed={feed} />}
           <p>
             <strong>{count === 1 ? '1 job would be deleted' : `${count} jobs would be deleted`}</strong>: their postings
             are no longer in the feed. Nothing is deleted until a person approves it.
@@ -139,9 +137,9 @@ const Held = (props: HeldProps) => {
             <Why {...props} {...reason} />
           ))}
           <h2 id="deletes">What would be deleted</h2>
-          {mayReview(visit) && !inQuestion ? (
+          {mayReview() && !inQuestion ? (
             <>
-              <PostForm visit={visit} action={prefix + pageAddress.held()} id="decide" hidden={{ feed }}>
+              <PostForm action={pageAddress.held()} id="decide" hidden={{ feed }}>
                 <Decisions {...props} />
                 <Deletes {...props} checkable />
                 <p class="row">
@@ -168,7 +166,7 @@ const TITLES = {
   newest: 'Held because the feed may list only its newest postings',
 } as const;
 
-const Why = ({ visit, feed, guard, hold, count, reason }: HeldProps & HeldFor) => (
+const Why = ({ feed, guard, hold, count, reason }: HeldProps & HeldFor) => (
   <section class="panel" aria-label={TITLES[hold]}>
     <p>
       <strong>{`${TITLES[hold]}: ${plural(count, 'delete')}.`}</strong>
@@ -184,7 +182,7 @@ const Why = ({ visit, feed, guard, hold, count, reason }: HeldProps & HeldFor) =
     {hold === 'unreadable' && (
       <p>
         {'Each of these records may be one of the postings below. '}
-        <a href={visit.prefix + pageAddress.entries({ feed, kind: 'unreadable' })}>
+        <a href={linkTo(pageAddress.entries({ feed, kind: 'unreadable' }))}>
           Look at the records that could not be read
         </a>
         {' and have them fixed at the source: then the next pull checks these deletes again.'}
@@ -196,14 +194,7 @@ const Why = ({ visit, feed, guard, hold, count, reason }: HeldProps & HeldFor) =
   </section>
 );
 
-const Deletes = ({
-  visit,
-  feed,
-  deletes,
-  reasons,
-  isChosen,
-  checkable,
-}: HeldProps & { readonly checkable: boolean }) => (
+const Deletes = ({ feed, deletes, reasons, isChosen, checkable }: HeldProps & { readonly checkable: boolean }) => (
   <StackedTable
     label={{ heading: 'deletes' }}
     columns={[
@@ -224,7 +215,7 @@ const Deletes = ({
       {
         head: 'Posting',
         namesRow: true,
-        cell: ({ key }) => <a href={visit.prefix + pageAddress.posting(feed, key)}>{key}</a>,
+        cell: ({ key }) => <a href={linkTo(pageAddress.posting(feed, key))}>{key}</a>,
       },
       { head: 'Title', cell: ({ title }) => title ?? <span class="quiet">not known</span> },
       { head: 'Job', inline: true, cell: (held) => <Job {...held} /> },
@@ -246,7 +237,7 @@ const HOLD_WORDS = {
 const Job = ({ siteJobId, url }: Pick<HeldDelete, 'siteJobId' | 'url'>) =>
   siteJobId === null ? <span class="quiet">none yet</span> : <SiteLink url={url}>{siteJobId}</SiteLink>;
 
-const Decisions = ({ visit, feed, count, approvable, deletes, cursor, isChosen }: HeldProps) => (
+const Decisions = ({ feed, count, approvable, deletes, cursor, isChosen }: HeldProps) => (
   <section class="panel" aria-label="The chosen postings">
     <p>
       <strong>The chosen postings</strong>
@@ -259,20 +250,18 @@ const Decisions = ({ visit, feed, count, approvable, deletes, cursor, isChosen }
     <p class="row">
       <DecideChosen approvable={approvable} />
       {isChosen ? (
-        <a href={`${visit.prefix}${pageAddress.held(feed, cursor)}#decide`}>Choose none</a>
+        <a href={linkTo(`${pageAddress.held(feed, cursor)}#decide`)}>Choose none</a>
       ) : (
-        <a href={`${visit.prefix}${pageAddress.held(feed, cursor, 'all')}#decide`}>
-          {`Choose all ${deletes.length} shown`}
-        </a>
+        <a href={linkTo(`${pageAddress.held(feed, cursor, 'all')}#decide`)}>{`Choose all ${deletes.length} shown`}</a>
       )}
     </p>
     <p class="row">
       <strong>All of them</strong>
-      <a class="button" href={visit.prefix + pageAddress.confirmAction('discard', { feed, kind: 'held' })}>
+      <a class="button" href={linkTo(pageAddress.confirmAction('discard', { feed, kind: 'held' }))}>
         {`Keep all ${count} …`}
       </a>
       {approvable > 0 && (
-        <a class="button" href={visit.prefix + pageAddress.confirmAction('approve', { feed, kind: 'held' })}>
+        <a class="button" href={linkTo(pageAddress.confirmAction('approve', { feed, kind: 'held' }))}>
           {`Delete all ${approvable} …`}
         </a>
       )}
@@ -293,19 +282,17 @@ const DecideChosen = ({ approvable }: Pick<HeldProps, 'approvable'>) => (
   </>
 );
 
-const ApproveAll = ({ visit, feed, approvable: count, seen, barred }: HeldProps) => {
-  const { prefix } = visit;
+const ApproveAll = ({ feed, approvable: count, seen, barred }: HeldProps) => {
   if (count === 0) return null;
   if (seen === undefined)
     return (
       <p>
-        <a href={prefix + pageAddress.confirmAction('approve', { feed, kind: 'held' })}>{`Approve all ${count} …`}</a>
+        <a href={linkTo(pageAddress.confirmAction('approve', { feed, kind: 'held' }))}>{`Approve all ${count} …`}</a>
       </p>
     );
   return (
     <PanelForm
-      visit={visit}
-      action={prefix + pageAddress.held()}
+      action={pageAddress.held()}
       aria-label="All held deletes"
       title={`All ${plural(count, 'held delete')} of this feed${barred.length === 0 ? '' : ' that can be approved'}`}
       hidden={{ feed, decision: 'approve-all', expected: String(count), seen }}
@@ -317,11 +304,11 @@ const ApproveAll = ({ visit, feed, approvable: count, seen, barred }: HeldProps)
   );
 };
 
-const Pages = ({ visit: { prefix }, feed, cursor, next, deletes }: HeldProps) => (
+const Pages = ({ feed, cursor, next, deletes }: HeldProps) => (
   <Pager
     label="Pages of held deletes"
-    first={cursor === undefined ? undefined : prefix + pageAddress.held(feed)}
-    next={next && prefix + pageAddress.held(feed, next)}
+    first={cursor === undefined ? undefined : pageAddress.held(feed)}
+    next={next && pageAddress.held(feed, next)}
     shown={deletes.length}
   />
 );
@@ -330,24 +317,23 @@ const Pages = ({ visit: { prefix }, feed, cursor, next, deletes }: HeldProps) =>
 
 const SHOWN = 50;
 
-export function heldPages(context: PageContext): Hono<WebEnv> {
+export function heldPages(pages: Hono<WebEnv>, context: PageContext): void {
   const { app } = context;
   const { db, config } = app;
-  const pages = new Hono<WebEnv>();
   pages.get(
     '/held',
-    showPage(async ({ visit, query }) => {
+    showPage(async ({ query }) => {
       const name = query('feed');
       if (name === undefined) {
         await foldReviewCounts(db);
-        return <HeldFeeds visit={visit} groups={await heldGroups(db, undefined)} />;
+        return <HeldFeeds groups={await heldGroups(db, undefined)} />;
       }
       const feed = await namedFeed(app, name);
       const cursor = query('cursor');
       const held = await readHeldPage(app, feed, SHOWN, decodeCursor(cursor, entryPlace));
       const isChosen = query('chosen') === 'all';
       const props = { ...held, next: encodeCursor(held.next) ?? undefined, cursor, isChosen };
-      return <Held visit={visit} feed={feed} guard={config.feeds.get(feed)?.guard} {...props} />;
+      return <Held feed={feed} guard={config.feeds.get(feed)?.guard} {...props} />;
     }),
   );
   pages.post(
@@ -359,7 +345,6 @@ export function heldPages(context: PageContext): Hono<WebEnv> {
       });
     }),
   );
-  return pages;
 }
 
 /** What a form of the page decides, bound to what the page showed. */

@@ -1,6 +1,6 @@
 // Finds postings by key, job ID or words of their title, and lists the postings that have a job, or whose job has ended.
 
-import { Hono } from 'hono';
+import type { Hono } from 'hono';
 import { z } from 'zod';
 import { shareReading } from '../../flow/share-reading.ts';
 import { namedFeed } from '../../operations/operation.ts';
@@ -14,15 +14,14 @@ import {
   jobsFrom,
 } from '../../store/mapping/find-jobs.ts';
 import { decodeCursor, encodeCursor, type WebEnv } from '../web-env.ts';
-import { pageAddress } from './parts/addresses.ts';
-import { Layout, mayPull, type Visit } from './parts/layout.tsx';
+import { linkTo, mayPull, pageAddress } from './parts/addresses.ts';
+import { Layout } from './parts/layout.tsx';
 import { type PageContext, showPage } from './parts/page.tsx';
 import { Choice, Pager, SiteLink, StackedTable } from './parts/parts.tsx';
 import { malformed } from './parts/read-form.ts';
 import { SyncNow } from './posting/decide.tsx';
 
 export interface JobsProps {
-  readonly visit: Visit;
   readonly feeds: readonly FeedName[];
   /** `undefined`: of all feeds. */
   readonly feed: FeedName | undefined;
@@ -35,13 +34,12 @@ export interface JobsProps {
 }
 
 const Jobs = (props: JobsProps) => {
-  const { visit, feeds, feed, q, found, listed, isFirst, next } = props;
+  const { feeds, feed, q, found, listed, isFirst, next } = props;
   const { named, titled = [], more = false } = found ?? {};
-  const { prefix } = visit;
   return (
-    <Layout title="Jobs" visit={visit} section="jobs">
+    <Layout title="Jobs" section="jobs">
       <search>
-        <form method="get" action={prefix + pageAddress.jobs()} class="row">
+        <form method="get" action={linkTo(pageAddress.jobs())} class="row">
           <div>
             <label for="q">Key of a posting, ID of a job, or words of a title</label>
             <input id="q" name="q" type="search" value={q ?? ''} maxlength={2_000} autocomplete="off" />
@@ -53,13 +51,13 @@ const Jobs = (props: JobsProps) => {
       {named !== undefined && named.length > 0 && (
         <>
           <h2 id="named">Found</h2>
-          <List visit={visit} jobs={named} heading="named" syncable={feeds} />
+          <List jobs={named} heading="named" syncable={feeds} />
         </>
       )}
       {titled.length > 0 && (
         <>
           <h2 id="titled">Titles with these words</h2>
-          <List visit={visit} jobs={titled} heading="titled" />
+          <List jobs={titled} heading="titled" />
           {more && <p class="hint">{`Only ${titled.length} are shown: type more words.`}</p>}
         </>
       )}
@@ -70,7 +68,7 @@ const Jobs = (props: JobsProps) => {
             {feed === undefined && ' Choose a feed to see the keys that follow.'}
           </p>
           {feed !== undefined && q !== undefined && feeds.includes(feed) && (
-            <SyncNow visit={visit} feed={feed} posting={postingKey(q)} />
+            <SyncNow feed={feed} posting={postingKey(q)} />
           )}
         </>
       )}
@@ -88,17 +86,17 @@ const Jobs = (props: JobsProps) => {
           {listed.length === 0 ? (
             <p class="quiet">{isFirst ? 'None.' : 'No more.'}</p>
           ) : (
-            <List visit={visit} jobs={listed} heading="listed" />
+            <List jobs={listed} heading="listed" />
           )}
         </>
       )}
       <p>
-        <a href={prefix + pageAddress.adopt(feed)}>Match jobs that a site already has</a>
+        <a href={linkTo(pageAddress.adopt(feed))}>Match jobs that a site already has</a>
       </p>
       <Pager
         label="Pages of jobs"
-        first={isFirst ? undefined : prefix + pageAddress.jobs({ ...only(feed) })}
-        next={next && prefix + pageAddress.jobs({ ...only(feed), cursor: next })}
+        first={isFirst ? undefined : pageAddress.jobs({ ...only(feed) })}
+        next={next && pageAddress.jobs({ ...only(feed), cursor: next })}
       />
     </Layout>
   );
@@ -121,21 +119,20 @@ const MOST_CHARACTERS = 120;
 const excerpt = (text: string): string => (text.length > MOST_CHARACTERS ? `${text.slice(0, MOST_CHARACTERS)}…` : text);
 
 interface ListProps {
-  readonly visit: Visit;
   readonly jobs: readonly JobOfPosting[];
   readonly heading: string;
   /** The feeds whose postings have a button that syncs them. */
   readonly syncable?: readonly FeedName[];
 }
 
-const List = ({ visit, jobs, heading, syncable = [] }: ListProps) => (
+const List = ({ jobs, heading, syncable = [] }: ListProps) => (
   <StackedTable
     label={{ heading }}
     columns={[
       {
         head: 'Posting',
         namesRow: true,
-        cell: ({ feed, key }) => <a href={visit.prefix + pageAddress.posting(feed, key)}>{excerpt(key)}</a>,
+        cell: ({ feed, key }) => <a href={linkTo(pageAddress.posting(feed, key))}>{excerpt(key)}</a>,
       },
       {
         head: 'Title',
@@ -151,9 +148,9 @@ const List = ({ visit, jobs, heading, syncable = [] }: ListProps) => (
       },
       { head: 'State', inline: true, cell: ({ state }) => (state === null ? 'as in the feed' : STATES[state]) },
       syncable.length > 0 &&
-        mayPull(visit) && {
+        mayPull() && {
           head: 'Sync',
-          cell: ({ feed, key }) => syncable.includes(feed) && <SyncNow visit={visit} feed={feed} posting={key} />,
+          cell: ({ feed, key }) => syncable.includes(feed) && <SyncNow feed={feed} posting={key} />,
         },
     ]}
     rows={jobs}
@@ -165,12 +162,11 @@ const List = ({ visit, jobs, heading, syncable = [] }: ListProps) => (
 const SHOWN = 50;
 const placeSchema = z.strictObject({ feed: z.string().max(100), key: keyText });
 
-export function jobPages({ app }: PageContext): Hono<WebEnv> {
+export function jobPages(pages: Hono<WebEnv>, { app }: PageContext): void {
   const { db, config } = app;
-  const pages = new Hono<WebEnv>();
   pages.get(
     '/jobs',
-    showPage(async ({ visit, query }) => {
+    showPage(async ({ query }) => {
       const name = query('feed');
       const feed = name === undefined ? undefined : await namedFeed(app, name);
       const q = query('q')?.trim() || undefined;
@@ -199,8 +195,7 @@ export function jobPages({ app }: PageContext): Hono<WebEnv> {
         isFirst: cursor === undefined,
         feeds: [...config.feeds.keys()],
       };
-      return <Jobs visit={visit} {...props} />;
+      return <Jobs {...props} />;
     }),
   );
-  return pages;
 }

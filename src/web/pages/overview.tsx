@@ -1,25 +1,24 @@
 // The overview: what needs attention, each feed with its numbers and pulls, and each site.
-import { Hono } from 'hono';
+import type { Hono } from 'hono';
 import { shareReading } from '../../flow/share-reading.ts';
 import { type FeedStatus, readStatus, type Status, whyNotPulledHere } from '../../operations/status.ts';
 import type { FeedName } from '../../posting/identifiers.ts';
 import { type BriefPull, recentPulls } from '../../store/pull/pull-history.ts';
 import type { WebEnv } from '../web-env.ts';
 import { AttentionList, attentionOf } from './attention.tsx';
-import { pageAddress } from './parts/addresses.ts';
+import { linkTo, mayConfigure, pageAddress } from './parts/addresses.ts';
 import { FeedNumbers, PullButton } from './parts/feed-numbers.tsx';
-import { Layout, mayConfigure, type Visit } from './parts/layout.tsx';
+import { Layout } from './parts/layout.tsx';
 import { type PageContext, showPage } from './parts/page.tsx';
 import { PULL_STATUS, PullStatusLabel, SiteStatusLabel, When } from './parts/parts.tsx';
 
 /** So many fit beside the numbers of a feed, also on a phone. */
 const SHOWN_PULLS = 20;
 
-export function overviewPages({ app }: PageContext): Hono<WebEnv> {
-  const pages = new Hono<WebEnv>();
+export function overviewPages(pages: Hono<WebEnv>, { app }: PageContext): void {
   pages.get(
     '/',
-    showPage(async ({ visit }) => {
+    showPage(async () => {
       const status = await readStatus(app);
       const names = status.feeds.map(({ feed }) => feed);
       return (
@@ -30,32 +29,29 @@ export function overviewPages({ app }: PageContext): Hono<WebEnv> {
               recentPulls(app.db, names, SHOWN_PULLS),
             )
           }
-          visit={visit}
         />
       );
     }),
   );
-  return pages;
 }
 
 interface OverviewProps {
   readonly status: Status;
   readonly pulls: ReadonlyMap<FeedName, readonly BriefPull[]>;
-  readonly visit: Visit;
 }
 
-const Overview = ({ status, pulls, visit }: OverviewProps) => {
+const Overview = ({ status, pulls }: OverviewProps) => {
   const { feeds, sites, workers, differences } = status;
   const isRunning = feeds.some(({ last_pull: pull }) => pull?.status === 'running');
   return (
-    <Layout title="Overview" visit={visit} section="overview">
+    <Layout title="Overview" section="overview">
       <div id="state" data-live={isRunning ? 'true' : undefined}>
-        <AttentionList prefix={visit.prefix} attention={attentionOf(status)} />
+        <AttentionList attention={attentionOf(status)} />
         <h2>Feeds</h2>
         {feeds.length === 0 && (
           <p>
             No feed is configured.
-            {!mayConfigure(visit) && (
+            {!mayConfigure() && (
               <>
                 {' A user with the role admin, whom '}
                 <code>web.users</code>
@@ -68,12 +64,12 @@ const Overview = ({ status, pulls, visit }: OverviewProps) => {
         )}
         <ul class="cards">
           {feeds.map((feed) => (
-            <FeedCard visit={visit} feed={feed} pulls={pulls.get(feed.feed) ?? []} />
+            <FeedCard feed={feed} pulls={pulls.get(feed.feed) ?? []} />
           ))}
         </ul>
-        {mayConfigure(visit) && (
+        {mayConfigure() && (
           <p>
-            <a class="button" href={visit.prefix + pageAddress.newFeed()}>
+            <a class="button" href={linkTo(pageAddress.newFeed())}>
               Add a feed
             </a>
           </p>
@@ -83,7 +79,7 @@ const Overview = ({ status, pulls, visit }: OverviewProps) => {
           {sites.map((site) => (
             <li class="card">
               <h3>
-                <a href={visit.prefix + pageAddress.site(site.site)}>{site.site}</a>
+                <a href={linkTo(pageAddress.site(site.site))}>{site.site}</a>
               </h3>
               <p>
                 <SiteStatusLabel site={site} />
@@ -101,29 +97,27 @@ const Overview = ({ status, pulls, visit }: OverviewProps) => {
 };
 
 interface FeedCardProps {
-  readonly visit: Visit;
   readonly feed: FeedStatus;
   readonly pulls: readonly BriefPull[];
 }
 
-const FeedCard = ({ visit, feed, pulls }: FeedCardProps) => {
-  const { prefix } = visit;
+const FeedCard = ({ feed, pulls }: FeedCardProps) => {
   const { last_pull: pull } = feed;
   return (
     <li class="card">
       <div class="head">
         <h3>
-          <a href={prefix + pageAddress.feed(feed.feed)}>{feed.feed}</a>
+          <a href={linkTo(pageAddress.feed(feed.feed))}>{feed.feed}</a>
         </h3>
         <span class="quiet">
           {'to '}
-          <a href={prefix + pageAddress.site(feed.site)}>{feed.site}</a>
+          <a href={linkTo(pageAddress.site(feed.site))}>{feed.site}</a>
         </span>
         {!feed.configured && <span class="status warn">{whyNotPulledHere(feed)}</span>}
         {feed.stopped !== null && <span class="status warn">stopped</span>}
         {feed.pauses.length > 0 && <span class="status warn">paused</span>}
       </div>
-      <FeedNumbers prefix={prefix} feed={feed} />
+      <FeedNumbers feed={feed} />
       <Sparkline pulls={pulls} />
       <dl class="facts">
         <dt>Last pull</dt>
@@ -132,7 +126,7 @@ const FeedCard = ({ visit, feed, pulls }: FeedCardProps) => {
             'never'
           ) : (
             <>
-              <a href={prefix + pageAddress.pull(pull.pull)}>
+              <a href={linkTo(pageAddress.pull(pull.pull))}>
                 <When at={pull.started_at} />
               </a>
               {', '}
@@ -155,7 +149,7 @@ const FeedCard = ({ visit, feed, pulls }: FeedCardProps) => {
           )}
         </dd>
       </dl>
-      <PullButton visit={visit} feed={feed} />
+      <PullButton feed={feed} />
     </li>
   );
 };

@@ -28,7 +28,7 @@ import { signInRoutes } from './sign-in.tsx';
 import { sitePages } from './sites.tsx';
 import { uploadPages } from './uploads.tsx';
 
-const PAGES: readonly ((context: PageContext) => Hono<WebEnv>)[] = [
+const PAGES: readonly ((pages: Hono<WebEnv>, context: PageContext) => void)[] = [
   overviewPages,
   heldPages,
   // Before addresses that have a number in the same place.
@@ -54,7 +54,7 @@ const PAGES: readonly ((context: PageContext) => Hono<WebEnv>)[] = [
 export function pageRoutes(context: PageContext, sessions: Sessions): Hono<WebEnv> {
   const routes = new Hono<WebEnv>();
   routes.route('/', assetRoutes());
-  for (const pages of PAGES) routes.route('/', pages(context));
+  for (const addPages of PAGES) addPages(routes, context);
   if (!isOpen(context.app.config.web)) routes.route('/', signInRoutes(sessions));
   return routes;
 }

@@ -1,5 +1,5 @@
 // The page that asks before it stops a feed, a site or everything, and the forms that stop and go on.
-import { Hono } from 'hono';
+import type { Hono } from 'hono';
 import { namedFeed, namedSite, type OperationContext } from '../../operations/operation.ts';
 import { endPersonsPause, pauseSending } from '../../operations/pauses.ts';
 import { type PauseSubject, type PersonsPause, pauseInFull, pauseSubjectWords } from '../../plan/pause-words.ts';
@@ -7,22 +7,21 @@ import { countInFlight, listPauses } from '../../store/locks/pauses.ts';
 import { formatTime } from '../../telemetry/times.ts';
 import { ProblemError } from '../problem.ts';
 import type { WebEnv } from '../web-env.ts';
-import { pageAddress } from './parts/addresses.ts';
-import { Layout, mayReview, PostForm, type Visit } from './parts/layout.tsx';
+import { linkTo, mayReview, pageAddress } from './parts/addresses.ts';
+import { Layout, PostForm } from './parts/layout.tsx';
 import { operationForm, type PageContext, showPage } from './parts/page.tsx';
 import { Check, sentence, TextField } from './parts/parts.tsx';
 
-export function pausePages(context: PageContext): Hono<WebEnv> {
+export function pausePages(pages: Hono<WebEnv>, context: PageContext): void {
   const { app } = context;
-  const pages = new Hono<WebEnv>();
   pages.get(
     '/pause',
-    showPage(async ({ visit, query }) => {
+    showPage(async ({ query }) => {
       const subject = await subjectNamed(app, query('feed'), query('site'));
       const pauses = await listPauses(app.db);
       const present = pauses.find((pause) => pause.site === subject.site && pause.feed === subject.feed);
       const inFlight = await countInFlight(app.db, subject);
-      return <PausePage visit={visit} subject={subject} present={present} inFlight={inFlight} />;
+      return <PausePage subject={subject} present={present} inFlight={inFlight} />;
     }),
   );
   pages.post('/pause', operationForm(context, pauseSending, { next: ({ pause }) => placeOf(pause) }));
@@ -33,7 +32,6 @@ export function pausePages(context: PageContext): Hono<WebEnv> {
       next: ({ ended }) => (ended === null ? pageAddress.overview() : placeOf(ended)),
     }),
   );
-  return pages;
 }
 
 const placeOf = ({ site, feed }: { readonly site: string | null; readonly feed: string | null }): string =>
@@ -63,26 +61,25 @@ function endText(until: Date | undefined): string | undefined {
 const twoDigits = (n: number): string => String(Math.floor(n)).padStart(2, '0');
 
 interface PausePageProps {
-  readonly visit: Visit;
   readonly subject: PauseSubject;
   readonly present: Awaited<ReturnType<typeof listPauses>>[number] | undefined;
   readonly inFlight: number;
 }
 
-const PausePage = ({ visit, subject, present, inFlight }: PausePageProps) => {
+const PausePage = ({ subject, present, inFlight }: PausePageProps) => {
   const what = pauseSubjectWords(subject);
   const asked = present === undefined ? `Stop ${what}` : `Pause ${what} otherwise`;
   return (
-    <Layout title={`${asked}?`} visit={visit}>
-      {present !== undefined && <PausedByPerson visit={visit} pauses={[present]} />}
+    <Layout title={`${asked}?`}>
+      {present !== undefined && <PausedByPerson pauses={[present]} />}
       <p>
         {`From then on no request is begun${subject.feed === undefined ? '' : ' for it'}, by whatever process, until somebody resumes it. `}
         {inFlight === 0
           ? 'Requests in flight end, and their answers are recorded.'
           : `${inFlight === 1 ? '1 request is' : `${inFlight} requests are`} in flight: they end, and their answers are recorded.`}
       </p>
-      {mayReview(visit) ? (
-        <PostForm visit={visit} action={`${visit.prefix}/pause`} class="fields" hidden={fieldsOf(subject)}>
+      {mayReview() ? (
+        <PostForm action={'/pause'} class="fields" hidden={fieldsOf(subject)}>
           <TextField name="reason" label="Why" maxlength={1000} value={present?.reason} />
           <TextField
             name="until"
@@ -101,7 +98,7 @@ const PausePage = ({ visit, subject, present, inFlight }: PausePageProps) => {
             <button type="submit" class="main">
               {asked}
             </button>{' '}
-            <a href={visit.prefix + placeOf({ site: subject.site ?? null, feed: subject.feed ?? null })}>Leave it</a>
+            <a href={linkTo(placeOf({ site: subject.site ?? null, feed: subject.feed ?? null }))}>Leave it</a>
           </p>
         </PostForm>
       ) : (
@@ -117,23 +114,19 @@ const PausePage = ({ visit, subject, present, inFlight }: PausePageProps) => {
 const fieldsOf = ({ site, feed }: PauseSubject) =>
   feed !== undefined ? { feed } : site !== undefined ? { site } : { all: 'true' };
 
-export const PausedByPerson = ({ visit, pauses }: { visit: Visit; pauses: readonly PersonsPause[] }) => (
+export const PausedByPerson = ({ pauses }: { pauses: readonly PersonsPause[] }) => (
   <>
     {pauses.map((pause) => (
       <section class="next warn" aria-label={`${sentence(pauseSubjectWords(pause))} is paused`}>
         <p>
           <span class="status warn">{sentence(pauseInFull(pause, formatTime))}</span>
         </p>
-        {mayReview(visit) && (
-          <PostForm
-            visit={visit}
-            action={visit.prefix + pageAddress.endPause()}
-            hidden={{ ...fieldsOf(pause), pause: pause.id }}
-          >
+        {mayReview() && (
+          <PostForm action={pageAddress.endPause()} hidden={{ ...fieldsOf(pause), pause: pause.id }}>
             <button type="submit" class="main">
               {`Resume ${pauseSubjectWords(pause)}`}
             </button>{' '}
-            <a href={visit.prefix + pageAddress.pause(pause)}>Change it</a>
+            <a href={linkTo(pageAddress.pause(pause))}>Change it</a>
           </PostForm>
         )}
       </section>
@@ -142,9 +135,9 @@ export const PausedByPerson = ({ visit, pauses }: { visit: Visit; pauses: readon
 );
 
 /** Absent for those who may not act. */
-export const PauseLink = ({ visit, subject }: { visit: Visit; subject: PauseSubject }) =>
-  mayReview(visit) ? (
+export const PauseLink = ({ subject }: { subject: PauseSubject }) =>
+  mayReview() ? (
     <p>
-      <a href={visit.prefix + pageAddress.pause(subject)}>{`Stop ${pauseSubjectWords(subject)} …`}</a>
+      <a href={linkTo(pageAddress.pause(subject))}>{`Stop ${pauseSubjectWords(subject)} …`}</a>
     </p>
   ) : null;

@@ -6,8 +6,8 @@ import type { PulledChanges, PullSums } from '../../review/pulled-changes.ts';
 import { PULL_EFFECTS, type PullEffect, type PullRow } from '../../store/pull/pull-history.ts';
 import { formatBytes } from '../../telemetry/print.ts';
 import { formatSpan } from '../../telemetry/times.ts';
-import { pageAddress } from './parts/addresses.ts';
-import { Layout, mayReview, type Visit } from './parts/layout.tsx';
+import { linkTo, mayReview, pageAddress } from './parts/addresses.ts';
+import { Layout } from './parts/layout.tsx';
 import {
   Fact,
   NoticeText,
@@ -21,7 +21,6 @@ import {
 } from './parts/parts.tsx';
 
 export interface PullPageProps {
-  readonly visit: Visit;
   readonly sums: PullSums;
   readonly show: PullEffect;
   readonly changes: PulledChanges;
@@ -33,31 +32,30 @@ export interface PullPageProps {
   readonly write: WriteAction;
 }
 
-export const PullPage = ({ visit, sums, show, changes, after, whyNotUndo, undone, write }: PullPageProps) => {
-  const { prefix } = visit;
+export const PullPage = ({ sums, show, changes, after, whyNotUndo, undone, write }: PullPageProps) => {
   const { pull, effects, requests, fault } = sums;
   const isRunning = pull.status === 'running';
   return (
-    <Layout title={`Pull ${pull.id}`} visit={visit} section="pulls" about={pull}>
+    <Layout title={`Pull ${pull.id}`} section="pulls" about={pull}>
       <div id="pull" data-live={isRunning ? 'true' : undefined}>
         <p class="row">
           <PullStatusLabel pull={pull} />
           <span>
             {'of '}
-            <a href={prefix + pageAddress.feed(pull.feed)}>{pull.feed}</a>
+            <a href={linkTo(pageAddress.feed(pull.feed))}>{pull.feed}</a>
             {' to '}
-            <a href={prefix + pageAddress.site(pull.site)}>{pull.site}</a>
+            <a href={linkTo(pageAddress.site(pull.site))}>{pull.site}</a>
           </span>
         </p>
         {pull.undoes !== undefined && (
           <p class="notice">
             {'This is the undo of '}
-            <a href={prefix + pageAddress.pull(pull.undoes)}>pull {pull.undoes}</a>.
+            <a href={linkTo(pageAddress.pull(pull.undoes))}>pull {pull.undoes}</a>.
           </p>
         )}
         {pull.notes.map((note) => (
           <p class={`notice ${pull.status === 'failed' ? 'bad' : ''}`}>
-            <NoticeText notice={noticeOf(write, note)} prefix={prefix} />
+            <NoticeText notice={noticeOf(write, note)} />
           </p>
         ))}
         {fault !== undefined && <p class="notice bad">{fault}</p>}
@@ -84,20 +82,20 @@ export const PullPage = ({ visit, sums, show, changes, after, whyNotUndo, undone
           <Fact name="Requests">{requests}</Fact>
           {pull.takenOver !== undefined && (
             <Fact name="Goes on as">
-              <a href={prefix + pageAddress.pull(pull.takenOver.by)}>pull {pull.takenOver.by}</a>, which has what this
+              <a href={linkTo(pageAddress.pull(pull.takenOver.by))}>pull {pull.takenOver.by}</a>, which has what this
               one left open; the sums below are of that moment
             </Fact>
           )}
         </dl>
         {pull.committedAt !== undefined && (
           <>
-            <SeenSum prefix={prefix} feed={pull.feed} seen={sums.seen} expired={pull.expired} />
+            <SeenSum feed={pull.feed} seen={sums.seen} expired={pull.expired} />
             {/* An undo reads no feed, so that nothing is missing from it. */}
             {(sums.gone !== undefined || pull.undoes === undefined) && <h2>What was gone</h2>}
             {sums.gone !== undefined && (
               <>
                 {pull.weak === undefined ? null : <p class="notice">{pull.weak}</p>}
-                <GoneSum prefix={prefix} feed={pull.feed} gone={sums.gone} />
+                <GoneSum feed={pull.feed} gone={sums.gone} />
               </>
             )}
             {sums.gone === undefined && pull.undoes === undefined && (
@@ -119,10 +117,10 @@ export const PullPage = ({ visit, sums, show, changes, after, whyNotUndo, undone
           label="Kinds of changes"
           of={PULL_EFFECTS}
           shown={show}
-          href={(effect) => `${prefix}${pageAddress.pull(pull.id, { show: effect })}#changes`}
+          href={(effect) => linkTo(`${pageAddress.pull(pull.id, { show: effect })}#changes`)}
           words={(effect) => `${effects[effect]} ${effect}`}
         />
-        <Changes prefix={prefix} pull={pull} show={show} count={effects[show]} changes={changes} after={after} />
+        <Changes pull={pull} show={show} count={effects[show]} changes={changes} after={after} />
       </div>
       <div id="undo" data-live={isRunning ? 'true' : undefined}>
         <h2>Undo</h2>
@@ -130,9 +128,9 @@ export const PullPage = ({ visit, sums, show, changes, after, whyNotUndo, undone
           <p>{`It has changed nothing${isRunning ? ' yet' : ''}, so there is nothing to undo.`}</p>
         ) : whyNotUndo === undefined ? (
           <>
-            {mayReview(visit) && (
+            {mayReview() && (
               <p>
-                <a class="button" href={prefix + pageAddress.undoPull(pull.id)}>
+                <a class="button" href={linkTo(pageAddress.undoPull(pull.id))}>
                   Undo this pull …
                 </a>
               </p>
@@ -143,10 +141,10 @@ export const PullPage = ({ visit, sums, show, changes, after, whyNotUndo, undone
             </p>
           </>
         ) : undone !== undefined ? (
-          <Undone prefix={prefix} undone={undone} advice={adviceOf(whyNotUndo)} />
+          <Undone undone={undone} advice={adviceOf(whyNotUndo)} />
         ) : (
           <p>
-            <NoticeText notice={noticeOf(write, reword(whyNotUndo, sentence))} prefix={prefix} />
+            <NoticeText notice={noticeOf(write, reword(whyNotUndo, sentence))} />
           </p>
         )}
       </div>
@@ -157,19 +155,19 @@ export const PullPage = ({ visit, sums, show, changes, after, whyNotUndo, undone
 export const tookWords = (ms: number): string => (ms < 10_000 ? `${(ms / 1000).toFixed(1)} s` : formatSpan(ms));
 
 /** The undo may have been undone in turn: then the last of them is what can be undone. */
-const Undone = (props: { prefix: string; undone: number; advice: readonly Advice[] }) => {
-  const { prefix, undone, advice } = props;
+const Undone = (props: { undone: number; advice: readonly Advice[] }) => {
+  const { undone, advice } = props;
   return (
     <p>
       {'It was undone by '}
-      <a href={prefix + pageAddress.pull(undone)}>pull {undone}</a>.
+      <a href={linkTo(pageAddress.pull(undone))}>pull {undone}</a>.
       {advice.map(
         ({ words = '', action }) =>
           action?.kind === 'undo_pull' && (
             <>
               {action.pull === undone ? ' ' : ' That was undone, too. '}
               {`${sentence(words)}, undo `}
-              <a href={prefix + pageAddress.pull(action.pull)}>{`pull ${action.pull}`}</a>.
+              <a href={linkTo(pageAddress.pull(action.pull))}>{`pull ${action.pull}`}</a>.
             </>
           ),
       )}
@@ -180,7 +178,6 @@ const Undone = (props: { prefix: string; undone: number; advice: readonly Advice
 // The postings whose jobs a pull created, updated or deleted.
 
 export interface ChangesProps {
-  readonly prefix: string;
   readonly pull: PullRow;
   readonly show: PullEffect;
   /** How many there were. */
@@ -189,8 +186,8 @@ export interface ChangesProps {
   readonly after: string | undefined;
 }
 
-const Changes = ({ prefix, pull, show, count, changes: { items, next }, after }: ChangesProps) => {
-  const page = (key?: string) => `${prefix}${pageAddress.pull(pull.id, { show, after: key })}#changes`;
+const Changes = ({ pull, show, count, changes: { items, next }, after }: ChangesProps) => {
+  const page = (key?: string) => `${pageAddress.pull(pull.id, { show, after: key })}#changes`;
   if (items.length === 0 && after === undefined) return <p>{whyNone(count, show)}</p>;
   return (
     <>
@@ -202,7 +199,7 @@ const Changes = ({ prefix, pull, show, count, changes: { items, next }, after }:
             namesRow: true,
             cell: ({ key, title }) => (
               <>
-                <a href={prefix + pageAddress.posting(pull.feed, key)}>{key}</a>
+                <a href={linkTo(pageAddress.posting(pull.feed, key))}>{key}</a>
                 {title !== undefined && <span class="detail">{title}</span>}
               </>
             ),
@@ -249,14 +246,13 @@ interface Part {
 }
 
 interface Seen {
-  readonly prefix: string;
   readonly feed: FeedName;
   readonly seen: SeenCounts;
   /** The skipped records whose postings have expired. */
   readonly expired: number;
 }
 
-const SeenSum = ({ prefix, feed, seen, expired }: Seen) => {
+const SeenSum = ({ feed, seen, expired }: Seen) => {
   const inReview = (kind: string) => pageAddress.review({ feed, kind });
   const parts: Part[] = [
     { words: 'unchanged', n: seen.unchanged, meaning: 'the site has them already' },
@@ -276,10 +272,10 @@ const SeenSum = ({ prefix, feed, seen, expired }: Seen) => {
     { words: 'skipped', n: seen.skipped - expired, meaning: 'are no postings, by a rule of the feed' },
     { words: 'expired', n: expired, meaning: 'have been on the site for as long as the feed allows' },
   ];
-  return <Sum prefix={prefix} title="What it saw" total={seen.seen} of="records in the feed" parts={parts} />;
+  return <Sum title="What it saw" total={seen.seen} of="records in the feed" parts={parts} />;
 };
 
-const GoneSum = ({ prefix, feed, gone }: { prefix: string; feed: FeedName; gone: GoneCounts }) => {
+const GoneSum = ({ feed, gone }: { feed: FeedName; gone: GoneCounts }) => {
   if (gone.gone === 0) return <p>Nothing: the feed is complete, and has a posting for every job.</p>;
   const parts: Part[] = [
     { words: 'deleted', n: gone.deleted, meaning: 'the site has deleted the job' },
@@ -294,11 +290,10 @@ const GoneSum = ({ prefix, feed, gone }: { prefix: string; feed: FeedName; gone:
       address: pageAddress.review({ feed }),
     },
   ];
-  return <Sum prefix={prefix} total={gone.gone} of="jobs whose posting the feed no longer has" parts={parts} />;
+  return <Sum total={gone.gone} of="jobs whose posting the feed no longer has" parts={parts} />;
 };
 
 interface SumProps {
-  readonly prefix: string;
   readonly title?: string;
   readonly total: number;
   readonly of: string;
@@ -306,7 +301,7 @@ interface SumProps {
 }
 
 /** Parts that are zero add nothing, and are left out. */
-const Sum = ({ prefix, title, total, of, parts }: SumProps) => (
+const Sum = ({ title, total, of, parts }: SumProps) => (
   <>
     {title !== undefined && <h2>{title}</h2>}
     <table class="sum">
@@ -316,7 +311,7 @@ const Sum = ({ prefix, title, total, of, parts }: SumProps) => (
           .filter(({ n }) => n > 0)
           .map(({ words, n, meaning, address }) => (
             <tr>
-              <th scope="row">{address === undefined ? words : <a href={prefix + address}>{words}</a>}</th>
+              <th scope="row">{address === undefined ? words : <a href={linkTo(address)}>{words}</a>}</th>
               <td class="number">{n}</td>
               <td class="quiet">{meaning}</td>
             </tr>

@@ -1,5 +1,5 @@
 // The pages of pulls: the list with its table, and the routes of all.
-import { Hono } from 'hono';
+import type { Hono } from 'hono';
 import { z } from 'zod';
 import { type ShownPull, showPulls } from '../../operations/pulls.ts';
 import { keyText, numberSchema } from '../../operations/scalars.ts';
@@ -12,8 +12,8 @@ import { whyNotUndoOf } from '../../runtime/undo-feed-pull.ts';
 import { findUndoOf, PULL_EFFECTS } from '../../store/pull/pull-history.ts';
 import { notFound, ProblemError } from '../problem.ts';
 import type { WebEnv } from '../web-env.ts';
-import { pageAddress } from './parts/addresses.ts';
-import { Layout, mayReview, PanelForm, type Visit } from './parts/layout.tsx';
+import { currentVisit, linkTo, pageAddress } from './parts/addresses.ts';
+import { Layout, PanelForm } from './parts/layout.tsx';
 import { askedBy, operationForm, type PageContext, showPage } from './parts/page.tsx';
 import { Pager, PullStatusLabel, ShownDifference, StackedTable, sentence, When } from './parts/parts.tsx';
 import { expectValue } from './parts/read-form.ts';
@@ -22,24 +22,23 @@ import { PullPage, tookWords } from './pull.tsx';
 const SHOWN_PULLS = 50;
 const SHOWN_POSTINGS = 50;
 
-export function pullPages(context: PageContext): Hono<WebEnv> {
+export function pullPages(pages: Hono<WebEnv>, context: PageContext): void {
   const { app } = context;
   const { db } = app;
-  const pages = new Hono<WebEnv>();
   pages.get(
     '/pulls',
-    showPage(async ({ visit, query, actor }) => {
+    showPage(async ({ query, actor }) => {
       const feed = query('feed') as FeedName | undefined;
       const before = expectValue('before', numberSchema.optional(), query('before'));
       const page = { limit: SHOWN_PULLS, after: before === undefined ? undefined : { before } };
       const { items, next } = await showPulls.readPage({ feed }, page, askedBy(context, actor));
       const older = next?.before;
-      return <PullsPage visit={visit} pulls={items} feed={feed} older={older} isFirst={before === undefined} />;
+      return <PullsPage pulls={items} feed={feed} older={older} isFirst={before === undefined} />;
     }),
   );
   pages.get(
     '/pulls/:id',
-    showPage(async ({ c, visit, query }) => {
+    showPage(async ({ c, query }) => {
       const id = expectValue('the number of the pull', numberSchema, c.req.param('id'));
       const sums = await readPullSums(db, id);
       if (sums === undefined) throw notFound(`there is no pull ${id}`);
@@ -52,7 +51,6 @@ export function pullPages(context: PageContext): Hono<WebEnv> {
       const undone = await findUndoOf(db, id);
       return (
         <PullPage
-          visit={visit}
           sums={sums}
           show={show}
           changes={changes}
@@ -67,20 +65,19 @@ export function pullPages(context: PageContext): Hono<WebEnv> {
   pages.get(
     '/pulls/:pull/undo',
     showPage(async ({ c, visit, actor }) => {
-      if (!mayReview(visit)) throw new ProblemError({ status: 403, detail: 'only reviewers may undo a pull' });
+      if (!visit.visitor.scopes.has('review'))
+        throw new ProblemError({ status: 403, detail: 'only reviewers may undo a pull' });
       const pull = expectValue('the number of the pull', numberSchema, c.req.param('pull'));
-      return <UndoPage visit={visit} plan={await showUndo.run({ pull }, askedBy(context, actor))} />;
+      return <UndoPage plan={await showUndo.run({ pull }, askedBy(context, actor))} />;
     }),
   );
   pages.post(
     '/pulls/:pull/undo',
     operationForm(context, undoPulled, { required: ['seen'], next: ({ pull }) => pageAddress.pull(pull) }),
   );
-  return pages;
 }
 
 interface PullsPageProps {
-  readonly visit: Visit;
   readonly pulls: readonly ShownPull[];
   readonly feed: FeedName | undefined;
   /** Where the older ones begin; `undefined`: there are none. */
@@ -88,30 +85,28 @@ interface PullsPageProps {
   readonly isFirst: boolean;
 }
 
-const PullsPage = ({ visit, pulls, feed, older, isFirst }: PullsPageProps) => {
-  const { prefix } = visit;
+const PullsPage = ({ pulls, feed, older, isFirst }: PullsPageProps) => {
   const isRunning = pulls.some(({ status }) => status === 'running');
   return (
     <Layout
       title={feed === undefined ? 'Pulls' : `Pulls of ${feed}`}
-      visit={visit}
       section="pulls"
-      about={feed === undefined ? 'all' : visit.aboutFeed?.(feed)}
+      about={feed === undefined ? 'all' : currentVisit().aboutFeed?.(feed)}
     >
       {feed !== undefined && (
         <p>
-          <a href={prefix + pageAddress.feed(feed)}>The feed {feed}</a> ·{' '}
-          <a href={prefix + pageAddress.pulls()}>All pulls</a>
+          <a href={linkTo(pageAddress.feed(feed))}>The feed {feed}</a> ·{' '}
+          <a href={linkTo(pageAddress.pulls())}>All pulls</a>
         </p>
       )}
       <div id="pulls" data-live={isRunning ? 'true' : undefined}>
-        <PullTable prefix={prefix} pulls={pulls} label="Pulls, newest first" withFeed={feed === undefined} />
+        <PullTable pulls={pulls} label="Pulls, newest first" withFeed={feed === undefined} />
       </div>
       <Pager
         label="Pages of pulls"
         isByTime
-        first={isFirst ? undefined : prefix + pageAddress.pulls(feed)}
-        next={older === undefined ? undefined : prefix + pageAddress.pulls(feed, older)}
+        first={isFirst ? undefined : pageAddress.pulls(feed)}
+        next={older === undefined ? undefined : pageAddress.pulls(feed, older)}
       />
     </Layout>
   );
@@ -120,13 +115,12 @@ const PullsPage = ({ visit, pulls, feed, older, isFirst }: PullsPageProps) => {
 const COUNTS = ['seen', 'unchanged', 'created', 'updated', 'deleted'] as const;
 
 interface PullTableProps {
-  readonly prefix: string;
   readonly pulls: readonly ShownPull[];
   readonly label: string;
   readonly withFeed?: boolean;
 }
 
-export const PullTable = ({ prefix, pulls, label, withFeed = false }: PullTableProps) => {
+export const PullTable = ({ pulls, label, withFeed = false }: PullTableProps) => {
   if (pulls.length === 0) return <p>Nothing has been pulled yet.</p>;
   return (
     <StackedTable
@@ -137,9 +131,9 @@ export const PullTable = ({ prefix, pulls, label, withFeed = false }: PullTableP
           head: 'Pull',
           namesRow: true,
           number: true,
-          cell: ({ pull }) => <a href={prefix + pageAddress.pull(pull)}>{pull}</a>,
+          cell: ({ pull }) => <a href={linkTo(pageAddress.pull(pull))}>{pull}</a>,
         },
-        withFeed && { head: 'Feed', cell: ({ feed }) => <a href={prefix + pageAddress.feed(feed)}>{feed}</a> },
+        withFeed && { head: 'Feed', cell: ({ feed }) => <a href={linkTo(pageAddress.feed(feed))}>{feed}</a> },
         { head: 'Started', cell: ({ started_at }) => <When at={started_at} /> },
         { head: 'Status', cell: (pull) => <PullStatusLabel pull={pull} /> },
         ...COUNTS.map((name) => ({
@@ -180,19 +174,17 @@ const notesOfPull = ({ undoes, message, shortfalls, weak }: ShownPull): string =
 // What undoing a pull would do, posting by posting, and the button that does exactly that.
 
 interface UndoPageProps {
-  readonly visit: Visit;
   readonly plan: ShownUndoPlan;
 }
 
-const UndoPage = ({ visit, plan }: UndoPageProps) => {
-  const { prefix } = visit;
+const UndoPage = ({ plan }: UndoPageProps) => {
   const { pull, feed, restored, created_again: again, deleted, withdrawn, left_out: left, held, seen } = plan;
   const isNothing = restored + deleted + withdrawn === 0;
   return (
-    <Layout title={`Undo pull ${pull}`} visit={visit} section="pulls">
+    <Layout title={`Undo pull ${pull}`} section="pulls">
       <p class="row">
-        <a href={prefix + pageAddress.pull(pull)}>{`Pull ${pull}`}</a>
-        <a href={prefix + pageAddress.feed(feed)}>{feed}</a>
+        <a href={linkTo(pageAddress.pull(pull))}>{`Pull ${pull}`}</a>
+        <a href={linkTo(pageAddress.feed(feed))}>{feed}</a>
         <span>
           {'of '}
           <When at={plan.started_at} />
@@ -215,13 +207,12 @@ const UndoPage = ({ visit, plan }: UndoPageProps) => {
       {again > 0 && plan.creates_wait && (
         <p class="notice">
           {'The creates wait until somebody has decided about the changed keys of the feed. '}
-          <a href={prefix + pageAddress.rekey(feed)}>Compare them here</a>
+          <a href={linkTo(pageAddress.rekey(feed))}>Compare them here</a>
         </p>
       )}
       {!isNothing && (
         <PanelForm
-          visit={visit}
-          action={prefix + pageAddress.undoPull(pull)}
+          action={pageAddress.undoPull(pull)}
           hidden={{ seen }}
           hint={`Afterwards feed ${feed} is not pulled until somebody resumes it, because its source would bring all of this back. If the undo would do anything else by then, nothing is done.`}
           submit={`Undo pull ${pull}`}
@@ -231,7 +222,7 @@ const UndoPage = ({ visit, plan }: UndoPageProps) => {
       {plan.lines.length > 0 && (
         <>
           <h2 id="lines">What happens to each posting</h2>
-          <Lines prefix={prefix} lines={plan.lines} />
+          <Lines lines={plan.lines} />
           {plan.more > 0 && <p>{`And ${plural(plan.more, 'more posting')}.`}</p>}
         </>
       )}
@@ -241,14 +232,14 @@ const UndoPage = ({ visit, plan }: UndoPageProps) => {
 
 const WORDS = { create: 'create again', update: 'set back', delete: 'delete', none: 'leave as it is' } as const;
 
-const Lines = ({ prefix, lines }: { prefix: string } & Pick<ShownUndoPlan, 'lines'>) => (
+const Lines = ({ lines }: {} & Pick<ShownUndoPlan, 'lines'>) => (
   <StackedTable
     label={{ heading: 'lines' }}
     columns={[
       {
         head: 'Posting',
         namesRow: true,
-        cell: ({ feed, key }) => (key === null ? '–' : <a href={prefix + pageAddress.posting(feed, key)}>{key}</a>),
+        cell: ({ feed, key }) => (key === null ? '–' : <a href={linkTo(pageAddress.posting(feed, key))}>{key}</a>),
       },
       {
         head: 'What happens',

@@ -1,43 +1,38 @@
 // The page of what waits to be sent to each site: in the backlog, and in the queue. Only to read, as the queue fills itself from the backlog.
 
-import { Hono } from 'hono';
+import type { Hono } from 'hono';
 import { type Queues, showQueues } from '../../operations/queues.ts';
 import { plural } from '../../plan/message.ts';
 import type { SiteName } from '../../posting/identifiers.ts';
 import { formatSpan } from '../../telemetry/times.ts';
 import type { WebEnv } from '../web-env.ts';
-import { pageAddress } from './parts/addresses.ts';
-import { Layout, type Visit } from './parts/layout.tsx';
+import { linkTo, pageAddress } from './parts/addresses.ts';
+import { Layout } from './parts/layout.tsx';
 import { askedBy, type PageContext, showPage } from './parts/page.tsx';
 import { StackedTable } from './parts/parts.tsx';
 
-export function queuePages(context: PageContext): Hono<WebEnv> {
-  const pages = new Hono<WebEnv>();
+export function queuePages(pages: Hono<WebEnv>, context: PageContext): void {
   pages.get(
     '/queues',
-    showPage(async ({ visit, actor }) => (
+    showPage(async ({ actor }) => (
       <QueuesPage
-        visit={visit}
         sites={[...context.app.config.sites.keys()]}
         queues={await showQueues.run({}, askedBy(context, actor))}
       />
     )),
   );
-  return pages;
 }
 
 interface QueuesPageProps {
-  readonly visit: Visit;
   /** As the configuration has them. */
   readonly sites: readonly SiteName[];
   readonly queues: Queues;
 }
 
-const QueuesPage = ({ visit, sites, queues: { queue, workers, sites: counted, backlog } }: QueuesPageProps) => {
-  const { prefix } = visit;
+const QueuesPage = ({ sites, queues: { queue, workers, sites: counted, backlog } }: QueuesPageProps) => {
   const countsOf = (site: SiteName) => counted?.find((each) => each.site === site);
   return (
-    <Layout title="Queues" visit={visit} section="queues" about="all">
+    <Layout title="Queues" section="queues" about="all">
       <div id="queues" data-live="true">
         <p>
           {
@@ -63,7 +58,7 @@ const QueuesPage = ({ visit, sites, queues: { queue, workers, sites: counted, ba
               {
                 head: 'Site',
                 namesRow: true,
-                cell: (site) => <a href={prefix + pageAddress.site(site)}>{site}</a>,
+                cell: (site) => <a href={linkTo(pageAddress.site(site))}>{site}</a>,
               },
               { head: 'Waiting', number: true, inline: true, cell: (site) => countsOf(site)?.waiting ?? '–' },
               { head: 'With a worker', number: true, inline: true, cell: (site) => countsOf(site)?.active ?? '–' },
@@ -81,12 +76,12 @@ const QueuesPage = ({ visit, sites, queues: { queue, workers, sites: counted, ba
               {
                 head: 'Feed',
                 namesRow: true,
-                cell: ({ feed }) => <a href={prefix + pageAddress.feed(feed)}>{feed}</a>,
+                cell: ({ feed }) => <a href={linkTo(pageAddress.feed(feed))}>{feed}</a>,
               },
               {
                 head: 'Site',
                 inline: true,
-                cell: ({ site }) => <a href={prefix + pageAddress.site(site)}>{site}</a>,
+                cell: ({ site }) => <a href={linkTo(pageAddress.site(site))}>{site}</a>,
               },
               {
                 head: 'State',
@@ -104,7 +99,7 @@ const QueuesPage = ({ visit, sites, queues: { queue, workers, sites: counted, ba
             backlog.reduce((sum, { changes }) => sum + changes, 0),
             'change',
           )} in all. Changes that wait for a person are in `}
-          <a href={prefix + pageAddress.review()}>Review</a>.
+          <a href={linkTo(pageAddress.review())}>Review</a>.
         </p>
       </div>
     </Layout>

@@ -1,5 +1,5 @@
 // The pages of changed keys: which feeds wait, and for one each new posting beside the missing one that it may be, and what to do about them.
-import { Hono } from 'hono';
+import type { Hono } from 'hono';
 import { namedFeed } from '../../operations/operation.ts';
 import { decideAboutRekey, showRekey } from '../../operations/rekey.ts';
 import { plural, textOf } from '../../plan/message.ts';
@@ -8,15 +8,14 @@ import { type ShownPair, type SuspectedPairs, suspectedPairs } from '../../revie
 import { PAIR_KINDS } from '../../store/change/rekey/compare-rekey.ts';
 import { type RekeyedFeed, rekeyedFeeds } from '../../store/change/rekey/read-rekey.ts';
 import { decodeCursor, encodeCursor, type WebEnv } from '../web-env.ts';
-import { pageAddress } from './parts/addresses.ts';
-import { Layout, mayReview, PanelForm, PostForm, type Visit } from './parts/layout.tsx';
+import { linkTo, mayReview, pageAddress } from './parts/addresses.ts';
+import { Layout, PanelForm, PostForm } from './parts/layout.tsx';
 import { operationForm, type PageContext, type PageVisit, readInput, showPage } from './parts/page.tsx';
 import { Pairs } from './parts/pairs.tsx';
 import { Alert, Pager, sentence, Tabs, TextField, TimeSince } from './parts/parts.tsx';
 import { malformed } from './parts/read-form.ts';
 
 interface RekeyProps {
-  readonly visit: Visit;
   readonly feed: FeedName;
   /** `undefined`: no change of keys is suspected. */
   readonly pairs: SuspectedPairs | undefined;
@@ -28,8 +27,8 @@ interface SuspectedProps extends RekeyProps {
   readonly pairs: SuspectedPairs;
 }
 
-const RekeyedFeeds = ({ visit, feeds }: { visit: Visit; feeds: readonly RekeyedFeed[] }) => (
-  <Layout title="Changed keys" visit={visit} section="review">
+const RekeyedFeeds = ({ feeds }: { feeds: readonly RekeyedFeed[] }) => (
+  <Layout title="Changed keys" section="review">
     {feeds.length === 0 ? (
       <p class="notice good">The keys of no feed seem to have changed.</p>
     ) : (
@@ -40,7 +39,7 @@ const RekeyedFeeds = ({ visit, feeds }: { visit: Visit; feeds: readonly RekeyedF
         <ul>
           {feeds.map(({ feed, since }) => (
             <li>
-              <a href={visit.prefix + pageAddress.rekey(feed)}>{feed}</a>
+              <a href={linkTo(pageAddress.rekey(feed))}>{feed}</a>
               {', '}
               <TimeSince since={since} />
             </li>
@@ -52,14 +51,13 @@ const RekeyedFeeds = ({ visit, feeds }: { visit: Visit; feeds: readonly RekeyedF
 );
 
 const RekeyPage = (props: RekeyProps) => {
-  const { visit, feed, pairs, alert } = props;
-  const { prefix } = visit;
+  const { feed, pairs, alert } = props;
   return (
-    <Layout title={`Changed keys of feed ${feed}`} visit={visit} section="review">
+    <Layout title={`Changed keys of feed ${feed}`} section="review">
       <p class="row">
-        <a href={prefix + pageAddress.feed(feed)}>{`Feed ${feed}`}</a>
-        <a href={prefix + pageAddress.held(feed)}>Held deletes</a>
-        <a href={prefix + pageAddress.activity({ feed })}>Who decided what</a>
+        <a href={linkTo(pageAddress.feed(feed))}>{`Feed ${feed}`}</a>
+        <a href={linkTo(pageAddress.held(feed))}>Held deletes</a>
+        <a href={linkTo(pageAddress.activity({ feed }))}>Who decided what</a>
       </p>
       {alert !== undefined && <Alert>{sentence(alert)}</Alert>}
       {pairs === undefined ? (
@@ -79,9 +77,8 @@ const TABS = {
 } as const;
 
 const Suspected = (props: SuspectedProps) => {
-  const { visit, feed, pairs } = props;
+  const { feed, pairs } = props;
   const { show } = pairs;
-  const { prefix } = visit;
   return (
     <>
       <p class="notice">{`${textOf(pairs.note)}.`}</p>
@@ -96,18 +93,18 @@ const Suspected = (props: SuspectedProps) => {
         update, unless the feed only creates jobs. Otherwise the new posting gets a job of its own, and the job of the
         missing one is deleted.
       </p>
-      {mayReview(visit) && <AllSure {...props} />}
+      {mayReview() && <AllSure {...props} />}
       <h2 id="pairs">Which posting is which</h2>
       <Tabs
         label="Kinds of postings"
         of={PAIR_KINDS}
         shown={show}
-        href={(kind) => `${prefix}${pageAddress.rekey(feed, { show: kind })}#pairs`}
+        href={(kind) => linkTo(`${pageAddress.rekey(feed, { show: kind })}#pairs`)}
         words={(kind) => plural(pairs.counts[kind], TABS[kind])}
       />
       {pairs.items.length === 0 ? <p>None.</p> : <Lines {...props} />}
       <Pages {...props} />
-      {mayReview(visit) && (
+      {mayReview() && (
         <>
           <AnotherPair {...props} />
           <NotRekey {...props} />
@@ -117,7 +114,7 @@ const Suspected = (props: SuspectedProps) => {
   );
 };
 
-const Lines = ({ visit, feed, pairs: { show, items } }: SuspectedProps) => {
+const Lines = ({ feed, pairs: { show, items } }: SuspectedProps) => {
   const hasPairs = show === 'sure' || show === 'unsure';
   const titles = { missing: 'Missing posting', new: 'New posting' };
   return (
@@ -125,45 +122,43 @@ const Lines = ({ visit, feed, pairs: { show, items } }: SuspectedProps) => {
       label="pairs"
       columns={hasPairs ? [titles.missing, titles.new] : [titles[show]]}
       differing={hasPairs ? 'Before → now' : undefined}
-      decides={hasPairs && mayReview(visit)}
+      decides={hasPairs && mayReview()}
       pairs={items.map((pair) => ({
         ...pair,
         cells: [
-          ...(pair.oldKey === undefined ? [] : [<Missing visit={visit} feed={feed} pair={pair} />]),
-          ...(pair.key === undefined ? [] : [<New visit={visit} feed={feed} pair={pair} />]),
+          ...(pair.oldKey === undefined ? [] : [<Missing feed={feed} pair={pair} />]),
+          ...(pair.key === undefined ? [] : [<New feed={feed} pair={pair} />]),
         ],
-        decide: <OnePair visit={visit} feed={feed} pair={pair} />,
+        decide: <OnePair feed={feed} pair={pair} />,
       }))}
     />
   );
 };
 
 interface PairProps {
-  readonly visit: Visit;
   readonly feed: FeedName;
   readonly pair: ShownPair;
 }
 
-const Missing = ({ visit, feed, pair: { key, oldKey, title, siteJobId } }: PairProps) => (
+const Missing = ({ feed, pair: { key, oldKey, title, siteJobId } }: PairProps) => (
   <>
-    {oldKey !== undefined && <a href={visit.prefix + pageAddress.posting(feed, oldKey)}>{oldKey}</a>}
+    {oldKey !== undefined && <a href={linkTo(pageAddress.posting(feed, oldKey))}>{oldKey}</a>}
     {key === undefined && title !== undefined && <span class="detail">{title}</span>}
     <span class="detail">{siteJobId === undefined ? 'its job has ended' : `job ${siteJobId}`}</span>
   </>
 );
 
-const New = ({ visit, feed, pair: { key, title, secondJobId } }: PairProps) => (
+const New = ({ feed, pair: { key, title, secondJobId } }: PairProps) => (
   <>
-    {key !== undefined && <a href={visit.prefix + pageAddress.posting(feed, key)}>{key}</a>}
+    {key !== undefined && <a href={linkTo(pageAddress.posting(feed, key))}>{key}</a>}
     {title !== undefined && <span class="detail">{title}</span>}
     {secondJobId !== undefined && <span class="detail">{`job ${secondJobId}, which is deleted`}</span>}
   </>
 );
 
-const OnePair = ({ visit, feed, pair }: PairProps) => (
+const OnePair = ({ feed, pair }: PairProps) => (
   <PostForm
-    visit={visit}
-    action={visit.prefix + pageAddress.rekey()}
+    action={pageAddress.rekey()}
     hidden={{ feed, decision: 'pair', key: pair.key, old_key: pair.oldKey, version: pair.version }}
   >
     <button type="submit" aria-label={`Keep this job: ${pair.oldKey} is ${pair.key} now`}>
@@ -172,20 +167,19 @@ const OnePair = ({ visit, feed, pair }: PairProps) => (
   </PostForm>
 );
 
-const Pages = ({ visit: { prefix }, feed, pairs: { show, items, isFirst, next } }: SuspectedProps) => (
+const Pages = ({ feed, pairs: { show, items, isFirst, next } }: SuspectedProps) => (
   <Pager
     label="Pages of postings"
-    first={isFirst ? undefined : prefix + pageAddress.rekey(feed, { show })}
-    next={next && prefix + pageAddress.rekey(feed, { show, cursor: encodeCursor(next) ?? undefined })}
+    first={isFirst ? undefined : pageAddress.rekey(feed, { show })}
+    next={next && pageAddress.rekey(feed, { show, cursor: encodeCursor(next) ?? undefined })}
     shown={items.length}
   />
 );
 
-const AllSure = ({ visit, feed, pairs: { counts, marks } }: SuspectedProps) =>
+const AllSure = ({ feed, pairs: { counts, marks } }: SuspectedProps) =>
   counts.sure === 0 ? null : (
     <PanelForm
-      visit={visit}
-      action={visit.prefix + pageAddress.rekey()}
+      action={pageAddress.rekey()}
       aria-label="All sure pairs"
       hidden={{ feed, decision: 'sure', mark: marks.sure }}
       hint="A pair is sure if both postings have the same content, apart from references and addresses, and as many are missing with it as are new. If other pairs are sure by then, nothing is done."
@@ -194,11 +188,10 @@ const AllSure = ({ visit, feed, pairs: { counts, marks } }: SuspectedProps) =>
     />
   );
 
-const AnotherPair = ({ visit, feed, pairs: { counts } }: SuspectedProps) =>
+const AnotherPair = ({ feed, pairs: { counts } }: SuspectedProps) =>
   counts.new + counts.unsure === 0 || counts.missing + counts.unsure === 0 ? null : (
     <PanelForm
-      visit={visit}
-      action={visit.prefix + pageAddress.rekey()}
+      action={pageAddress.rekey()}
       title="Another pair"
       hidden={{ feed, decision: 'pair' }}
       submit="It keeps that job"
@@ -210,12 +203,11 @@ const AnotherPair = ({ visit, feed, pairs: { counts } }: SuspectedProps) =>
     </PanelForm>
   );
 
-const NotRekey = ({ visit, feed, pairs: { counts, marks } }: SuspectedProps) => {
+const NotRekey = ({ feed, pairs: { counts, marks } }: SuspectedProps) => {
   const added = counts.sure + counts.unsure + counts.new;
   return (
     <PanelForm
-      visit={visit}
-      action={visit.prefix + pageAddress.rekey()}
+      action={pageAddress.rekey()}
       title="They are new postings"
       hidden={{ feed, decision: 'not_rekey', mark: marks.all }}
       hint="The new postings are created, and the jobs of the missing ones are deleted, as far as the delete guard does not hold them."
@@ -230,27 +222,20 @@ const NotRekey = ({ visit, feed, pairs: { counts, marks } }: SuspectedProps) => 
 
 const SHOWN = 50;
 
-export function rekeyPages(context: PageContext): Hono<WebEnv> {
+export function rekeyPages(pages: Hono<WebEnv>, context: PageContext): void {
   const { app } = context;
-  const pages = new Hono<WebEnv>();
-  const tell = async ({ c, visit }: PageVisit, feed: FeedName, alert: string) => {
+  const tell = async ({ html }: PageVisit, feed: FeedName, alert: string) => {
     const pairs = await suspectedPairs(app.db, feed, { show: undefined, after: undefined, limit: SHOWN });
-    return c.html(<RekeyPage visit={visit} feed={feed} pairs={pairs} alert={alert} />, 409);
+    return html(<RekeyPage feed={feed} pairs={pairs} alert={alert} />, 409);
   };
   pages.get(
     '/rekey',
-    showPage(async ({ visit, query }) => {
-      if (query('feed') === undefined) return <RekeyedFeeds visit={visit} feeds={await rekeyedFeeds(app.db)} />;
+    showPage(async ({ query }) => {
+      if (query('feed') === undefined) return <RekeyedFeeds feeds={await rekeyedFeeds(app.db)} />;
       const { feed: name, show } = readInput(showRekey, query);
       const feed = await namedFeed(app, name);
       const after = decodeCursor(query('cursor'), showRekey.place);
-      return (
-        <RekeyPage
-          visit={visit}
-          feed={feed}
-          pairs={await suspectedPairs(app.db, feed, { show, after, limit: SHOWN })}
-        />
-      );
+      return <RekeyPage feed={feed} pairs={await suspectedPairs(app.db, feed, { show, after, limit: SHOWN })} />;
     }),
   );
   pages.post(
@@ -269,5 +254,4 @@ export function rekeyPages(context: PageContext): Hono<WebEnv> {
         tell(asked, await namedFeed(app, feed), `${message}. Nothing was changed.`),
     }),
   );
-  return pages;
 }

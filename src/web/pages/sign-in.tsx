@@ -4,6 +4,7 @@ import { type Context, Hono } from 'hono';
 import { type Sessions, sessionCookie } from '../sessions.ts';
 import { expectOwnPage } from '../visitor.ts';
 import type { WebEnv } from '../web-env.ts';
+import { Visiting } from './parts/addresses.ts';
 import { Layout } from './parts/layout.tsx';
 import { readForm } from './parts/read-form.ts';
 
@@ -83,56 +84,60 @@ interface SendAgainProps extends Omit<SignInProps, 'error'> {
 
 /** Somebody else may have signed in, and much may have changed: it is sent only if they say so, and checked like any form. */
 const SendAgain = ({ prefix, name, to, sent, csrf }: SendAgainProps) => (
-  <Layout title="Send what you entered?" visit={{ prefix, visitor: undefined }}>
-    <p>{`You are signed in as ${name}. What was entered before the session ended has not been sent yet.`}</p>
-    <form method="post" action={prefix + sent.address}>
-      {[...new URLSearchParams(sent.fields)].map(([field, value]) => (
-        <input type="hidden" name={field} value={value} />
-      ))}
-      <input type="hidden" name="csrf" value={csrf} />
-      <p class="row">
-        <button type="submit" class="main">
-          Send it
-        </button>
-        <a href={prefix + to}>Go on without sending it</a>
-      </p>
-    </form>
-  </Layout>
+  <Visiting value={{ prefix, visitor: undefined }}>
+    <Layout title="Send what you entered?">
+      <p>{`You are signed in as ${name}. What was entered before the session ended has not been sent yet.`}</p>
+      <form method="post" action={prefix + sent.address}>
+        {[...new URLSearchParams(sent.fields)].map(([field, value]) => (
+          <input type="hidden" name={field} value={value} />
+        ))}
+        <input type="hidden" name="csrf" value={csrf} />
+        <p class="row">
+          <button type="submit" class="main">
+            Send it
+          </button>
+          <a href={prefix + to}>Go on without sending it</a>
+        </p>
+      </form>
+    </Layout>
+  </Visiting>
 );
 
 export const SignIn = ({ prefix, name, to, sent, error }: SignInProps) => (
-  <Layout title="Sign in" visit={{ prefix, visitor: undefined }}>
-    <form method="post" action={`${prefix}/sign-in`}>
-      <input type="hidden" name="to" value={to} />
-      {sent !== undefined && (
-        <>
-          <input type="hidden" name="sent_to" value={sent.address} />
-          <input type="hidden" name="sent" value={sent.fields} />
-        </>
-      )}
-      {error !== undefined && (
-        <p role="alert" id="error">
-          {error}
+  <Visiting value={{ prefix, visitor: undefined }}>
+    <Layout title="Sign in">
+      <form method="post" action={`${prefix}/sign-in`}>
+        <input type="hidden" name="to" value={to} />
+        {sent !== undefined && (
+          <>
+            <input type="hidden" name="sent_to" value={sent.address} />
+            <input type="hidden" name="sent" value={sent.fields} />
+          </>
+        )}
+        {error !== undefined && (
+          <p role="alert" id="error">
+            {error}
+          </p>
+        )}
+        <p>
+          <label for="name">Name</label>
+          <input
+            id="name"
+            name="name"
+            value={name}
+            autocomplete="username"
+            required
+            aria-describedby={error === undefined ? undefined : 'error'}
+          />
         </p>
-      )}
-      <p>
-        <label for="name">Name</label>
-        <input
-          id="name"
-          name="name"
-          value={name}
-          autocomplete="username"
-          required
-          aria-describedby={error === undefined ? undefined : 'error'}
-        />
-      </p>
-      <p>
-        <label for="password">Password</label>
-        <input id="password" name="password" type="password" autocomplete="current-password" required />
-      </p>
-      <p>
-        <button type="submit">Sign in</button>
-      </p>
-    </form>
-  </Layout>
+        <p>
+          <label for="password">Password</label>
+          <input id="password" name="password" type="password" autocomplete="current-password" required />
+        </p>
+        <p>
+          <button type="submit">Sign in</button>
+        </p>
+      </form>
+    </Layout>
+  </Visiting>
 );

@@ -1,5 +1,5 @@
 // The pages of sites, and the list of all of them: whether they are sent to, and why not.
-import { Hono } from 'hono';
+import type { Hono } from 'hono';
 import type { SiteConfig } from '../../config/config.ts';
 import { namedSite } from '../../operations/operation.ts';
 import { resumeConfiguredSite } from '../../operations/sites.ts';
@@ -11,24 +11,23 @@ import { recentRequestsTo, type SentRequest } from '../../store/site/recent-requ
 import { formatSpan, msUntil } from '../../telemetry/times.ts';
 import { notFound } from '../problem.ts';
 import type { WebEnv } from '../web-env.ts';
-import { pageAddress } from './parts/addresses.ts';
-import { Layout, mayReview, PostForm, type Visit } from './parts/layout.tsx';
+import { currentVisit, linkTo, mayReview, pageAddress } from './parts/addresses.ts';
+import { Layout, PostForm } from './parts/layout.tsx';
 import { operationForm, type PageContext, showPage } from './parts/page.tsx';
 import { Fact, SiteStatusLabel, StackedTable, Submit, TimeSince, When } from './parts/parts.tsx';
 import { PausedByPerson, PauseLink } from './pause.tsx';
 
 const SHOWN_REQUESTS = 50;
 
-export function sitePages(context: PageContext): Hono<WebEnv> {
+export function sitePages(pages: Hono<WebEnv>, context: PageContext): void {
   const { app } = context;
-  const pages = new Hono<WebEnv>();
   pages.get(
     '/sites',
-    showPage(async ({ visit }) => <SitesPage visit={visit} {...(await readSiteStatus(app))} />),
+    showPage(async () => <SitesPage {...(await readSiteStatus(app))} />),
   );
   pages.get(
     '/sites/:site',
-    showPage(async ({ c, visit }) => {
+    showPage(async ({ c }) => {
       const config = namedSite(app.config, c.req.param('site') ?? '');
       const site = (await readSiteStatus(app)).sites.find((each) => each.site === config.name);
       if (site === undefined) throw notFound(`there is no site ${config.name}`);
@@ -36,7 +35,7 @@ export function sitePages(context: PageContext): Hono<WebEnv> {
       const feeds = [...app.config.feeds.values()].flatMap(({ name, siteName }) =>
         siteName === config.name ? [name] : [],
       );
-      return <SitePage visit={visit} site={site} config={config} feeds={feeds} requests={requests} />;
+      return <SitePage site={site} config={config} feeds={feeds} requests={requests} />;
     }),
   );
   pages.post(
@@ -47,20 +46,17 @@ export function sitePages(context: PageContext): Hono<WebEnv> {
       next: ({ site }) => pageAddress.site(site),
     }),
   );
-  return pages;
 }
 
-interface SitesPageProps extends Pick<Status, 'sites' | 'workers' | 'differences'> {
-  readonly visit: Visit;
-}
+interface SitesPageProps extends Pick<Status, 'sites' | 'workers' | 'differences'> {}
 
-const SitesPage = ({ visit, sites, workers, differences }: SitesPageProps) => (
-  <Layout title="Sites" visit={visit} section="sites">
+const SitesPage = ({ sites, workers, differences }: SitesPageProps) => (
+  <Layout title="Sites" section="sites">
     <ul class="cards">
       {sites.map((site) => (
         <li class="card">
           <h2>
-            <a href={visit.prefix + pageAddress.site(site.site)}>{site.site}</a>
+            <a href={linkTo(pageAddress.site(site.site))}>{site.site}</a>
           </h2>
           <p>
             <SiteStatusLabel site={site} />
@@ -85,7 +81,6 @@ const SitesPage = ({ visit, sites, workers, differences }: SitesPageProps) => (
 // One site: whether it is sent to, why not and since when, at which rate, and its newest requests.
 
 export interface SitePageProps {
-  readonly visit: Visit;
   readonly site: SiteStatus;
   readonly config: SiteConfig;
   /** Those that are mirrored to it. */
@@ -93,21 +88,20 @@ export interface SitePageProps {
   readonly requests: readonly SentRequest[];
 }
 
-const SitePage = ({ visit, site, config, feeds, requests }: SitePageProps) => {
+const SitePage = ({ site, config, feeds, requests }: SitePageProps) => {
   const { orphans, moved, learnt_requests_per_second: learnt, waits_until: until, unreachable_streak: streak } = site;
   return (
-    <Layout title={`Site ${site.site}`} visit={visit} section="sites">
+    <Layout title={`Site ${site.site}`} section="sites">
       <p>
         <SiteStatusLabel site={site} />
       </p>
       <PausedByPerson
-        visit={visit}
-        pauses={(visit.pauses ?? []).filter(
+        pauses={(currentVisit().pauses ?? []).filter(
           ({ site: of, feed }) => of === site.site || (feed !== undefined && feeds.includes(feed)),
         )}
       />
       {moved !== null && <p class="notice bad">{moved.text}</p>}
-      {moved === null && site.paused_since !== null && <Paused visit={visit} site={site} />}
+      {moved === null && site.paused_since !== null && <Paused site={site} />}
       <dl class="facts">
         <dt>Address</dt>
         <dd>{config.options.baseUrl.origin + config.options.baseUrl.pathname}</dd>
@@ -129,9 +123,9 @@ const SitePage = ({ visit, site, config, feeds, requests }: SitePageProps) => {
         ))}
         <Fact name="To be deleted">{orphans > 0 && plural(orphans, 'orphan site job')}</Fact>
       </dl>
-      {site.pauses.every((pause) => pause.site === null) && <PauseLink visit={visit} subject={{ site: site.site }} />}
+      {site.pauses.every((pause) => pause.site === null) && <PauseLink subject={{ site: site.site }} />}
       <h2>Recent requests</h2>
-      <Requests prefix={visit.prefix} requests={requests} />
+      <Requests requests={requests} />
     </Layout>
   );
 };
@@ -139,7 +133,7 @@ const SitePage = ({ visit, site, config, feeds, requests }: SitePageProps) => {
 const rateOf = (rate: number): string =>
   Number.isFinite(rate) ? `${Number(rate.toPrecision(2))} requests a second` : 'any number of requests a second';
 
-const Paused = ({ visit, site }: Pick<SitePageProps, 'visit' | 'site'>) => (
+const Paused = ({ site }: Pick<SitePageProps, 'site'>) => (
   <section class="next bad" aria-labelledby="paused">
     <h2 id="paused">Paused</h2>
     <p>
@@ -152,12 +146,8 @@ const Paused = ({ visit, site }: Pick<SitePageProps, 'visit' | 'site'>) => (
         ? 'It is not probed automatically: resume it once the cause is gone.'
         : `It is asked again ${msUntil(site.next_probe) < 1_000 ? 'now' : `in ${formatSpan(msUntil(site.next_probe))}`}, by a process that sends; ${plural(site.probes, 'probe')} so far.`}
     </p>
-    {mayReview(visit) && (
-      <PostForm
-        visit={visit}
-        action={visit.prefix + pageAddress.resumeSite(site.site)}
-        hidden={{ paused_since: site.paused_since?.toISOString() }}
-      >
+    {mayReview() && (
+      <PostForm action={pageAddress.resumeSite(site.site)} hidden={{ paused_since: site.paused_since?.toISOString() }}>
         <label>
           <input type="checkbox" name="emptied" value="true" /> The site was really emptied: believe it for a day when
           it says that jobs are gone
@@ -170,18 +160,18 @@ const Paused = ({ visit, site }: Pick<SitePageProps, 'visit' | 'site'>) => (
 
 const GOOD = new Set(['accepted', 'created']);
 
-const Requests = ({ prefix, requests }: { prefix: string; requests: readonly SentRequest[] }) => {
+const Requests = ({ requests }: { requests: readonly SentRequest[] }) => {
   if (requests.length === 0) return <p>Nothing was sent to it lately.</p>;
   return (
     <StackedTable
       label="Requests, newest first"
       columns={[
         { head: 'At', inline: true, cell: ({ at }) => <When at={at} /> },
-        { head: 'Feed', inline: true, cell: ({ feed }) => <a href={prefix + pageAddress.feed(feed)}>{feed}</a> },
+        { head: 'Feed', inline: true, cell: ({ feed }) => <a href={linkTo(pageAddress.feed(feed))}>{feed}</a> },
         {
           head: 'Posting',
           inline: true,
-          cell: ({ feed, key }) => <a href={prefix + pageAddress.posting(feed, key)}>{key}</a>,
+          cell: ({ feed, key }) => <a href={linkTo(pageAddress.posting(feed, key))}>{key}</a>,
         },
         { head: 'Request', inline: true, cell: ({ operation }) => operation },
         { head: 'Status', number: true, inline: true, cell: ({ status }) => status ?? '–' },

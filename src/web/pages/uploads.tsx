@@ -1,5 +1,5 @@
 // The files that were uploaded as the source of a feed: the form for the next one, and the former ones, which can be read again.
-import { Hono } from 'hono';
+import type { Hono } from 'hono';
 import type { z } from 'zod';
 import { keepUpload } from '../../operations/feed-setup.ts';
 import { listUploads, readsUpload, restoreOfUpload, uploadFeed } from '../../operations/feed-uploads.ts';
@@ -8,8 +8,8 @@ import { startFeedPull } from '../../operations/pulls.ts';
 import type { FeedName } from '../../posting/identifiers.ts';
 import { MOST_SAMPLE_BYTES } from '../../runtime/feed-trial.ts';
 import type { WebEnv } from '../web-env.ts';
-import { pageAddress } from './parts/addresses.ts';
-import { Csrf, HiddenFields, Layout, PostForm, type Visit } from './parts/layout.tsx';
+import { linkTo, pageAddress } from './parts/addresses.ts';
+import { Layout, PostForm } from './parts/layout.tsx';
 import {
   actOnForm,
   askedBy,
@@ -27,13 +27,12 @@ type Upload = z.output<typeof listUploads.item>;
 /** More than are kept. */
 const MOST_SHOWN = 100;
 
-export function uploadPages(context: PageContext): Hono<WebEnv> {
-  const pages = new Hono<WebEnv>();
-  const page = async ({ visit, actor }: PageVisit, feed: string, refused?: Refused) => {
+export function uploadPages(pages: Hono<WebEnv>, context: PageContext): void {
+  const page = async ({ actor }: PageVisit, feed: string, refused?: Refused) => {
     const { items } = await listUploads.readPage({ feed }, { limit: MOST_SHOWN }, askedBy(context, actor));
     const configured = context.app.config.feeds.get(feed as FeedName);
     const reads = configured !== undefined && readsUpload(configured);
-    return <UploadsPage visit={visit} feed={feed} uploads={items} reads={reads} {...refused} />;
+    return <UploadsPage feed={feed} uploads={items} reads={reads} {...refused} />;
   };
   pages.get(
     pageAddress.uploads(),
@@ -84,7 +83,6 @@ export function uploadPages(context: PageContext): Hono<WebEnv> {
       refused: async (why, asked, { feed }) => page(asked, feed, { fault: why.message }),
     }),
   );
-  return pages;
 }
 
 /** What the page has shown. @throws {ProblemError} if the form is not of it */
@@ -100,26 +98,26 @@ interface Refused {
 }
 
 interface UploadsProps extends Partial<Refused> {
-  readonly visit: Visit;
   readonly feed: string;
   readonly uploads: readonly Upload[];
   /** The feed reads what is uploaded. */
   readonly reads: boolean;
 }
 
-const UploadsPage = ({ visit, feed, uploads, reads, fault, kept }: UploadsProps) => {
+const UploadsPage = ({ feed, uploads, reads, fault, kept }: UploadsProps) => {
   const [present] = uploads;
   const seen = String(present?.version ?? 0);
-  const { prefix } = visit;
   return (
-    <Layout title={`Uploaded files of feed ${feed}`} visit={visit} section="overview">
+    <Layout title={`Uploaded files of feed ${feed}`} section="overview">
       {fault !== undefined && <Alert>{`${sentence(fault)}.`}</Alert>}
       {kept !== undefined && (
-        <form method="post" enctype="multipart/form-data" action={prefix + pageAddress.uploads()}>
-          <Csrf visit={visit} />
-          <HiddenFields of={{ feed, sample: kept.sample, seen, anyway: kept.anyway ? 'true' : undefined }} />
+        <PostForm
+          enctype="multipart/form-data"
+          action={pageAddress.uploads()}
+          hidden={{ feed, sample: kept.sample, seen, anyway: kept.anyway ? 'true' : undefined }}
+        >
           <button type="submit">Upload it anyway</button>
-        </form>
+        </PostForm>
       )}
       <p>
         {reads
@@ -129,12 +127,10 @@ const UploadsPage = ({ visit, feed, uploads, reads, fault, kept }: UploadsProps)
               ? 'The newest of these files came back with a backup of the database, and a newer one may have been uploaded since. So its pulls fail until you upload the newest file again, or have one of these read again.'
               : 'The feed reads the newest of these files. It changes only when a newer one is uploaded.'
           : 'The feed does not read uploaded files. Its settings would say source: upload://.'}{' '}
-        <a href={prefix + pageAddress.feed(feed)}>{`Feed ${feed}`}</a>
+        <a href={linkTo(pageAddress.feed(feed))}>{`Feed ${feed}`}</a>
       </p>
       {reads && (
-        <form method="post" enctype="multipart/form-data" action={prefix + pageAddress.uploads()} class="setup">
-          <Csrf visit={visit} />
-          <HiddenFields of={{ feed, seen }} />
+        <PostForm enctype="multipart/form-data" action={pageAddress.uploads()} class="setup" hidden={{ feed, seen }}>
           <p>
             <label for="file">The newer file, with all postings</label>
             <input id="file" name="file" type="file" required aria-describedby="file-hint" />
@@ -150,14 +146,14 @@ const UploadsPage = ({ visit, feed, uploads, reads, fault, kept }: UploadsProps)
               Only upload
             </button>
           </p>
-        </form>
+        </PostForm>
       )}
-      {uploads.length > 0 && <Uploads visit={visit} feed={feed} uploads={uploads} reads={reads} />}
+      {uploads.length > 0 && <Uploads feed={feed} uploads={uploads} reads={reads} />}
     </Layout>
   );
 };
 
-const Uploads = ({ visit, feed, uploads, reads }: Pick<UploadsProps, 'visit' | 'feed' | 'uploads' | 'reads'>) => (
+const Uploads = ({ feed, uploads, reads }: Pick<UploadsProps, 'feed' | 'uploads' | 'reads'>) => (
   <StackedTable
     label="Uploaded files, newest first"
     columns={[
@@ -172,7 +168,7 @@ const Uploads = ({ visit, feed, uploads, reads }: Pick<UploadsProps, 'visit' | '
         cell: ({ present, version }) => {
           if (present) return 'read by the feed';
           const seen = String(uploads[0]?.version ?? 0);
-          return reads ? <ReadAgain visit={visit} feed={feed} version={version} seen={seen} /> : '';
+          return reads ? <ReadAgain feed={feed} version={version} seen={seen} /> : '';
         },
       },
     ]}
@@ -181,19 +177,13 @@ const Uploads = ({ visit, feed, uploads, reads }: Pick<UploadsProps, 'visit' | '
 );
 
 interface ReadAgainProps {
-  readonly visit: Visit;
   readonly feed: string;
   readonly version: number;
   readonly seen: string;
 }
 
-const ReadAgain = ({ visit, feed, version, seen }: ReadAgainProps) => (
-  <PostForm
-    visit={visit}
-    action={visit.prefix + pageAddress.restoreUpload()}
-    class="row"
-    hidden={{ feed, version: String(version), seen }}
-  >
+const ReadAgain = ({ feed, version, seen }: ReadAgainProps) => (
+  <PostForm action={pageAddress.restoreUpload()} class="row" hidden={{ feed, version: String(version), seen }}>
     <button type="submit">{`Read file ${version} again`}</button>
   </PostForm>
 );

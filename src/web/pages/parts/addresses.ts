@@ -1,4 +1,43 @@
-// The addresses of the pages. Keys of postings and groups are parameters, as browsers would resolve a key such as `..` in a path.
+// The visit that a page is rendered for, and the addresses of the pages. Keys of postings and groups are parameters, as browsers would
+// resolve a key such as `..` in a path.
+import { createContext, useContext } from 'hono/jsx';
+import type { Scope } from '../../../config/build/web-config.ts';
+import type { PauseSubject, PersonsPause } from '../../../plan/pause-words.ts';
+import type { FeedName } from '../../../posting/identifiers.ts';
+import type { Visitor } from '../../visitor.ts';
+
+/** What every page knows about its request. */
+export interface Visit {
+  /** The path below which everything is served. */
+  readonly prefix: string;
+  /** `undefined`: the page to sign in on, and errors. */
+  readonly visitor: Visitor | undefined;
+  /** What people have paused. Absent: the page to sign in on, and errors. */
+  readonly pauses?: readonly PersonsPause[];
+  /** A feed with its site. */
+  readonly aboutFeed?: (feed: FeedName) => PauseSubject;
+}
+
+const VisitContext = createContext<Visit | undefined>(undefined);
+
+/** Has a page rendered for the visit that is its value. */
+export const Visiting = VisitContext.Provider;
+
+/** The visit whose page is being rendered. @throws outside of its components */
+export function currentVisit(): Visit {
+  const visit = useContext(VisitContext);
+  if (visit === undefined) throw new Error('only the components of a page have a visit');
+  return visit;
+}
+
+/** An address of ours as the browser asks for it. */
+export const linkTo = (address: string): string => currentVisit().prefix + address;
+
+/** Whether the visitor may act, so that pages offer only what they may do. */
+const may = (scope: Scope): boolean => currentVisit().visitor?.scopes.has(scope) === true;
+export const mayReview = (): boolean => may('review');
+export const mayConfigure = (): boolean => may('configure');
+export const mayPull = (): boolean => may('pull');
 
 const query = (parameters: Readonly<Record<string, string | number | undefined>>): string => {
   const given = Object.entries(parameters).flatMap(([name, value]) =>

@@ -1,7 +1,7 @@
 // The parts of a feed's status that overview and feed share: its live jobs and what is open, and the button that pulls it now.
 import type { FeedStatus } from '../../../operations/status.ts';
-import { pageAddress } from './addresses.ts';
-import { mayPull, PostForm, type Visit } from './layout.tsx';
+import { linkTo, mayPull, pageAddress } from './addresses.ts';
+import { PostForm } from './layout.tsx';
 
 interface Count {
   readonly words: string;
@@ -32,7 +32,7 @@ function countsOf(feed: FeedStatus): Count[] {
 }
 
 /** Live jobs and what is to be sent always, the others if there are any. */
-export const FeedNumbers = ({ prefix, feed }: { prefix: string; feed: FeedStatus }) => (
+export const FeedNumbers = ({ feed }: { feed: FeedStatus }) => (
   <ul class="counts">
     {countsOf(feed)
       .filter(({ n }, at) => at < 2 || n > 0)
@@ -43,7 +43,7 @@ export const FeedNumbers = ({ prefix, feed }: { prefix: string; feed: FeedStatus
               <b>{n}</b> {words}
             </>
           ) : (
-            <a href={prefix + address}>
+            <a href={linkTo(address)}>
               <b>{n}</b> {words}
             </a>
           )}
@@ -53,11 +53,11 @@ export const FeedNumbers = ({ prefix, feed }: { prefix: string; feed: FeedStatus
 );
 
 /** Absent for viewers, for feeds that this process can't pull, and while one is stopped, paused with its pulls, or being pulled. */
-export const PullButton = ({ visit, feed }: { visit: Visit; feed: FeedStatus }) => {
+export const PullButton = ({ feed }: { feed: FeedStatus }) => {
   if (feed.pauses.some(({ pulls }) => pulls)) return null;
-  if (!mayPull(visit) || !feed.configured || feed.stopped !== null || feed.last_pull?.status === 'running') return null;
+  if (!mayPull() || !feed.configured || feed.stopped !== null || feed.last_pull?.status === 'running') return null;
   return (
-    <PostForm visit={visit} action={visit.prefix + pageAddress.startPull()} hidden={{ feed: feed.feed }}>
+    <PostForm action={pageAddress.startPull()} hidden={{ feed: feed.feed }}>
       <button type="submit">{`Pull ${feed.feed} now`}</button>
     </PostForm>
   );

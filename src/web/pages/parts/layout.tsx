@@ -2,23 +2,9 @@
 import { raw } from 'hono/html';
 import type { Child } from 'hono/jsx';
 import { type PauseSubject, type PersonsPause, pauseInFull, pausesOf } from '../../../plan/pause-words.ts';
-import type { FeedName } from '../../../posting/identifiers.ts';
 import { formatTime } from '../../../telemetry/times.ts';
-import type { Visitor } from '../../visitor.ts';
-import { pageAddress } from './addresses.ts';
+import { currentVisit, linkTo, mayReview, pageAddress } from './addresses.ts';
 import { Check, Submit, sentence } from './parts.tsx';
-
-/** What every page knows about its request. */
-export interface Visit {
-  /** The path below which everything is served. */
-  readonly prefix: string;
-  /** `undefined`: the page to sign in on, and errors. */
-  readonly visitor: Visitor | undefined;
-  /** What people have paused. Absent: the page to sign in on, and errors. */
-  readonly pauses?: readonly PersonsPause[];
-  /** A feed with its site. */
-  readonly aboutFeed?: (feed: FeedName) => PauseSubject;
-}
 
 /** The pages that the navigation leads to. */
 export type NavigationName = keyof typeof NAVIGATION;
@@ -36,15 +22,14 @@ const NAVIGATION = {
 
 export interface LayoutProps {
   readonly title: string;
-  readonly visit: Visit;
   readonly section?: NavigationName | undefined;
   /** Whose pauses are shown besides that of everything: those of what the page is about, or each of a feed or site. */
   readonly about?: PauseSubject | 'all' | undefined;
   readonly children: Child;
 }
 
-export const Layout = ({ title, visit, section, about, children }: LayoutProps) => {
-  const { prefix, visitor } = visit;
+export const Layout = ({ title, section, about, children }: LayoutProps) => {
+  const { visitor, pauses = [] } = currentVisit();
   return (
     <>
       {raw('<!DOCTYPE html>')}
@@ -54,35 +39,35 @@ export const Layout = ({ title, visit, section, about, children }: LayoutProps) 
           <meta name="viewport" content="width=device-width, initial-scale=1" />
           <meta name="color-scheme" content="light dark" />
           <title>{`${title} – jobmirror`}</title>
-          <link rel="icon" href={`${prefix}/icon.svg`} type="image/svg+xml" />
-          <link rel="stylesheet" href={`${prefix}/style.css`} />
-          <script src={`${prefix}/pages.js`} defer />
+          <link rel="icon" href={linkTo('/icon.svg')} type="image/svg+xml" />
+          <link rel="stylesheet" href={linkTo('/style.css')} />
+          <script src={linkTo('/pages.js')} defer />
         </head>
         <body>
           <a class="skip" href="#content">
             Skip to the content
           </a>
           <header class="top">
-            <a class="name" href={`${prefix}/`}>
+            <a class="name" href={linkTo('/')}>
               jobmirror
             </a>
-            {visitor !== undefined && <Navigation prefix={prefix} section={section} />}
-            {mayReview(visit) && !isAllPaused(visit) && (
-              <a class="stop" href={prefix + pageAddress.pause({})}>
+            {visitor !== undefined && <Navigation section={section} />}
+            {mayReview() && !pauses.some(isOfAll) && (
+              <a class="stop" href={linkTo(pageAddress.pause({}))}>
                 Stop everything
               </a>
             )}
             {visitor?.signedIn !== undefined && (
-              <PostForm visit={visit} action={`${prefix}/sign-out`} class="account">
+              <PostForm action="/sign-out" class="account">
                 <span>{visitor.signedIn.name}</span> <button type="submit">Sign out</button>
               </PostForm>
             )}
           </header>
           <main id="content" tabindex={-1}>
-            {shownPauses(visit, about).map((pause) => (
+            {shownPauses(pauses, about).map((pause) => (
               <p class="notice warn">
                 {`${sentence(pauseInFull(pause, formatTime))}. `}
-                {mayReview(visit) && <a href={prefix + pageAddress.pause(pause)}>Resume or change it</a>}
+                {mayReview() && <a href={linkTo(pageAddress.pause(pause))}>Resume or change it</a>}
               </p>
             ))}
             <h1>{title}</h1>
@@ -95,19 +80,17 @@ export const Layout = ({ title, visit, section, about, children }: LayoutProps) 
 };
 
 const isOfAll = ({ site, feed }: PersonsPause): boolean => site === undefined && feed === undefined;
-function shownPauses({ pauses = [] }: Visit, about: LayoutProps['about']): readonly PersonsPause[] {
+function shownPauses(pauses: readonly PersonsPause[], about: LayoutProps['about']): readonly PersonsPause[] {
   if (about === 'all') return pauses;
   return about === undefined ? pauses.filter(isOfAll) : pausesOf(pauses, about);
 }
 
-const isAllPaused = ({ pauses = [] }: Visit): boolean => pauses.some(isOfAll);
-
-const Navigation = ({ prefix, section }: { prefix: string; section: NavigationName | undefined }) => (
+const Navigation = ({ section }: Pick<LayoutProps, 'section'>) => (
   <nav aria-label="Pages">
     <ul>
       {Object.entries(NAVIGATION).map(([name, label]) => (
         <li>
-          <a href={prefix + pageAddress[name as NavigationName]()} aria-current={name === section ? 'page' : undefined}>
+          <a href={linkTo(pageAddress[name as NavigationName]())} aria-current={name === section ? 'page' : undefined}>
             {label}
           </a>
         </li>
@@ -119,7 +102,7 @@ const Navigation = ({ prefix, section }: { prefix: string; section: NavigationNa
 /** What a form names beside what the person enters. */
 type HiddenValues = Readonly<Record<string, string | number | undefined>>;
 
-export const HiddenFields = ({ of }: { of: HiddenValues }) => (
+const HiddenFields = ({ of }: { of: HiddenValues }) => (
   <>
     {Object.entries(of).map(
       ([name, value]) => value !== undefined && <input type="hidden" name={name} value={value} />,
@@ -128,20 +111,22 @@ export const HiddenFields = ({ of }: { of: HiddenValues }) => (
 );
 
 interface PostFormProps {
-  readonly visit: Visit;
+  /** Below the prefix of the client. */
   readonly action: string;
   readonly id?: string;
   readonly class?: string;
   readonly 'aria-label'?: string;
+  readonly 'aria-labelledby'?: string;
+  /** Of a form that takes files. */
+  readonly enctype?: 'multipart/form-data';
   readonly hidden?: HiddenValues;
   readonly children: Child;
 }
 
-/** A form that changes something. */
-export const PostForm = ({ visit, action, hidden = {}, children, ...attributes }: PostFormProps) => (
-  <form method="post" action={action} {...attributes}>
-    <Csrf visit={visit} />
-    <HiddenFields of={hidden} />
+/** A form that changes something. Its token proves that our own page sent it. */
+export const PostForm = ({ action, hidden = {}, children, ...attributes }: PostFormProps) => (
+  <form method="post" action={linkTo(action)} {...attributes}>
+    <HiddenFields of={{ csrf: currentVisit().visitor?.signedIn?.csrf, ...hidden }} />
     {children}
   </form>
 );
@@ -174,14 +159,3 @@ export const PanelForm = ({ title, hint, confirmed, submit, kind, children, ...f
     <Submit kind={kind}>{submit}</Submit>
   </PostForm>
 );
-
-/** Proves that our own page sent the form. Every form that changes something has it. */
-export const Csrf = ({ visit }: { visit: Visit }) =>
-  visit.visitor?.signedIn === undefined ? null : (
-    <input type="hidden" name="csrf" value={visit.visitor.signedIn.csrf} />
-  );
-
-/** Whether the visitor may act, so that pages offer only what they may do. */
-export const mayReview = ({ visitor }: Visit): boolean => visitor?.scopes.has('review') === true;
-export const mayConfigure = ({ visitor }: Visit): boolean => visitor?.scopes.has('configure') === true;
-export const mayPull = ({ visitor }: Visit): boolean => visitor?.scopes.has('pull') === true;

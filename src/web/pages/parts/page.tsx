@@ -1,4 +1,5 @@
 // What all pages and all forms have in common: who asks, and what they may do.
+
 import { randomBytes } from 'node:crypto';
 import type { Context, Handler } from 'hono';
 import { z } from 'zod';
@@ -11,7 +12,8 @@ import { ProblemError } from '../../problem.ts';
 import { expectOwnPage, type Visitor } from '../../visitor.ts';
 import type { WebEnv } from '../../web-env.ts';
 import { ownAddress, SignIn } from '../sign-in.tsx';
-import { Layout, type Visit } from './layout.tsx';
+import { linkTo, type Visit, Visiting } from './addresses.ts';
+import { Layout } from './layout.tsx';
 import { wholeSentence } from './parts.tsx';
 import { type Form, malformed, readForm } from './read-form.ts';
 
@@ -28,11 +30,14 @@ export interface PageVisit {
   readonly actor: string;
   /** A parameter of the address; `undefined` if it is missing or empty. @throws {ProblemError} if it is given twice or holds a NUL */
   query(name: string): string | undefined;
+  /** Answers with a page, by default with 200 as with the page that a handler returns. */
+  html(page: Rendered, status?: 400 | 409 | 422): Response | Promise<Response>;
   /** Answers with another page of ours, which the browser then asks for. */
   goTo(address: string): Response;
 }
 
-type Page = ReturnType<typeof Layout> | Response;
+type Rendered = ReturnType<typeof Layout>;
+type Page = Rendered | Response;
 
 type Show = (asked: PageVisit) => Promise<Page>;
 
@@ -57,8 +62,10 @@ const showTo =
 
 const showAlone =
   (show: Show): Answer =>
-  async (c, visitor) =>
-    answer(c, await show(await pageVisit(c, visitor)));
+  async (c, visitor) => {
+    const asked = await pageVisit(c, visitor);
+    return answer(asked, await show(asked));
+  };
 
 /** Stands for the CSRF token of a session in a page that several sessions of one user are shown. */
 const ANY_CSRF = randomBytes(32).toString('base64url');
@@ -73,8 +80,9 @@ async function renderOnce(c: Context<WebEnv>, visitor: Visitor, show: Show): Pro
   const name = JSON.stringify(['page', pathname + search, c.get('client').prefix, actor, [...scopes], signedIn?.name]);
   const rendered = await c.get('share')(name, async () => {
     const anyOfThem = { ...visitor, signedIn: signedIn && { ...signedIn, csrf: ANY_CSRF } };
-    const page = await show(await pageVisit(c, anyOfThem));
-    return page instanceof Response ? page : `${await page}`;
+    const asked = await pageVisit(c, anyOfThem);
+    const page = await show(asked);
+    return page instanceof Response ? page : `${await pageFor(asked.visit, page)}`;
   });
   if (rendered instanceof Response) {
     if (rendered.body !== null) throw new Error(`${pathname} answers with a body that only one reader can have`);
@@ -100,7 +108,8 @@ export function actOnForm(
     const form = await readForm(c.req, mostUploaded);
     expectOwnPage(c.env.incoming, c.get('client'), visitor, form.one('csrf'));
     expectScope(visitor, scope);
-    return answer(c, await act({ ...(await pageVisit(c, visitor)), form }));
+    const asked = { ...(await pageVisit(c, visitor)), form };
+    return answer(asked, await act(asked));
   };
 }
 
@@ -212,15 +221,19 @@ export function pageOfForm({ req, get }: Context<WebEnv>): string {
   return at === new URL(req.url).pathname || at === '/sign-in' ? '/' : ownAddress(at);
 }
 
-const answer = (c: Context<WebEnv>, page: Page): Response | Promise<Response> =>
-  page instanceof Response ? page : Promise.resolve(c.html(page));
+const answer = ({ html }: PageVisit, page: Page): Response | Promise<Response> =>
+  page instanceof Response ? page : html(page);
+
+const pageFor = (visit: Visit, page: Rendered): Rendered => <Visiting value={visit}>{page}</Visiting>;
 
 async function pageVisit(c: Context<WebEnv>, visitor: Visitor): Promise<PageVisit> {
   const { prefix } = c.get('client');
+  const visit = { prefix, visitor, pauses: await c.get('pauses')(), aboutFeed: c.get('aboutFeed') };
   return {
     c,
-    visit: { prefix, visitor, pauses: await c.get('pauses')(), aboutFeed: c.get('aboutFeed') },
+    visit,
     actor: visitor.actor,
+    html: (page, status) => c.html(pageFor(visit, page), status),
     query(name) {
       const values = c.req.queries(name) ?? [];
       const fault = values.length > 1 ? 'is given twice' : values[0]?.includes('\0') ? 'holds a NUL character' : '';
@@ -255,12 +268,18 @@ interface ErrorPageProps {
 }
 
 /** A failed request, for people. */
-export const ErrorPage = ({ visit, title, detail, back = '/' }: ErrorPageProps) => (
-  <Layout title={title} visit={visit}>
+export const ErrorPage = ({ visit, ...failure }: ErrorPageProps) => (
+  <Visiting value={visit}>
+    <Failure {...failure} />
+  </Visiting>
+);
+
+const Failure = ({ title, detail, back = '/' }: Omit<ErrorPageProps, 'visit'>) => (
+  <Layout title={title}>
     <p role="alert">{wholeSentence(detail)}</p>
     <p class="row">
-      {back !== '/' && <a href={visit.prefix + back}>Back to the page before</a>}
-      <a href={`${visit.prefix}/`}>Back to the overview</a>
+      {back !== '/' && <a href={linkTo(back)}>Back to the page before</a>}
+      <a href={linkTo('/')}>Back to the overview</a>
     </p>
   </Layout>
 );

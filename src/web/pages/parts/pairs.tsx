@@ -4,8 +4,7 @@ import type { Child } from 'hono/jsx';
 import type { Certainty } from '../../../plan/match/whose-job.ts';
 import type { FeedName, SiteJobId } from '../../../posting/identifiers.ts';
 import type { PulledDifference } from '../../../review/pulled-changes.ts';
-import { pageAddress } from './addresses.ts';
-import type { Visit } from './layout.tsx';
+import { linkTo, pageAddress } from './addresses.ts';
 import { Columns, ShownDifference, SiteLink } from './parts.tsx';
 
 /** A job on its site, by its ID. */
@@ -85,10 +84,10 @@ export const Pairs = ({ label, columns, differing, decides, pairs }: PairsProps)
 );
 
 /** Leads from deletes that wait for an answer about changed keys to the comparison. */
-export const LinkToRekeyComparison = ({ visit, feed }: { readonly visit: Visit; readonly feed: FeedName }) => (
+export const LinkToRekeyComparison = ({ feed }: { readonly feed: FeedName }) => (
   <p class="notice">
     {`The keys of feed ${feed} seem to have changed: new postings may be those whose deletes wait, under other keys. `}
-    <a href={visit.prefix + pageAddress.rekey(feed)}>Compare them first</a>
+    <a href={linkTo(pageAddress.rekey(feed))}>Compare them first</a>
     {
       '. What is the same posting keeps its job; until that is answered, these deletes can be neither approved nor discarded.'
     }

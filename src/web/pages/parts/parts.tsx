@@ -1,4 +1,5 @@
 // What many pages show in the same way: differences of values, notices with their actions, times, labels of states, and sentences.
+
 import type { Child } from 'hono/jsx';
 import type { SiteStatus } from '../../../operations/status.ts';
 import type { Action } from '../../../plan/action.ts';
@@ -6,7 +7,7 @@ import { actionsOf, type Notice } from '../../../plan/message.ts';
 import type { PulledDifference } from '../../../review/pulled-changes.ts';
 import type { PullStatus } from '../../../store/pull/pull-history.ts';
 import { formatTime } from '../../../telemetry/times.ts';
-import { pageAddress } from './addresses.ts';
+import { linkTo, pageAddress } from './addresses.ts';
 
 /** The heads of a table; `number`: of a column of numbers. */
 export const Columns = ({ of }: { of: readonly (string | { readonly number: string } | false | undefined)[] }) => (
@@ -270,9 +271,9 @@ interface PagerProps extends OtherPages {
 export const Pager = ({ label, first, next, isByTime, shown, children }: PagerProps) =>
   first === undefined && next === undefined && !children ? null : (
     <nav aria-label={label} class="row">
-      {first !== undefined && <a href={first}>{isByTime ? 'Newest' : 'First page'}</a>}
+      {first !== undefined && <a href={linkTo(first)}>{isByTime ? 'Newest' : 'First page'}</a>}
       {next !== undefined && (
-        <a href={next} rel="next">
+        <a href={linkTo(next)} rel="next">
           {isByTime ? 'Older' : 'Next page'}
         </a>
       )}
@@ -294,16 +295,15 @@ export const ShownDifference = ({ field, before, now }: PulledDifference) => (
 
 export interface NoticeTextProps {
   readonly notice: Notice;
-  readonly prefix: string;
 }
 
-export const NoticeText = ({ notice: { messages, text }, prefix }: NoticeTextProps) => (
+export const NoticeText = ({ notice: { messages, text } }: NoticeTextProps) => (
   <>
     {text}
     {[...new Map(messages.flatMap(actionsOf).flatMap(pageOf))].map(([address, words]) => (
       <>
         {' '}
-        <a href={prefix + address}>{words}</a>
+        <a href={linkTo(address)}>{words}</a>
       </>
     ))}
   </>

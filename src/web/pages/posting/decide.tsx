@@ -3,8 +3,8 @@
 import { BULK_ACTIONS, type BulkAction } from '../../../plan/action.ts';
 import { asksToConfirm, operationWords } from '../../../plan/allowed.ts';
 import type { FeedName, PostingKey } from '../../../posting/identifiers.ts';
-import { pageAddress } from '../parts/addresses.ts';
-import { mayPull, PostForm, type Visit } from '../parts/layout.tsx';
+import { linkTo, mayPull, pageAddress } from '../parts/addresses.ts';
+import { PostForm } from '../parts/layout.tsx';
 import { LinkToRekeyComparison } from '../parts/pairs.tsx';
 import { TextField } from '../parts/parts.tsx';
 import { States } from '../review/decision-form.tsx';
@@ -13,7 +13,7 @@ import type { EditableField, Editor, PostingProps, PostingView, SyncStart } from
 const simpleOf = (kind: string): BulkAction | undefined => BULK_ACTIONS.find((each) => each === kind);
 
 export const DecisionSection = (props: PostingProps & { readonly entry: number }) => {
-  const { visit, view, entry } = props;
+  const { view, entry } = props;
   const isDoubt = view.actions.some(({ kind }) => kind === 'settle');
   return (
     <section class="panel" aria-labelledby="decide">
@@ -21,7 +21,7 @@ export const DecisionSection = (props: PostingProps & { readonly entry: number }
       {isDoubt && (
         <>
           <p>
-            <a class="button" href={visit.prefix + pageAddress.doubt(entry)}>
+            <a class="button" href={linkTo(pageAddress.doubt(entry))}>
               Resolve the doubt
             </a>
           </p>
@@ -32,15 +32,12 @@ export const DecisionSection = (props: PostingProps & { readonly entry: number }
           </ul>
         </>
       )}
-      {view.actions.some(({ kind }) => kind === 'compare_keys') && (
-        <LinkToRekeyComparison visit={visit} feed={view.story.feed} />
-      )}
-      {view.editor !== undefined && <EditForm visit={visit} view={view} editor={view.editor} />}
+      {view.actions.some(({ kind }) => kind === 'compare_keys') && <LinkToRekeyComparison feed={view.story.feed} />}
+      {view.editor !== undefined && <EditForm view={view} editor={view.editor} />}
       {view.notEditable !== undefined && view.actions.some(({ kind }) => kind === 'edit') && (
         <p class="hint">{`It can't be edited: ${view.notEditable}.`}</p>
       )}
       <SimpleActions
-        visit={visit}
         actions={view.actions}
         address={pageAddress.decideEntry(entry)}
         version={view.version}
@@ -52,7 +49,6 @@ export const DecisionSection = (props: PostingProps & { readonly entry: number }
 };
 
 export interface SimpleProps {
-  readonly visit: Visit;
   readonly actions: readonly { readonly kind: string; readonly effect: string }[];
   readonly address: string;
   readonly version: string | undefined;
@@ -61,13 +57,12 @@ export interface SimpleProps {
 }
 
 /** Actions that need nothing but perhaps a reason. */
-export const SimpleActions = ({ visit, actions, address, version, group, reason }: SimpleProps) => (
+export const SimpleActions = ({ actions, address, version, group, reason }: SimpleProps) => (
   <>
     {actions.map(({ kind: name, effect }) => {
       const kind = simpleOf(name);
       return kind === undefined ? null : (
-        <PostForm visit={visit} action={visit.prefix + address} class="row">
-          <SubjectFields version={version} group={group} />
+        <PostForm action={address} class="row" hidden={{ version: version ?? '', group }}>
           {kind === 'discard' && (
             <TextField name="reason" label="Reason, for the record" value={reason ?? ''} maxlength={1_000} />
           )}
@@ -94,24 +89,21 @@ export const SimpleActions = ({ visit, actions, address, version, group, reason 
 // Edits the fields of a posting. The site's rules are checked before anything is saved; each error is shown at its field.
 
 export interface EditFormProps {
-  readonly visit: Visit;
   readonly view: PostingView;
   readonly editor: Editor;
   /** The form itself is folded, so that its fields need not be. */
   readonly isFolded?: true;
 }
 
-const EditForm = ({ visit, view, editor, isFolded }: EditFormProps) => {
+const EditForm = ({ view, editor, isFolded }: EditFormProps) => {
   const wrong = editor.fields.filter(({ errors, typed, value }) => errors.length > 0 || typed !== value);
   const others = editor.fields.filter((field) => !wrong.includes(field));
   return (
     <PostForm
-      visit={visit}
-      action={visit.prefix + pageAddress.editPosting()}
+      action={pageAddress.editPosting()}
       id="edit"
-      hidden={{ feed: view.story.feed, key: view.story.key }}
+      hidden={{ feed: view.story.feed, key: view.story.key, version: view.version ?? '', group: view.group }}
     >
-      <SubjectFields version={view.version} group={view.group} />
       {editor.problems.length > 0 && (
         <ul class="error">
           {editor.problems.slice(0, 20).map((problem) => (
@@ -150,7 +142,7 @@ const EditForm = ({ visit, view, editor, isFolded }: EditFormProps) => {
 };
 
 /** For a posting that nobody has to decide about: folded until a person asks for it. */
-export const EditJob = ({ visit, view }: Pick<EditFormProps, 'visit' | 'view'>) => {
+export const EditJob = ({ view }: Pick<EditFormProps, 'view'>) => {
   const { editor, notEditable } = view;
   if (editor === undefined)
     return notEditable === undefined ? null : <p class="hint">{`It can't be edited: ${notEditable}.`}</p>;
@@ -158,7 +150,7 @@ export const EditJob = ({ visit, view }: Pick<EditFormProps, 'visit' | 'view'>) 
   return (
     <details class="panel" open={isTyped || editor.problems.length > 0}>
       <summary>Edit its fields</summary>
-      <EditForm visit={visit} view={view} editor={editor} isFolded />
+      <EditForm view={view} editor={editor} isFolded />
     </details>
   );
 };
@@ -206,15 +198,7 @@ const Field = ({ field: { name, typed, value, errors }, states }: FieldProps) =>
 
 // What every form of a posting carries: the version that was shown, and the group that the visitor goes through.
 
-export const SubjectFields = ({ version, group }: { version: string | undefined; group: string | undefined }) => (
-  <>
-    <input type="hidden" name="version" value={version ?? ''} />
-    {group !== undefined && <input type="hidden" name="group" value={group} />}
-  </>
-);
-
 interface SyncNowProps {
-  readonly visit: Visit;
   readonly feed: FeedName;
   /** `key` would be a property of JSX. */
   readonly posting: PostingKey;
@@ -223,24 +207,24 @@ interface SyncNowProps {
 }
 
 /** Absent for viewers. */
-export const SyncNow = ({ visit, feed, posting, group }: SyncNowProps) =>
-  mayPull(visit) ? (
-    <PostForm visit={visit} action={visit.prefix + pageAddress.syncPosting()} hidden={{ feed, key: posting, group }}>
+export const SyncNow = ({ feed, posting, group }: SyncNowProps) =>
+  mayPull() ? (
+    <PostForm action={pageAddress.syncPosting()} hidden={{ feed, key: posting, group }}>
       <button type="submit">Sync this posting now</button>
     </PostForm>
   ) : null;
 
-export const SyncNotice = ({ visit, feed, start }: { visit: Visit; feed: FeedName; start: SyncStart }) => (
+export const SyncNotice = ({ feed, start }: { feed: FeedName; start: SyncStart }) => (
   <p role="status" class="notice">
     {start === 'later' ? (
       <>
         {'Feed '}
-        <a href={visit.prefix + pageAddress.pulls(feed)}>{feed}</a>
+        <a href={linkTo(pageAddress.pulls(feed))}>{feed}</a>
         {' is being pulled; another pull follows, which reads this posting again.'}
       </>
     ) : (
       <>
-        <a href={visit.prefix + pageAddress.pull(start)}>{`Pull ${start}`}</a>
+        <a href={linkTo(pageAddress.pull(start))}>{`Pull ${start}`}</a>
         {` reads feed ${feed}, which is read as a whole. What differs is sent then; reload this page to see it.`}
       </>
     )}

@@ -1,5 +1,5 @@
 // The page of a posting, the page of a record that could not be read, and what can be decided about one of them.
-import { Hono } from 'hono';
+import type { Hono } from 'hono';
 import { entryDecisions, setPostingFields } from '../../../operations/decisions.ts';
 import { namedFeed, OperationRefused } from '../../../operations/operation.ts';
 import { renewPosting, showPosting, syncPosting, undoEdit, unknownPosting } from '../../../operations/postings.ts';
@@ -16,7 +16,6 @@ import { type EntryDetails, type RecordEntry, readEntry } from '../../../store/r
 import { groupOfEntry } from '../../../store/review/review-page.ts';
 import type { WebEnv } from '../../web-env.ts';
 import { pageAddress } from '../parts/addresses.ts';
-import { mayPull } from '../parts/layout.tsx';
 import {
   actOnForm,
   askedBy,
@@ -32,9 +31,8 @@ import { expectValue, type Form, malformed } from '../parts/read-form.ts';
 import { PostingOverview, RecordPage } from './posting.tsx';
 import { type PostingAddress, placeInGroup, type RefusedEdit, readPosting, withLineFeeds } from './read-posting.ts';
 
-export function postingPages(context: PageContext): Hono<WebEnv> {
+export function postingPages(pages: Hono<WebEnv>, context: PageContext): void {
   const { app, control } = context;
-  const pages = new Hono<WebEnv>();
   const readAddress = async (value: (name: string) => string | undefined): Promise<PostingAddress> => {
     const { feed, key } = readInput(showPosting, value);
     const group = expectValue('group', groupSchema.optional(), value('group'));
@@ -46,23 +44,23 @@ export function postingPages(context: PageContext): Hono<WebEnv> {
     before: postingIn,
     async next({ feed, key }: { readonly feed: string; readonly key: string }, form: Form, { visit }: PageVisit) {
       // At once, if it can be: otherwise the next pull by schedule does it.
-      if (mayPull(visit)) await control.pullSoon(feed as FeedName);
+      if (visit.visitor.scopes.has('pull')) await control.pullSoon(feed as FeedName);
       return pageAddress.posting(feed, key, form.one('group'));
     },
-    async refused(why: OperationRefused, { c, visit, form }: PageVisit & { readonly form: Form }) {
+    async refused(why: OperationRefused, { form, html }: PageVisit & { readonly form: Form }) {
       if (why.kind === 'unknown') throw why;
       const view = await readPosting(app, await postingIn(form));
       const refused = `${not}: ${textOf(why.reason)}.`;
-      return c.html(<PostingOverview visit={visit} view={view} refused={refused} />, 409);
+      return html(<PostingOverview view={view} refused={refused} />, 409);
     },
   });
   pages.get(
     '/posting',
-    showPage(async ({ visit, query }) => {
+    showPage(async ({ query }) => {
       const at = await readAddress(query);
       const sync = query('sync');
       const synced = sync === undefined || sync === 'later' ? sync : expectValue('sync', numberSchema, sync);
-      return <PostingOverview visit={visit} view={await readPosting(app, at)} synced={synced} />;
+      return <PostingOverview view={await readPosting(app, at)} synced={synced} />;
     }),
   );
   pages.post(
@@ -89,7 +87,7 @@ export function postingPages(context: PageContext): Hono<WebEnv> {
       const entry = await requireEntry(app.db, id);
       if (entry.kind === 'record') {
         const { record } = entry;
-        return <RecordPage visit={asked.visit} record={record} placed={await placeInGroup(app.db, record)} />;
+        return <RecordPage record={record} placed={await placeInGroup(app.db, record)} />;
       }
       const group = (await groupOfEntry(app.db, id))?.group;
       return asked.goTo(pageAddress.posting(entry.change.feed, entry.change.key, group));
@@ -114,7 +112,6 @@ export function postingPages(context: PageContext): Hono<WebEnv> {
     '/review/entry/:id/decide',
     actOnForm('review', (sent) => decideEntry(context, sent, idIn(sent))),
   );
-  return pages;
 }
 
 const idIn = ({ c }: PageVisit): number => expectValue('id', numberSchema, c.req.param('id'));
@@ -154,20 +151,20 @@ interface Shown {
 
 async function comeBack(
   { app }: PageContext,
-  { c, visit }: Asked,
+  { html }: Asked,
   { entry, version, group }: Shown,
   message: string,
   reason: string | undefined,
 ) {
   const now = await readEntry(app.db, entry.kind === 'change' ? entry.change.id : entry.record.id);
   const current = now === undefined ? 'it is resolved' : tokenOfEntry(now);
-  const shown = { visit, refused: message + sinceSeen(version, current), reason };
+  const shown = { refused: message + sinceSeen(version, current), reason };
   if (entry.kind === 'change') {
     const { feed, key } = entry.change;
-    return c.html(<PostingOverview {...shown} view={await readPosting(app, { feed, key, group })} />, 409);
+    return html(<PostingOverview {...shown} view={await readPosting(app, { feed, key, group })} />, 409);
   }
   const record: RecordEntry = now?.kind === 'record' ? now.record : entry.record;
-  return c.html(<RecordPage {...shown} record={record} placed={await placeInGroup(app.db, record)} />, 409);
+  return html(<RecordPage {...shown} record={record} placed={await placeInGroup(app.db, record)} />, 409);
 }
 
 // Sets fields of a posting as a form asks for it. If nothing was saved, the page comes back with what was typed.
@@ -218,14 +215,14 @@ interface ShownPosting {
 }
 
 async function comeBackToEdit(
-  { context, asked: { c, visit }, at, version }: ShownPosting,
+  { context, asked: { html }, at, version }: ShownPosting,
   message: string,
   sent: RefusedEdit,
   status: 409 | 422 = 409,
 ) {
   const view = await readPosting(context.app, at, sent);
   const refused = message + sinceSeen(version, view.version ?? 'none');
-  return c.html(<PostingOverview visit={visit} refused={refused} view={view} />, status);
+  return html(<PostingOverview refused={refused} view={view} />, status);
 }
 
 const sinceSeen = (version: string, current: string): string =>

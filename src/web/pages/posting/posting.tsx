@@ -10,10 +10,10 @@ import type { RecordEntry } from '../../../store/review/review-entries.ts';
 import type { NeighbouringEntry } from '../../../store/review/review-page.ts';
 import { terminalText } from '../../../telemetry/print.ts';
 import { formatSpan, formatTime } from '../../../telemetry/times.ts';
-import { pageAddress } from '../parts/addresses.ts';
-import { Layout, mayReview, PanelForm, PostForm, type Visit } from '../parts/layout.tsx';
+import { currentVisit, linkTo, mayReview, pageAddress } from '../parts/addresses.ts';
+import { Layout, PanelForm, PostForm } from '../parts/layout.tsx';
 import { Columns, Fact, SiteLink, TimeSince, When } from '../parts/parts.tsx';
-import { DecisionSection, EditJob, SimpleActions, SubjectFields, SyncNotice, SyncNow } from './decide.tsx';
+import { DecisionSection, EditJob, SimpleActions, SyncNotice, SyncNow } from './decide.tsx';
 import {
   type PostingProps,
   type PostingView,
@@ -23,7 +23,7 @@ import {
 } from './read-posting.ts';
 
 export const PostingOverview = (props: PostingProps) => {
-  const { visit, view, refused, synced } = props;
+  const { view, refused, synced } = props;
   const { story } = view;
   const { live, change, feed, key } = story;
   const title = excerpt(change?.fields?.title ?? live?.fields?.title ?? '', 150);
@@ -33,23 +33,22 @@ export const PostingOverview = (props: PostingProps) => {
   return (
     <Layout
       title={title === '' ? `Posting ${key}` : title}
-      visit={visit}
       section={change ? 'review' : 'jobs'}
-      about={{ feed, site: change?.site ?? live?.site ?? visit.aboutFeed?.(feed).site }}
+      about={{ feed, site: change?.site ?? live?.site ?? currentVisit().aboutFeed?.(feed).site }}
     >
-      <Neighbouring visit={visit} view={view} />
+      <Neighbouring view={view} />
       {refused !== undefined && (
         <p role="alert" class="notice bad text" id="refused">
           {refused}
         </p>
       )}
-      {synced !== undefined && <SyncNotice visit={visit} feed={feed} start={synced} />}
+      {synced !== undefined && <SyncNotice feed={feed} start={synced} />}
       <dl class="facts">
         <dt>Key</dt>
         <dd class="text">{key}</dd>
         <dt>Feed</dt>
         <dd>
-          <a href={visit.prefix + pageAddress.feed(feed)}>{feed}</a>
+          <a href={linkTo(pageAddress.feed(feed))}>{feed}</a>
         </dd>
         <dt>Site</dt>
         <dd>{change?.site ?? live?.site ?? '–'}</dd>
@@ -73,7 +72,7 @@ export const PostingOverview = (props: PostingProps) => {
           )}
         </dd>
       </dl>
-      {view.isConfigured && <SyncNow visit={visit} feed={feed} posting={key} group={view.group} />}
+      {view.isConfigured && <SyncNow feed={feed} posting={key} group={view.group} />}
       <section aria-labelledby="meaning">
         <h2 id="meaning">What it means</h2>
         {state.map((message) => (
@@ -81,12 +80,12 @@ export const PostingOverview = (props: PostingProps) => {
         ))}
         <Problems of={problems} />
       </section>
-      {change !== undefined && view.actions.length > 0 && mayReview(visit) && (
+      {change !== undefined && view.actions.length > 0 && mayReview() && (
         <DecisionSection {...props} entry={change.id} />
       )}
-      {view.actions.length === 0 && mayReview(visit) && <EditJob visit={visit} view={view} />}
-      {view.isRenewable && mayReview(visit) && <Renew visit={visit} view={view} />}
-      <EditList visit={visit} view={view} />
+      {view.actions.length === 0 && mayReview() && <EditJob view={view} />}
+      {view.isRenewable && mayReview() && <Renew view={view} />}
+      <EditList view={view} />
       <FieldTable view={view} />
       {view.record !== undefined && (
         <section aria-labelledby="record">
@@ -142,12 +141,11 @@ const Problems = ({ of }: { of: readonly Problem[] }) =>
     </ul>
   );
 
-const Renew = ({ visit, view: { story, group } }: PostingProps) => {
+const Renew = ({ view: { story, group } }: PostingProps) => {
   const { feed, key, live, expiry } = story;
   return (
     <PanelForm
-      visit={visit}
-      action={visit.prefix + pageAddress.renewPosting()}
+      action={pageAddress.renewPosting()}
       aria-label="Its days on the site"
       hidden={{ feed, key, group }}
       hint={
@@ -198,7 +196,7 @@ const Exchanges = ({ exchanges }: { exchanges: readonly ShownExchange[] }) =>
 
 const SHOWN = 300;
 
-const EditList = ({ visit, view }: { visit: Visit; view: PostingView }) =>
+const EditList = ({ view }: { view: PostingView }) =>
   view.story.edits.length === 0 ? null : (
     <section aria-labelledby="edits">
       <h2 id="edits">Edits</h2>
@@ -227,12 +225,17 @@ const EditList = ({ visit, view }: { visit: Visit; view: PostingView }) =>
                 <span class="text">{excerpt(sourceValue, SHOWN)}</span>
               </>
             )}
-            {mayReview(visit) && (
-              <PostForm visit={visit} action={visit.prefix + pageAddress.undoEdit()}>
-                <SubjectFields version={editsVersion(view.story.edits)} group={view.group} />
-                <input type="hidden" name="feed" value={view.story.feed} />
-                <input type="hidden" name="key" value={view.story.key} />
-                <input type="hidden" name="fields" value={field} />
+            {mayReview() && (
+              <PostForm
+                action={pageAddress.undoEdit()}
+                hidden={{
+                  feed: view.story.feed,
+                  key: view.story.key,
+                  fields: field,
+                  version: editsVersion(view.story.edits),
+                  group: view.group,
+                }}
+              >
                 <button type="submit" aria-label={`Undo the edit of ${field}`}>
                   Undo
                 </button>
@@ -304,17 +307,17 @@ const FieldTable = ({ view }: { view: PostingView }) => {
 
 type Placed = Pick<PostingView, 'group' | 'neighbours'>;
 
-const Neighbouring = ({ visit: { prefix }, view: { group, neighbours } }: { visit: Visit; view: Placed }) =>
+const Neighbouring = ({ view: { group, neighbours } }: { view: Placed }) =>
   group === undefined ? null : (
     <nav aria-label="Group" class="row">
-      <a href={prefix + pageAddress.entries({ group })}>All entries of the group</a>
+      <a href={linkTo(pageAddress.entries({ group }))}>All entries of the group</a>
       {neighbours?.before !== undefined && (
-        <a href={prefix + addressOf(neighbours.before, group)} rel="prev" data-key="p">
+        <a href={linkTo(addressOf(neighbours.before, group))} rel="prev" data-key="p">
           Previous
         </a>
       )}
       {neighbours?.after !== undefined && (
-        <a href={prefix + addressOf(neighbours.after, group)} rel="next" data-key="n">
+        <a href={linkTo(addressOf(neighbours.after, group))} rel="next" data-key="n">
           Next
         </a>
       )}
@@ -330,7 +333,6 @@ const addressOf = ({ id, feed, key, kind }: NeighbouringEntry, group: string): s
 // The page of a record that could not become a posting: what is wrong, where, and how it begins.
 
 export interface RecordProps {
-  readonly visit: Visit;
   readonly record: RecordEntry;
   readonly placed: Pick<PostingView, 'group' | 'neighbours'>;
   readonly refused?: string | undefined;
@@ -345,16 +347,15 @@ const MEANING = {
 const ROOM_BYTES = 60_000;
 const LONGEST = 20_000;
 
-export const RecordPage = ({ visit, record, placed, refused, reason }: RecordProps) => {
+export const RecordPage = ({ record, placed, refused, reason }: RecordProps) => {
   const marked = record.problems.find(({ value }) => value)?.value;
   return (
     <Layout
       title={`${record.kind === 'unreadable' ? 'Unreadable record' : 'Repeated key'}: ${terminalText(excerpt(record.key ?? 'no usable key'))}`}
-      visit={visit}
       section="review"
-      about={visit.aboutFeed?.(record.feed)}
+      about={currentVisit().aboutFeed?.(record.feed)}
     >
-      <Neighbouring visit={visit} view={placed} />
+      <Neighbouring view={placed} />
       {refused !== undefined && (
         <p role="alert" class="notice bad text" id="refused">
           {refused}
@@ -366,12 +367,12 @@ export const RecordPage = ({ visit, record, placed, refused, reason }: RecordPro
           {record.key === undefined ? (
             'not usable'
           ) : (
-            <a href={visit.prefix + pageAddress.posting(record.feed, record.key)}>{terminalText(record.key)}</a>
+            <a href={linkTo(pageAddress.posting(record.feed, record.key))}>{terminalText(record.key)}</a>
           )}
         </dd>
         <dt>Feed</dt>
         <dd>
-          <a href={visit.prefix + pageAddress.feed(record.feed)}>{record.feed}</a>
+          <a href={linkTo(pageAddress.feed(record.feed))}>{record.feed}</a>
         </dd>
         <dt>State</dt>
         <dd>
@@ -387,11 +388,10 @@ export const RecordPage = ({ visit, record, placed, refused, reason }: RecordPro
       <h2 id="meaning">What it means</h2>
       <p>{MEANING[record.kind]}</p>
       <Problems of={record.problems} />
-      {mayReview(visit) && (
+      {mayReview() && (
         <section class="panel" aria-labelledby="decide">
           <h2 id="decide">Decide</h2>
           <SimpleActions
-            visit={visit}
             actions={actionsOfRecord(record)}
             address={pageAddress.decideEntry(record.id)}
             version={tokenOfOne(record)}

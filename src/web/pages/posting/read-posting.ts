@@ -13,7 +13,6 @@ import type { App } from '../../../runtime/app.ts';
 import type { Queryable } from '../../../store/postgres/database.ts';
 import type { RecordEntry } from '../../../store/review/review-entries.ts';
 import { groupOfEntry, type Neighbours, neighboursOf } from '../../../store/review/review-page.ts';
-import type { Visit } from '../parts/layout.tsx';
 import { statesOf } from '../review/entries.tsx';
 
 /** Requests and actions in the history. */
@@ -227,7 +226,6 @@ export async function placeInGroup(
 // What the page of a posting is made of.
 
 export interface PostingProps {
-  readonly visit: Visit;
   readonly view: PostingView;
   /** Why nothing was done. */
   readonly refused?: string | undefined;

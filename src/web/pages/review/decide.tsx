@@ -10,8 +10,8 @@ import type { App } from '../../../runtime/app.ts';
 import type { EntryKind } from '../../../store/backlog/open-counts.ts';
 import type { SelectedAction } from '../../../store/review/bulk-actions.ts';
 import type { SelectedCount } from '../../../store/review/review-totals.ts';
-import { pageAddress, type ReviewSelection } from '../parts/addresses.ts';
-import { Layout, mayReview, PostForm, type Visit } from '../parts/layout.tsx';
+import { linkTo, mayReview, pageAddress, type ReviewSelection } from '../parts/addresses.ts';
+import { Layout, PostForm } from '../parts/layout.tsx';
 import { askedBy, type PageContext, type PageVisit } from '../parts/page.tsx';
 import { Check, NoticeText, sentence, TextField } from '../parts/parts.tsx';
 import { type Form, malformed } from '../parts/read-form.ts';
@@ -54,7 +54,7 @@ function filterOf({ input: { kind, discarded: _, ...filter } }: ReadSelection, i
 
 /** The form of a list of entries. */
 export async function decisionsPage(context: PageContext, sent: Sent) {
-  const { form, visit } = sent;
+  const { form } = sent;
   const selection = await readSelection(context.app, (name) => form.one(name));
   const action = readAction(form.one('action'));
   const entries = form.all('entry');
@@ -65,7 +65,7 @@ export async function decisionsPage(context: PageContext, sent: Sent) {
   const common = { action, filter, also_new: typed.alsoNew };
   const again = async (refused: string, status: 400 | 409 | 422, mayInsist = false) => {
     const page = { ...(await readEntriesPage(context.app, selection)), mayInsist };
-    return sent.c.html(<Entries visit={visit} {...page} refused={refused} typed={typed} />, status);
+    return sent.html(<Entries {...page} refused={refused} typed={typed} />, status);
   };
   let input: ActInput;
   if (action === 'edit') {
@@ -100,7 +100,7 @@ export async function confirmPage({ app }: PageContext, asked: PageVisit) {
   const selection = await readSelection(app, asked.query);
   const entries = asked.c.req.queries('entry') ?? [];
   readChosen(entries);
-  return <Confirm visit={asked.visit} {...(await readConfirm(app, action, selection, entries))} />;
+  return <Confirm {...(await readConfirm(app, action, selection, entries))} />;
 }
 
 async function readConfirm(
@@ -122,7 +122,7 @@ async function readConfirm(
 
 /** The form of that page. */
 export async function decideConfirmed(context: PageContext, sent: Sent) {
-  const { form, visit } = sent;
+  const { form } = sent;
   const action = confirmed(sent.query('action'));
   const selection = await readSelection(context.app, (name) => form.one(name));
   const entries = form.all('entry');
@@ -141,7 +141,7 @@ export async function decideConfirmed(context: PageContext, sent: Sent) {
   };
   return startFromForm(context, sent, input, async (refused) => {
     const page = await readConfirm(context.app, action, selection, entries);
-    return sent.c.html(<Confirm visit={visit} {...page} refused={refused} reason={reason} />, 409);
+    return sent.html(<Confirm {...page} refused={refused} reason={reason} />, 409);
   });
 }
 
@@ -154,7 +154,6 @@ function confirmed(text: string | undefined): SelectedAction {
 // Asks before entries are discarded, deletes approved, or creates in doubt sent again: what would happen to which entries, and what would not.
 
 export interface ConfirmProps {
-  readonly visit: Visit;
   readonly action: SelectedAction;
   readonly texts: ReviewSelection;
   /** What it would act on, and what else is selected. */
@@ -170,15 +169,15 @@ export interface ConfirmProps {
 }
 
 const Confirm = (props: ConfirmProps) => {
-  const { visit, action, texts, chosen, others, seen, entries, refused, about, reason = '' } = props;
+  const { action, texts, chosen, others, seen, entries, refused, about, reason = '' } = props;
   const { doIt = '', noun = '', nouns = '' } = questionOf(action) ?? {};
   const total = sumOf(chosen);
-  const back = visit.prefix + pageAddress.entries(texts);
+  const back = linkTo(pageAddress.entries(texts));
   return (
-    <Layout title={`${doIt} ${plural(total, noun, nouns)}?`} visit={visit} section="review">
+    <Layout title={`${doIt} ${plural(total, noun, nouns)}?`} section="review">
       {refused !== undefined && (
         <p role="alert" class="notice bad text">
-          <NoticeText notice={{ messages: about === undefined ? [] : [about], text: refused }} prefix={visit.prefix} />
+          <NoticeText notice={{ messages: about === undefined ? [] : [about], text: refused }} />
         </p>
       )}
       {total === 0 ? (
@@ -198,14 +197,10 @@ const Confirm = (props: ConfirmProps) => {
         </>
       )}
       {others.flatMap(({ why, entries: left }) =>
-        kindsOf(left).map(([kind, n]) => <Left {...{ visit, texts, why, kind, n }} />),
+        kindsOf(left).map(([kind, n]) => <Left {...{ texts, why, kind, n }} />),
       )}
-      {total > 0 && mayReview(visit) && (
-        <PostForm
-          visit={visit}
-          action={visit.prefix + pageAddress.confirmAction(action, {})}
-          hidden={{ ...texts, expected: total, seen }}
-        >
+      {total > 0 && mayReview() && (
+        <PostForm action={pageAddress.confirmAction(action, {})} hidden={{ ...texts, expected: total, seen }}>
           {entries.map((entry) => (
             <input type="hidden" name="entry" value={entry} />
           ))}
@@ -234,7 +229,7 @@ const Confirm = (props: ConfirmProps) => {
           </p>
         </PostForm>
       )}
-      {(total === 0 || !mayReview(visit)) && (
+      {(total === 0 || !mayReview()) && (
         <p>
           <a href={back}>Back to the entries</a>
         </p>
@@ -248,14 +243,14 @@ const kindsOf = (counts: readonly SelectedCount[]) => Object.entries(countByKind
 const mayHaveRule = (counts: readonly SelectedCount[]): boolean =>
   counts.every(({ kind }) => whyNoRule('discard', kind) === undefined);
 
-interface LeftProps extends Pick<ConfirmProps, 'visit' | 'texts'>, Pick<LeftAlone, 'why'> {
+interface LeftProps extends Pick<ConfirmProps, 'texts'>, Pick<LeftAlone, 'why'> {
   readonly kind: EntryKind;
   readonly n: number;
 }
 
-const Left = ({ visit, texts, why, kind, n }: LeftProps) => (
+const Left = ({ texts, why, kind, n }: LeftProps) => (
   <p class={kind === 'in_doubt' ? 'notice' : 'quiet'}>
     {`${n} ${kind.replace('_', ' ')} ${n === 1 ? 'is left as it is' : 'are left as they are'}: ${why}. `}
-    {kind === 'in_doubt' && <a href={visit.prefix + pageAddress.doubts(texts.feed)}>Resolve doubts</a>}
+    {kind === 'in_doubt' && <a href={linkTo(pageAddress.doubts(texts.feed))}>Resolve doubts</a>}
   </p>
 );

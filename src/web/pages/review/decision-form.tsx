@@ -10,8 +10,7 @@ import type { ListedGroup } from '../../../review/list-groups.ts';
 import { sumOf } from '../../../review/seen.ts';
 import type { SelectedAction } from '../../../store/review/bulk-actions.ts';
 import { MOST_FOUND } from '../../../store/review/found-entries.ts';
-import { pageAddress, type ReviewSelection } from '../parts/addresses.ts';
-import type { Visit } from '../parts/layout.tsx';
+import { linkTo, pageAddress, type ReviewSelection } from '../parts/addresses.ts';
 import { LinkToRekeyComparison } from '../parts/pairs.tsx';
 import { Check, Columns, SelectField, TextField } from '../parts/parts.tsx';
 import { canHaveRule } from './selection.tsx';
@@ -37,7 +36,6 @@ export interface TypedDecision {
 export const EVERY_FEED = '*';
 
 export interface DecisionProps {
-  readonly visit: Visit;
   readonly texts: ReviewSelection;
   readonly group: ListedGroup | undefined;
   readonly counts: SelectionOffers;
@@ -57,13 +55,13 @@ const Bound = ({ name, count, seen }: Pick<SelectionOffer, 'count' | 'seen'> & {
 );
 
 export const DecisionForm = (props: DecisionProps) => {
-  const { visit, texts, counts } = props;
+  const { texts, counts } = props;
   const { edit, check, missing } = counts.of;
   return (
     <section class="panel" aria-labelledby="decide-heading">
       <h2 id="decide-heading">Decide</h2>
       {counts.inQuestion.map((feed) => (
-        <LinkToRekeyComparison visit={visit} feed={feed} />
+        <LinkToRekeyComparison feed={feed} />
       ))}
       <p class="hint">
         {counts.more
@@ -95,8 +93,8 @@ export const DecisionForm = (props: DecisionProps) => {
         <>
           <p>
             {`${plural(missing.count, 'entry', 'entries')} in doubt: the site may have made the job. `}
-            <a href={visit.prefix + pageAddress.doubts(texts.feed)}>Compare one by one</a>, or decide about those for
-            which no job was found on the site:
+            <a href={linkTo(pageAddress.doubts(texts.feed))}>Compare one by one</a>, or decide about those for which no
+            job was found on the site:
           </p>
           <p class="row">
             <Act action="check" count={check.count} more={counts.more} />

@@ -20,8 +20,8 @@ import { type GroupNote, readGroupNotes } from '../../../store/review/review-gro
 import { reviewPage } from '../../../store/review/review-page.ts';
 import { foldReviewCounts } from '../../../store/review/review-totals.ts';
 import { decodeCursor, encodeCursor } from '../../web-env.ts';
-import { pageAddress, type ReviewSelection } from '../parts/addresses.ts';
-import { Layout, mayReview, PostForm, type Visit } from '../parts/layout.tsx';
+import { currentVisit, linkTo, mayReview, pageAddress, type ReviewSelection } from '../parts/addresses.ts';
+import { Layout, PostForm } from '../parts/layout.tsx';
 import { Pager, StackedTable, Submit, TimeSince, When } from '../parts/parts.tsx';
 import { DecisionForm, type TypedDecision } from './decision-form.tsx';
 import { FilterForm } from './filter-form.tsx';
@@ -30,7 +30,6 @@ import { writeChosen } from './read-decision.ts';
 import type { ReadSelection } from './selection.tsx';
 
 export interface EntriesProps {
-  readonly visit: Visit;
   readonly texts: ReviewSelection;
   readonly feeds: readonly string[];
   readonly sites: readonly string[];
@@ -103,8 +102,7 @@ export const choices = ({ feeds, sites }: Pick<App['config'], 'feeds' | 'sites'>
 });
 
 export const Entries = (props: EntriesProps) => {
-  const { visit, texts, feeds, sites, group, notes, counts, entries, refused } = props;
-  const { prefix } = visit;
+  const { texts, feeds, sites, group, notes, counts, entries, refused } = props;
   const discarded = texts.discarded === 'true';
   const title =
     group !== undefined
@@ -116,12 +114,11 @@ export const Entries = (props: EntriesProps) => {
   return (
     <Layout
       title={title}
-      visit={visit}
       section="review"
-      about={texts.feed === undefined ? 'all' : visit.aboutFeed?.(texts.feed as FeedName)}
+      about={texts.feed === undefined ? 'all' : currentVisit().aboutFeed?.(texts.feed as FeedName)}
     >
       <p>
-        <a href={prefix + pageAddress.review(aside)}>All groups</a>
+        <a href={linkTo(pageAddress.review(aside))}>All groups</a>
       </p>
       {refused !== undefined && (
         <p role="alert" class="notice bad text" id="refused">
@@ -129,11 +126,11 @@ export const Entries = (props: EntriesProps) => {
         </p>
       )}
       {group !== undefined && <Facts group={group} discarded={discarded} />}
-      <FilterForm address={prefix + pageAddress.entries({})} texts={texts} feeds={feeds} sites={sites} />
+      <FilterForm address={linkTo(pageAddress.entries({}))} texts={texts} feeds={feeds} sites={sites} />
       {texts.group !== undefined && (
         <>
-          <Notes visit={visit} texts={texts} notes={notes} />
-          <RulesOfGroup visit={visit} rules={group?.rules ?? []} texts={texts} />
+          <Notes texts={texts} notes={notes} />
+          <RulesOfGroup rules={group?.rules ?? []} texts={texts} />
         </>
       )}
       {counts.total === 0 ? (
@@ -142,19 +139,19 @@ export const Entries = (props: EntriesProps) => {
           {!discarded && texts.group !== undefined && (
             <>
               {' '}
-              <a href={prefix + pageAddress.entries({ ...texts, discarded: 'true' })}>Show discarded entries</a>
+              <a href={linkTo(pageAddress.entries({ ...texts, discarded: 'true' }))}>Show discarded entries</a>
             </>
           )}
         </p>
-      ) : mayReview(visit) ? (
-        <PostForm visit={visit} action={prefix + pageAddress.entries({})} id="decide" hidden={{ ...texts }}>
+      ) : mayReview() ? (
+        <PostForm action={pageAddress.entries({})} id="decide" hidden={{ ...texts }}>
           <DecisionForm {...props} />
           <List {...props} checkable />
         </PostForm>
       ) : (
         <List {...props} checkable={false} />
       )}
-      <Pages prefix={prefix} texts={texts} next={props.next} shown={entries.length} />
+      <Pages texts={texts} next={props.next} shown={entries.length} />
     </Layout>
   );
 };
@@ -173,7 +170,7 @@ const Facts = ({ group, discarded }: { group: ListedGroup; discarded: boolean })
   </p>
 );
 
-const List = ({ visit, texts, entries, checkable, group, typed }: EntriesProps & { readonly checkable: boolean }) => {
+const List = ({ texts, entries, checkable, group, typed }: EntriesProps & { readonly checkable: boolean }) => {
   const withKind = texts.kind === undefined && group === undefined;
   // Of all entries of a group the same was said.
   const withMessage = group === undefined || group.values.length === 0;
@@ -201,7 +198,7 @@ const List = ({ visit, texts, entries, checkable, group, typed }: EntriesProps &
             head: 'Posting',
             namesRow: true,
             bare: true,
-            cell: (entry) => <a href={visit.prefix + addressOf(entry, texts.group)}>{nameOf(entry)}</a>,
+            cell: (entry) => <a href={linkTo(addressOf(entry, texts.group))}>{nameOf(entry)}</a>,
           },
           { head: 'Title', cell: ({ title }) => (title === null ? '' : excerpt(title, 120)) },
           { head: 'Feed', cell: ({ feed }) => feed },
@@ -225,17 +222,16 @@ const addressOf = ({ id, kind, feed, key }: ReviewEntry, group: string | undefin
 };
 
 interface PagesProps {
-  readonly prefix: string;
   readonly texts: ReviewSelection;
   readonly next: string | undefined;
   readonly shown: number;
 }
 
-const Pages = ({ prefix, texts, next, shown }: PagesProps) => (
+const Pages = ({ texts, next, shown }: PagesProps) => (
   <Pager
     label="Pages of entries"
-    first={texts.cursor === undefined ? undefined : prefix + pageAddress.entries({ ...texts, cursor: undefined })}
-    next={next && prefix + pageAddress.entries({ ...texts, cursor: next })}
+    first={texts.cursor === undefined ? undefined : pageAddress.entries({ ...texts, cursor: undefined })}
+    next={next && pageAddress.entries({ ...texts, cursor: next })}
     shown={shown}
   />
 );
@@ -243,13 +239,12 @@ const Pages = ({ prefix, texts, next, shown }: PagesProps) => (
 // What people say about a group, and the form to add to it.
 
 export interface NotesProps {
-  readonly visit: Visit;
   readonly texts: ReviewSelection;
   readonly notes: readonly GroupNote[];
 }
 
-const Notes = ({ visit, texts, notes }: NotesProps) =>
-  notes.length === 0 && !mayReview(visit) ? null : (
+const Notes = ({ texts, notes }: NotesProps) =>
+  notes.length === 0 && !mayReview() ? null : (
     <section aria-labelledby="notes">
       <h2 id="notes">Notes</h2>
       {notes.length > 0 && (
@@ -261,8 +256,8 @@ const Notes = ({ visit, texts, notes }: NotesProps) =>
                 <When at={note.at} />
               </p>
               <p class="said">{note.text}</p>
-              {mayReview(visit) && (
-                <PostForm visit={visit} action={visit.prefix + pageAddress.removeNote(note.id)} hidden={{ ...texts }}>
+              {mayReview() && (
+                <PostForm action={pageAddress.removeNote(note.id)} hidden={{ ...texts }}>
                   <button type="submit" aria-label={`Remove note ${note.id}`}>
                     Remove
                   </button>
@@ -272,10 +267,10 @@ const Notes = ({ visit, texts, notes }: NotesProps) =>
           ))}
         </ul>
       )}
-      {mayReview(visit) && (
+      {mayReview() && (
         <details>
           <summary>Add a note</summary>
-          <PostForm visit={visit} action={visit.prefix + pageAddress.notes()} hidden={{ ...texts }}>
+          <PostForm action={pageAddress.notes()} hidden={{ ...texts }}>
             <p>
               <label for="text">Note, for everybody who reviews</label>
               <textarea id="text" name="text" rows={3} maxlength={LONGEST_NOTE} required />

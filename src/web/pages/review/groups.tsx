@@ -7,13 +7,12 @@ import { groupTitle, groupWords, type ListedGroup, namesWithCounts, TREND_WORDS 
 import { MOST_FOUND } from '../../../store/review/found-entries.ts';
 import type { GroupTotals } from '../../../store/review/review-groups.ts';
 import type { ListedRule } from '../../../store/review/rules.ts';
-import { pageAddress, type ReviewSelection } from '../parts/addresses.ts';
-import { Layout, mayReview, PostForm, type Visit } from '../parts/layout.tsx';
+import { linkTo, mayReview, pageAddress, type ReviewSelection } from '../parts/addresses.ts';
+import { Layout, PostForm } from '../parts/layout.tsx';
 import { type OtherPages, Pager, StackedTable, TimeSince, When } from '../parts/parts.tsx';
 import { FilterForm } from './filter-form.tsx';
 
 export interface GroupsProps {
-  readonly visit: Visit;
   readonly texts: ReviewSelection;
   readonly feeds: readonly string[];
   readonly sites: readonly string[];
@@ -26,18 +25,17 @@ export interface GroupsProps {
   readonly size: number;
 }
 
-export const Groups = ({ visit, texts, feeds, sites, groups, totals, page, size }: GroupsProps) => {
-  const { prefix } = visit;
+export const Groups = ({ texts, feeds, sites, groups, totals, page, size }: GroupsProps) => {
   const isFiltered = Object.entries(texts).some(([name, value]) => name !== 'discarded' && value !== undefined);
   return (
-    <Layout title={texts.discarded === 'true' ? 'Discarded entries' : 'Review'} visit={visit} section="review">
+    <Layout title={texts.discarded === 'true' ? 'Discarded entries' : 'Review'} section="review">
       <p class="row">
-        <a href={prefix + pageAddress.bulkActions()}>Actions on many entries</a>
-        <a href={prefix + pageAddress.rules()}>Rules</a>
-        <a href={prefix + pageAddress.doubts()}>Doubts</a>
-        <a href={prefix + pageAddress.held()}>Held deletes</a>
+        <a href={linkTo(pageAddress.bulkActions())}>Actions on many entries</a>
+        <a href={linkTo(pageAddress.rules())}>Rules</a>
+        <a href={linkTo(pageAddress.doubts())}>Doubts</a>
+        <a href={linkTo(pageAddress.held())}>Held deletes</a>
       </p>
-      <FilterForm address={prefix + pageAddress.review()} texts={texts} feeds={feeds} sites={sites} />
+      <FilterForm address={linkTo(pageAddress.review())} texts={texts} feeds={feeds} sites={sites} />
       {groups.length === 0 ? (
         <p class="notice good">
           {page > 1
@@ -51,7 +49,7 @@ export const Groups = ({ visit, texts, feeds, sites, groups, totals, page, size 
       ) : (
         <>
           <p>
-            <a href={prefix + pageAddress.entries(texts)}>
+            <a href={linkTo(pageAddress.entries(texts))}>
               {totals.cut ? `More than ${MOST_FOUND} entries` : plural(totals.entries, 'entry', 'entries')}
             </a>
             {totals.cut
@@ -62,7 +60,7 @@ export const Groups = ({ visit, texts, feeds, sites, groups, totals, page, size 
           </p>
           <ul class="groups">
             {groups.map((group) => (
-              <Group group={group} texts={texts} prefix={prefix} />
+              <Group group={group} texts={texts} />
             ))}
           </ul>
         </>
@@ -70,12 +68,12 @@ export const Groups = ({ visit, texts, feeds, sites, groups, totals, page, size 
       {(page > 1 || totals.groups > page * size) && (
         <nav aria-label="Pages of groups" class="row">
           {page > 1 && (
-            <a href={prefix + pageAddress.review({ ...texts, page: page === 2 ? undefined : page - 1 })} rel="prev">
+            <a href={linkTo(pageAddress.review({ ...texts, page: page === 2 ? undefined : page - 1 }))} rel="prev">
               Larger groups
             </a>
           )}
           {totals.groups > page * size && (
-            <a href={prefix + pageAddress.review({ ...texts, page: page + 1 })} rel="next">
+            <a href={linkTo(pageAddress.review({ ...texts, page: page + 1 }))} rel="next">
               Smaller groups
             </a>
           )}
@@ -89,12 +87,12 @@ export const Groups = ({ visit, texts, feeds, sites, groups, totals, page, size 
 const titleOf = (group: ListedGroup): string =>
   group.kind === 'held' ? `Deletes held: ${textOf(group.example.reason)}` : groupTitle(groupWords(group));
 
-const Group = ({ group, texts, prefix }: { group: ListedGroup; texts: ReviewSelection; prefix: string }) => {
+const Group = ({ group, texts }: { group: ListedGroup; texts: ReviewSelection }) => {
   const { id, kind, count, feeds, sites, firstSeen, lastSeen, notes, rules, trend } = group;
   return (
     <li class="panel">
       <h2>
-        <a href={prefix + pageAddress.entries({ ...texts, group: id })}>{excerpt(titleOf(group))}</a>
+        <a href={linkTo(pageAddress.entries({ ...texts, group: id }))}>{excerpt(titleOf(group))}</a>
       </h2>
       <p class="row">
         <strong>{`${count} ${kind.replace('_', ' ')}`}</strong>
@@ -110,18 +108,18 @@ const Group = ({ group, texts, prefix }: { group: ListedGroup; texts: ReviewSele
         {notes.length > 0 && <span>{plural(notes.length, 'note')}</span>}
         {rules.length > 0 && <span>{`${plural(rules.length, 'rule')} in force`}</span>}
       </p>
-      <Example group={group} prefix={prefix} />
+      <Example group={group} />
     </li>
   );
 };
 
-const Example = ({ group: { id, example }, prefix }: { group: ListedGroup; prefix: string }) => (
+const Example = ({ group: { id, example } }: { group: ListedGroup }) => (
   <p class="quiet">
     {'Example: '}
     {example.key === undefined ? (
-      <a href={prefix + pageAddress.entry(example.id)}>{`record ${example.id}`}</a>
+      <a href={linkTo(pageAddress.entry(example.id))}>{`record ${example.id}`}</a>
     ) : (
-      <a href={prefix + pageAddress.posting(example.feed, example.key, id)}>{excerpt(example.key)}</a>
+      <a href={linkTo(pageAddress.posting(example.feed, example.key, id))}>{excerpt(example.key)}</a>
     )}
     {example.value !== undefined && `: “${excerpt(example.value)}”`}
   </p>
@@ -132,17 +130,15 @@ const Example = ({ group: { id, example }, prefix }: { group: ListedGroup; prefi
 type ShownRule = z.output<typeof ruleOutput>;
 
 interface RulesProps {
-  readonly visit: Visit;
   readonly rules: readonly ShownRule[];
   readonly others: OtherPages;
 }
 
-export const Rules = ({ visit, rules, others }: RulesProps) => {
-  const { prefix } = visit;
+export const Rules = ({ rules, others }: RulesProps) => {
   return (
-    <Layout title="Rules" visit={visit} section="review">
+    <Layout title="Rules" section="review">
       <p>
-        <a href={prefix + pageAddress.review()}>All groups</a>
+        <a href={linkTo(pageAddress.review())}>All groups</a>
       </p>
       {rules.length === 0 ? (
         <p>There are no rules. An action on a group can make one for its new entries.</p>
@@ -155,7 +151,7 @@ export const Rules = ({ visit, rules, others }: RulesProps) => {
             {
               head: 'Group',
               cell: ({ group, feed, field, message }) => (
-                <a href={prefix + pageAddress.entries({ group, feed: feed ?? undefined })}>
+                <a href={linkTo(pageAddress.entries({ group, feed: feed ?? undefined }))}>
                   {excerpt(`${field === null ? '' : `${field}: `}${message}`)}
                 </a>
               ),
@@ -166,7 +162,7 @@ export const Rules = ({ visit, rules, others }: RulesProps) => {
             { head: 'Since', inline: true, cell: ({ made_at }) => <When at={made_at} /> },
             { head: 'Done', number: true, inline: true, cell: ({ done }) => done },
             { head: 'Left alone', number: true, inline: true, cell: ({ left_alone }) => left_alone },
-            { head: 'State', inline: true, cell: (rule) => <StateOfRule visit={visit} rule={rule} /> },
+            { head: 'State', inline: true, cell: (rule) => <StateOfRule rule={rule} /> },
           ]}
           rows={rules}
         />
@@ -176,8 +172,8 @@ export const Rules = ({ visit, rules, others }: RulesProps) => {
   );
 };
 
-const StateOfRule = ({ visit, rule: { rule, ended_at, ended_by } }: { visit: Visit; rule: ShownRule }) => {
-  if (ended_at === null) return mayReview(visit) ? <EndRule visit={visit} rule={rule} /> : <>in force</>;
+const StateOfRule = ({ rule: { rule, ended_at, ended_by } }: { rule: ShownRule }) => {
+  if (ended_at === null) return mayReview() ? <EndRule rule={rule} /> : <>in force</>;
   return (
     <>
       {`ended by ${ended_by ?? 'somebody'}, `}
@@ -189,12 +185,11 @@ const StateOfRule = ({ visit, rule: { rule, ended_at, ended_by } }: { visit: Vis
 // The rules in force for new entries of one group.
 
 export interface RulesOfGroupProps {
-  readonly visit: Visit;
   readonly texts: ReviewSelection;
   readonly rules: readonly ListedRule[];
 }
 
-export const RulesOfGroup = ({ visit, texts, rules }: RulesOfGroupProps) =>
+export const RulesOfGroup = ({ texts, rules }: RulesOfGroupProps) =>
   rules.length === 0 ? null : (
     <section aria-labelledby="rules">
       <h2 id="rules">For new entries of this group</h2>
@@ -202,7 +197,7 @@ export const RulesOfGroup = ({ visit, texts, rules }: RulesOfGroupProps) =>
         {rules.map((rule) => (
           <li>
             {`Rule ${rule.id} of ${rule.actor}${rule.feed === null ? '' : ` for feed ${rule.feed}`}: ${excerpt(describeDecision({ action: rule.action, edit: rule.detail.edit, reason: rule.detail.reason }), 300)} (${rule.done} done, ${rule.leftAlone} left alone)`}
-            {mayReview(visit) && <EndRule visit={visit} rule={rule.id} texts={texts} />}
+            {mayReview() && <EndRule rule={rule.id} texts={texts} />}
           </li>
         ))}
       </ul>
@@ -210,8 +205,8 @@ export const RulesOfGroup = ({ visit, texts, rules }: RulesOfGroupProps) =>
   );
 
 /** @param rule its number; texts where it was shown, if it was with its group */
-const EndRule = ({ visit, rule, texts }: { visit: Visit; rule: number; texts?: ReviewSelection }) => (
-  <PostForm visit={visit} action={visit.prefix + pageAddress.endRule(rule)} hidden={{ ...texts }}>
+const EndRule = ({ rule, texts }: { rule: number; texts?: ReviewSelection }) => (
+  <PostForm action={pageAddress.endRule(rule)} hidden={{ ...texts }}>
     <button type="submit" aria-label={`End rule ${rule}`}>
       End
     </button>

@@ -1,5 +1,5 @@
 // The pages of review: groups of entries, the entries of one, actions on many of them, rules and notes.
-import { Hono } from 'hono';
+import type { Hono } from 'hono';
 import type { z } from 'zod';
 import { shareReading } from '../../../flow/share-reading.ts';
 import {
@@ -25,8 +25,8 @@ import { listGroupsWithTotals } from '../../../review/list-groups.ts';
 import type { App } from '../../../runtime/app.ts';
 import { leftAlone } from '../../../store/review/bulk-actions.ts';
 import { decodeCursor, encodeCursor, type WebEnv } from '../../web-env.ts';
-import { pageAddress } from '../parts/addresses.ts';
-import { Layout, mayReview, PostForm, type Visit } from '../parts/layout.tsx';
+import { linkTo, mayReview, pageAddress } from '../parts/addresses.ts';
+import { Layout, PostForm } from '../parts/layout.tsx';
 import { actOnForm, askedBy, operationForm, type PageContext, readInput, showPage } from '../parts/page.tsx';
 import { Alert, Fact, type OtherPages, Pager, StackedTable, Submit, When } from '../parts/parts.tsx';
 import { expectValue, type Form } from '../parts/read-form.ts';
@@ -44,14 +44,13 @@ const SHOWN_ACTIONS = 50;
 const SHOWN_RULES = 100;
 const SHOWN_LEFT_ALONE = 50;
 
-export function reviewPages(context: PageContext): Hono<WebEnv> {
+export function reviewPages(pages: Hono<WebEnv>, context: PageContext): void {
   const { app } = context;
   const { db } = app;
-  const pages = new Hono<WebEnv>();
   const isFromSelection = (form: Form) => readSelection(app, (name) => form.one(name));
   pages.get(
     '/review',
-    showPage(async ({ visit, query }) => {
+    showPage(async ({ query }) => {
       const { texts, query: selected } = await readSelection(app, query);
       const page = expectValue('page', pageNumber, query('page')) ?? 1;
       const limits = { groups: SHOWN_GROUPS, skipped: (page - 1) * SHOWN_GROUPS, values: SHOWN_VALUES };
@@ -60,14 +59,12 @@ export function reviewPages(context: PageContext): Hono<WebEnv> {
       );
       const shown = { ...texts, group: undefined, cursor: undefined };
       const props = { texts: shown, ...choices(app.config), groups, totals, page, size: SHOWN_GROUPS };
-      return <Groups visit={visit} {...props} />;
+      return <Groups {...props} />;
     }),
   );
   pages.get(
     '/review/entries',
-    showPage(async ({ visit, query }) => (
-      <Entries visit={visit} {...(await readEntriesPage(app, await readSelection(app, query)))} />
-    )),
+    showPage(async ({ query }) => <Entries {...(await readEntriesPage(app, await readSelection(app, query)))} />),
   );
   pages.post(
     '/review/entries',
@@ -83,19 +80,19 @@ export function reviewPages(context: PageContext): Hono<WebEnv> {
   );
   pages.get(
     '/review/actions',
-    showPage(async ({ visit, actor, query }) => {
+    showPage(async ({ actor, query }) => {
       const after = decodeCursor(query('cursor'), listReviewActions.place);
       const page = { limit: SHOWN_ACTIONS, after };
       const { items, next } = await listReviewActions.readPage({}, page, askedBy(context, actor));
-      const others = pagesOf(visit, pageAddress.bulkActions, { isFirst: after === undefined, next });
-      return <BulkActions visit={visit} actions={items} others={others} />;
+      const others = pagesOf(pageAddress.bulkActions, { isFirst: after === undefined, next });
+      return <BulkActions actions={items} others={others} />;
     }),
   );
   pages.get(
     '/review/actions/:id',
-    showPage(async ({ c, visit, actor }) => {
+    showPage(async ({ c, actor }) => {
       const { id } = readInput(showReviewAction, (name) => c.req.param(name));
-      return bulkPage(app, visit, await showReviewAction.run({ id }, askedBy(context, actor)));
+      return bulkPage(app, await showReviewAction.run({ id }, askedBy(context, actor)));
     }),
   );
   const settings = [
@@ -107,24 +104,24 @@ export function reviewPages(context: PageContext): Hono<WebEnv> {
       `/review/actions/:id/${name}`,
       operationForm(context, operation, {
         next: ({ bulk }) => pageAddress.bulkAction(bulk),
-        async refused(why, { c, visit }, { id }) {
+        async refused(why, { html }, { id }) {
           if (why.kind === 'unknown') throw why;
-          return c.html(await bulkPage(app, visit, await bulkAction(app, id), isDone), 409);
+          return html(await bulkPage(app, await bulkAction(app, id), isDone), 409);
         },
       }),
     );
   }
   pages.get(
     '/review/rules',
-    showPage(async ({ visit, actor, query }) => {
+    showPage(async ({ actor, query }) => {
       const after = decodeCursor(query('cursor'), listReviewRules.place);
       const { items, next } = await listReviewRules.readPage(
         {},
         { limit: SHOWN_RULES, after },
         askedBy(context, actor),
       );
-      const others = pagesOf(visit, pageAddress.rules, { isFirst: after === undefined, next });
-      return <Rules visit={visit} rules={items} others={others} />;
+      const others = pagesOf(pageAddress.rules, { isFirst: after === undefined, next });
+      return <Rules rules={items} others={others} />;
     }),
   );
   pages.post(
@@ -148,17 +145,15 @@ export function reviewPages(context: PageContext): Hono<WebEnv> {
       next: (_note, form) => backTo(app, form, pageAddress.review()),
     }),
   );
-  return pages;
 }
 
 /** The addresses of the first page of a list and of the next one. */
 const pagesOf = (
-  { prefix }: Visit,
   address: (cursor?: string) => string,
   { isFirst, next }: { readonly isFirst: boolean; readonly next: unknown },
 ): OtherPages => ({
-  first: isFirst ? undefined : prefix + address(),
-  next: next === undefined ? undefined : prefix + address(encodeCursor(next) ?? undefined),
+  first: isFirst ? undefined : address(),
+  next: next === undefined ? undefined : address(encodeCursor(next) ?? undefined),
 });
 
 /** The list of entries that a form was sent from, if it was one. */
@@ -167,9 +162,9 @@ async function backTo(app: App, form: Form, otherwise: string): Promise<string> 
   return texts.group === undefined ? otherwise : pageAddress.entries(texts);
 }
 
-async function bulkPage({ db }: App, visit: Visit, bulk: z.output<typeof bulkOutput>, refused?: string) {
+async function bulkPage({ db }: App, bulk: z.output<typeof bulkOutput>, refused?: string) {
   const left = bulk.left_alone === 0 ? [] : await leftAlone(db, bulk.bulk, SHOWN_LEFT_ALONE);
-  return <BulkProgress visit={visit} bulk={bulk} leftAlone={left} refused={refused} />;
+  return <BulkProgress bulk={bulk} leftAlone={left} refused={refused} />;
 }
 
 // Actions on many entries: all of them, the newest first, and one with its progress and what it left alone.
@@ -180,15 +175,14 @@ type Bulk = z.output<typeof bulkOutput>;
 const stateOf = ({ state, waits_for }: Bulk): string => (waits_for === null ? STATES[state] : 'waiting');
 
 interface BulkActionsProps {
-  readonly visit: Visit;
   readonly actions: readonly Bulk[];
   readonly others: OtherPages;
 }
 
-const BulkActions = ({ visit, actions, others }: BulkActionsProps) => (
-  <Layout title="Actions on many entries" visit={visit} section="review">
+const BulkActions = ({ actions, others }: BulkActionsProps) => (
+  <Layout title="Actions on many entries" section="review">
     <p>
-      <a href={visit.prefix + pageAddress.review()}>All groups</a>
+      <a href={linkTo(pageAddress.review())}>All groups</a>
     </p>
     {actions.length === 0 ? (
       <p>There are none yet.</p>
@@ -201,7 +195,7 @@ const BulkActions = ({ visit, actions, others }: BulkActionsProps) => (
             head: 'Action',
             number: true,
             namesRow: true,
-            cell: ({ bulk }) => <a href={visit.prefix + pageAddress.bulkAction(bulk)}>{bulk}</a>,
+            cell: ({ bulk }) => <a href={linkTo(pageAddress.bulkAction(bulk))}>{bulk}</a>,
           },
           { head: 'What', cell: (bulk) => excerpt(describeDecision(bulk), 300) },
           {
@@ -223,21 +217,19 @@ const BulkActions = ({ visit, actions, others }: BulkActionsProps) => (
 );
 
 export interface BulkProps {
-  readonly visit: Visit;
   readonly bulk: Bulk;
   readonly leftAlone: readonly { readonly entry: number; readonly feed: FeedName; readonly why: string }[];
   /** Why it was not stopped or continued. */
   readonly refused?: string | undefined;
 }
 
-const BulkProgress = ({ visit, bulk, leftAlone, refused }: BulkProps) => {
-  const { prefix } = visit;
+const BulkProgress = ({ bulk, leftAlone, refused }: BulkProps) => {
   const handled = bulk.done + bulk.left_alone;
   return (
-    <Layout title={`Action ${bulk.bulk}: ${excerpt(describeDecision(bulk))}`} visit={visit} section="review">
+    <Layout title={`Action ${bulk.bulk}: ${excerpt(describeDecision(bulk))}`} section="review">
       <p class="row">
-        <a href={prefix + pageAddress.review()}>All groups</a>
-        <a href={prefix + pageAddress.bulkActions()}>Actions on many entries</a>
+        <a href={linkTo(pageAddress.review())}>All groups</a>
+        <a href={linkTo(pageAddress.bulkActions())}>Actions on many entries</a>
       </p>
       {refused !== undefined && <Alert>{refused}</Alert>}
       <section id="progress" data-live={bulk.state === 'open' ? 'true' : undefined} aria-labelledby="progress-heading">
@@ -258,8 +250,7 @@ const BulkProgress = ({ visit, bulk, leftAlone, refused }: BulkProps) => {
           <dd>{bulk.done}</dd>
           {bulk.still_rejected > 0 && (
             <Fact name="Of them still rejected">
-              {bulk.still_rejected}{' '}
-              <a href={prefix + pageAddress.review({ kind: 'rejected' })}>Show what is rejected</a>
+              {bulk.still_rejected} <a href={linkTo(pageAddress.review({ kind: 'rejected' }))}>Show what is rejected</a>
             </Fact>
           )}
           <dt>Left alone</dt>
@@ -272,7 +263,7 @@ const BulkProgress = ({ visit, bulk, leftAlone, refused }: BulkProps) => {
             {bulk.rule !== null && (
               <>
                 {', by '}
-                <a href={prefix + pageAddress.rules()}>{`rule ${bulk.rule}`}</a>
+                <a href={linkTo(pageAddress.rules())}>{`rule ${bulk.rule}`}</a>
               </>
             )}
           </dd>
@@ -295,7 +286,7 @@ const BulkProgress = ({ visit, bulk, leftAlone, refused }: BulkProps) => {
             <ul>
               {leftAlone.map(({ entry, feed, why }) => (
                 <li>
-                  <a href={prefix + pageAddress.entry(entry)}>{`entry ${entry}`}</a>
+                  <a href={linkTo(pageAddress.entry(entry))}>{`entry ${entry}`}</a>
                   {` of feed ${feed}: ${excerpt(why, 200)}`}
                 </li>
               ))}
@@ -304,22 +295,22 @@ const BulkProgress = ({ visit, bulk, leftAlone, refused }: BulkProps) => {
         )}
       </section>
       <div id="control" class="row" data-live={bulk.state === 'open' ? 'true' : undefined}>
-        {mayReview(visit) && <Control visit={visit} bulk={bulk} />}
+        {mayReview() && <Control bulk={bulk} />}
       </div>
     </Layout>
   );
 };
 
 /** An action that waits is continued at once by whichever process the visitor asks, unless another one carries it out by then. */
-const Control = ({ visit, bulk }: Pick<BulkProps, 'visit' | 'bulk'>) => (
+const Control = ({ bulk }: Pick<BulkProps, 'bulk'>) => (
   <>
     {(bulk.state === 'stopped' || bulk.waits_for !== null) && (
-      <PostForm visit={visit} action={visit.prefix + pageAddress.continueBulkAction(bulk.bulk)}>
+      <PostForm action={pageAddress.continueBulkAction(bulk.bulk)}>
         <Submit>Continue</Submit>
       </PostForm>
     )}
     {bulk.state === 'open' && (
-      <PostForm visit={visit} action={visit.prefix + pageAddress.stopBulkAction(bulk.bulk)}>
+      <PostForm action={pageAddress.stopBulkAction(bulk.bulk)}>
         <Submit>Stop after the present batch</Submit>
       </PostForm>
     )}

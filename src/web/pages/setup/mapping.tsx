@@ -10,13 +10,12 @@ import { type RecognisedFeed, secondChoice, type TriedFeed } from '../../../oper
 import { plural } from '../../../plan/message.ts';
 import { htmlToText } from '../../../posting/markup.ts';
 import { pageAddress } from '../parts/addresses.ts';
-import { Csrf, HiddenFields, Layout, PostForm, type Visit } from '../parts/layout.tsx';
+import { Layout, PostForm } from '../parts/layout.tsx';
 import { Fact, SelectField, TextField } from '../parts/parts.tsx';
 import { allowsShortRows, PLACE_USES, type SetupDraft, TEXT_AS_WRITTEN, tableText } from './read-draft.ts';
 import { Steps, TrialFindings } from './source.tsx';
 
 interface MappingProps {
-  readonly visit: Visit;
   readonly draft: SetupDraft;
   readonly tried: TriedFeed;
   readonly recognised: RecognisedFeed | undefined;
@@ -36,15 +35,15 @@ const USUAL = [
   'number',
 ];
 
-export const MappingPage = ({ visit, draft, tried, recognised, fault, stateField }: MappingProps) => {
+export const MappingPage = ({ draft, tried, recognised, fault, stateField }: MappingProps) => {
   const names = [...new Set([...USUAL, ...tried.fields.map(({ field }) => field), ...fieldsOfDraft(draft.text)])];
   return (
-    <Layout title={draft.isNew ? `Add the feed ${draft.feed}` : `Change the feed ${draft.feed}`} visit={visit}>
+    <Layout title={draft.isNew ? `Add the feed ${draft.feed}` : `Change the feed ${draft.feed}`}>
       <Steps at={1} />
       <div id="fault" data-tried="true">
         {fault !== undefined && <p role="alert" class="notice bad">{`${fault}.`}</p>}
       </div>
-      {recognised !== undefined && <Recognised visit={visit} recognised={recognised} draft={draft} />}
+      {recognised !== undefined && <Recognised recognised={recognised} draft={draft} />}
       <div id="tried" data-tried="true">
         <TrialFindings tried={tried} />
         {tried.trial !== null && tried.trial.samples.length > 0 && (
@@ -71,15 +70,14 @@ export const MappingPage = ({ visit, draft, tried, recognised, fault, stateField
           </section>
         )}
       </div>
-      <form
+      <PostForm
         id="mapping"
-        method="post"
         enctype="multipart/form-data"
-        action={visit.prefix + pageAddress.setupMapping()}
+        action={pageAddress.setupMapping()}
         class="setup"
         aria-labelledby="fields"
+        hidden={draftFields(draft)}
       >
-        <DraftFields visit={visit} draft={draft} />
         <h2 id="fields">Where each field comes from</h2>
         {(mayLackCells(tried, draft) || allowsShortRows(draft.text)) && (
           <p>
@@ -104,9 +102,8 @@ export const MappingPage = ({ visit, draft, tried, recognised, fault, stateField
             Go on to the settings
           </button>
         </p>
-      </form>
-      <form method="post" action={visit.prefix + pageAddress.setupMapping()} class="setup">
-        <DraftFields visit={visit} draft={draft} />
+      </PostForm>
+      <PostForm action={pageAddress.setupMapping()} class="setup" hidden={draftFields(draft)}>
         <details>
           <summary>The settings as text</summary>
           <p>
@@ -119,7 +116,7 @@ export const MappingPage = ({ visit, draft, tried, recognised, fault, stateField
             Try this text
           </button>
         </details>
-      </form>
+      </PostForm>
     </Layout>
   );
 };
@@ -130,24 +127,17 @@ const mayLackCells = ({ trial }: TriedFeed, { text }: SetupDraft): boolean =>
   (trial?.unreadable_records ?? []).some(({ message }) => message.includes('csv.allow_missing_cells'));
 
 /** What each form carries to the next. */
-export const DraftFields = ({ visit, draft }: { visit: Visit; draft: SetupDraft }) => (
-  <>
-    <Csrf visit={visit} />
-    <HiddenFields
-      of={{
-        feed: draft.feed,
-        text: draft.text,
-        seen: draft.seen,
-        sample: draft.sample,
-        source: draft.source,
-        upload: String(draft.isUpload),
-        new: String(draft.isNew),
-      }}
-    />
-  </>
-);
+export const draftFields = (draft: SetupDraft) => ({
+  feed: draft.feed,
+  text: draft.text,
+  seen: draft.seen,
+  sample: draft.sample,
+  source: draft.source,
+  upload: String(draft.isUpload),
+  new: String(draft.isNew),
+});
 
-const Recognised = ({ visit, recognised, draft }: { visit: Visit; recognised: RecognisedFeed; draft: SetupDraft }) => {
+const Recognised = ({ recognised, draft }: { recognised: RecognisedFeed; draft: SetupDraft }) => {
   const { format, description, records, key, filled, notes, assumed, variables, second, encoding, sample } = recognised;
   return (
     <section class="panel" aria-labelledby="recognised">
@@ -177,8 +167,7 @@ const Recognised = ({ visit, recognised, draft }: { visit: Visit; recognised: Re
       )}
       {second !== null && (
         <PostForm
-          visit={visit}
-          action={visit.prefix + pageAddress.newFeed()}
+          action={pageAddress.newFeed()}
           hidden={{
             feed: draft.feed,
             source: draft.source,

@@ -7,15 +7,14 @@ import type { PlannedFeed, TriedFeed } from '../../../operations/feed-setup.ts';
 import { keyFault, nothingSent } from '../../../operations/save-questions.ts';
 import { plural } from '../../../plan/message.ts';
 import { type PresentText, PresentTextShown, SaveAnyway } from '../configuration.tsx';
-import { pageAddress } from '../parts/addresses.ts';
-import { Layout, type Visit } from '../parts/layout.tsx';
+import { linkTo, pageAddress } from '../parts/addresses.ts';
+import { Layout, PostForm } from '../parts/layout.tsx';
 import { SelectField, StackedTable, sentence, TextField } from '../parts/parts.tsx';
-import { DraftFields } from './mapping.tsx';
+import { draftFields } from './mapping.tsx';
 import { namesUpload, type SetupDraft } from './read-draft.ts';
 import { Steps, TrialFindings } from './source.tsx';
 
 interface SettingsProps {
-  readonly visit: Visit;
   readonly draft: SetupDraft;
   readonly tried: TriedFeed;
   /** Of a feed that is changed. */
@@ -28,18 +27,22 @@ interface SettingsProps {
   readonly mayInsist: boolean;
 }
 
-export const SettingsPage = ({ visit, draft, tried, plan, fault, present, sites, mayInsist }: SettingsProps) => {
+export const SettingsPage = ({ draft, tried, plan, fault, present, sites, mayInsist }: SettingsProps) => {
   const written = settingsOfDraft(draft.text);
   const { settings } = tried;
   return (
-    <Layout title={draft.isNew ? `Add the feed ${draft.feed}` : `Change the feed ${draft.feed}`} visit={visit}>
+    <Layout title={draft.isNew ? `Add the feed ${draft.feed}` : `Change the feed ${draft.feed}`}>
       <Steps at={2} />
       {fault !== undefined && <p role="alert" class="notice bad said">{`${fault}.`}</p>}
       {present !== undefined && <PresentTextShown present={present} />}
       <TrialFindings tried={tried} />
       {plan !== undefined && <Plan plan={plan} />}
-      <form method="post" action={visit.prefix + pageAddress.setupSettings()} class="setup" aria-labelledby="settings">
-        <DraftFields visit={visit} draft={draft} />
+      <PostForm
+        action={pageAddress.setupSettings()}
+        class="setup"
+        aria-labelledby="settings"
+        hidden={draftFields(draft)}
+      >
         <h2 id="settings">Settings</h2>
         {written.sources === undefined && (
           <Place source={textIn(written.source)} isUpload={draft.isUpload || namesUpload(draft.text)} />
@@ -72,7 +75,7 @@ export const SettingsPage = ({ visit, draft, tried, plan, fault, present, sites,
             {draft.isNew ? 'Save the feed' : 'Save the change'}
           </button>
         </p>
-      </form>
+      </PostForm>
       <h2>What is saved</h2>
       <pre>{draft.text}</pre>
     </Layout>
@@ -312,8 +315,8 @@ const Differences = ({ fields, isNew }: { fields: PlannedFeed['changes'][number]
 type Saved = (typeof saveFeedText.output)['_output'];
 
 /** The file has the settings. */
-export const SavedPage = ({ visit, draft, saved }: { visit: Visit; draft: SetupDraft; saved: Saved }) => (
-  <Layout title={`The feed ${draft.feed} is saved`} visit={visit}>
+export const SavedPage = ({ draft, saved }: { draft: SetupDraft; saved: Saved }) => (
+  <Layout title={`The feed ${draft.feed} is saved`}>
     <p class="notice">
       {saved.result === 'unchanged' ? 'These settings were there already, in ' : 'Its settings are in '}
       <code>{saved.file}</code>.
@@ -325,20 +328,20 @@ export const SavedPage = ({ visit, draft, saved }: { visit: Visit; draft: SetupD
     <ul>
       <li>
         {'The running processes take it over by themselves: '}
-        <a href={visit.prefix + pageAddress.configuration()}>see whether they have</a>.
+        <a href={linkTo(pageAddress.configuration())}>see whether they have</a>.
       </li>
       <li>
         {nextPullInWords(draft)}
-        <a href={visit.prefix + pageAddress.feed(draft.feed)}>{`the feed ${draft.feed}`}</a>.
+        <a href={linkTo(pageAddress.feed(draft.feed))}>{`the feed ${draft.feed}`}</a>.
       </li>
       {namesUpload(draft.text) && (
         <li>
           {'When there is a newer file: '}
-          <a href={visit.prefix + pageAddress.uploads(draft.feed)}>upload it</a>.
+          <a href={linkTo(pageAddress.uploads(draft.feed))}>upload it</a>.
         </li>
       )}
       <li>
-        <a href={visit.prefix + pageAddress.changeFeed(draft.feed)}>{`Change the feed ${draft.feed}`}</a>
+        <a href={linkTo(pageAddress.changeFeed(draft.feed))}>{`Change the feed ${draft.feed}`}</a>
       </li>
     </ul>
   </Layout>
@@ -352,8 +355,8 @@ function nextPullInWords({ text, isNew }: SetupDraft): string {
 }
 
 /** Nothing was written: a person has to. */
-export const CommitPage = ({ visit, draft, saved }: { visit: Visit; draft: SetupDraft; saved: Saved }) => (
-  <Layout title={`The feed ${draft.feed} is not saved yet`} visit={visit}>
+export const CommitPage = ({ draft, saved }: { draft: SetupDraft; saved: Saved }) => (
+  <Layout title={`The feed ${draft.feed} is not saved yet`}>
     <p class="notice">{`The settings are right, but they can't be written from here: ${saved.reason}.`}</p>
     <p>
       {'Write this text to '}
@@ -369,11 +372,10 @@ export const CommitPage = ({ visit, draft, saved }: { visit: Visit; draft: Setup
           : 'The uploaded file is not kept: upload it on the page of the feed once these settings are there.'}
       </p>
     )}
-    <form method="post" action={visit.prefix + pageAddress.setupSettings()}>
-      <DraftFields visit={visit} draft={draft} />
+    <PostForm action={pageAddress.setupSettings()} hidden={draftFields(draft)}>
       <button type="submit" name="go" value="update">
         Back to the settings
       </button>
-    </form>
+    </PostForm>
   </Layout>
 );

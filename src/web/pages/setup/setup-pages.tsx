@@ -1,6 +1,6 @@
 // The pages that set up a feed or change one: its source, what its records become, its settings, and saving. Each step is a form that
 // carries the draft, the text of the feed's settings.
-import { Hono } from 'hono';
+import type { Hono } from 'hono';
 import { editDraft, settingsOfDraft } from '../../../config/feed-draft.ts';
 import { UPLOADED_FILE } from '../../../feed/source/sources.ts';
 import { saveFeedText, showFeedText } from '../../../operations/configuration.ts';
@@ -38,9 +38,8 @@ import { SourcePage } from './source.tsx';
 const MOST_TABLES_BYTES = 4 * 1024 * 1024;
 const SHOWN_POSTINGS = 4;
 
-export function setupPages(context: PageContext): Hono<WebEnv> {
+export function setupPages(pages: Hono<WebEnv>, context: PageContext): void {
   const { app } = context;
-  const pages = new Hono<WebEnv>();
   const sites = () => [...app.config.sites.keys()];
   const said = (error: unknown): string => {
     if (error instanceof OperationRefused) return tell(error.reason, app.writeAction);
@@ -48,17 +47,11 @@ export function setupPages(context: PageContext): Hono<WebEnv> {
   };
 
   /** Tries the draft, and shows what its records become. */
-  async function mappingPage(
-    { visit, actor }: PageVisit,
-    draft: SetupDraft,
-    recognised?: RecognisedFeed,
-    fault?: string,
-  ) {
+  async function mappingPage({ actor }: PageVisit, draft: SetupDraft, recognised?: RecognisedFeed, fault?: string) {
     const asked = askedBy(context, actor);
     const tried = await tryAgain(draft, asked);
     return (
       <MappingPage
-        visit={visit}
         draft={tried.draft}
         tried={tried.tried}
         recognised={recognised}
@@ -89,7 +82,7 @@ export function setupPages(context: PageContext): Hono<WebEnv> {
 
   /** What was read of the whole source decides, not a sample of it. An uploaded file is all that there is. */
   async function settingsPage(
-    { visit, actor }: PageVisit,
+    { actor }: PageVisit,
     draft: SetupDraft,
     fault?: string,
     present?: PresentText,
@@ -101,19 +94,19 @@ export function setupPages(context: PageContext): Hono<WebEnv> {
     const plan =
       draft.isNew || !tried.valid ? undefined : await planFeedText.run({ feed: draft.feed, text: draft.text }, asked);
     const shown = { draft, tried, plan, fault, present, sites: sites(), mayInsist };
-    return <SettingsPage visit={visit} {...shown} />;
+    return <SettingsPage {...shown} />;
   }
 
   pages.get(
     pageAddress.newFeed(),
-    showPage(async ({ visit }) => <SourcePage visit={visit} sites={sites()} given={{}} />, 'configure'),
+    showPage(async () => <SourcePage sites={sites()} given={{}} />, 'configure'),
   );
   pages.post(
     pageAddress.newFeed(),
     actOnForm(
       'configure',
       async (asked) => {
-        const { form, actor, visit } = asked;
+        const { form, actor } = asked;
         const given = givenSource(form);
         try {
           const file = form.file('file');
@@ -121,7 +114,7 @@ export function setupPages(context: PageContext): Hono<WebEnv> {
           const sample = upload?.id ?? given.sample;
           const credentials = givenCredentials(form);
           if (typeof credentials === 'string') {
-            return <SourcePage visit={visit} sites={sites()} given={given} form={form} fault={credentials} />;
+            return <SourcePage sites={sites()} given={given} form={form} fault={credentials} />;
           }
           const input = {
             site: sites()[0] ?? '',
@@ -133,12 +126,12 @@ export function setupPages(context: PageContext): Hono<WebEnv> {
           const checked = recogniseSource.input.safeParse(input);
           if (!checked.success) {
             const fault = checked.error.issues.map(({ path, message }) => `${path.join('.')} ${message}`).join('; ');
-            return <SourcePage visit={visit} sites={sites()} given={given} form={form} fault={fault} />;
+            return <SourcePage sites={sites()} given={given} form={form} fault={fault} />;
           }
           const recognised = await recogniseSource.run(checked.data, askedBy(context, actor));
           return await mappingPage(asked, draftOf(recognised, given), recognised);
         } catch (error) {
-          return <SourcePage visit={visit} sites={sites()} given={given} form={form} fault={said(error)} />;
+          return <SourcePage sites={sites()} given={given} form={form} fault={said(error)} />;
         }
       },
       MOST_SAMPLE_BYTES,
@@ -181,7 +174,7 @@ export function setupPages(context: PageContext): Hono<WebEnv> {
   pages.post(
     pageAddress.setupSettings(),
     actOnForm('configure', async (asked) => {
-      const { form, actor, visit } = asked;
+      const { form, actor } = asked;
       const draft = readDraft(form);
       const edit = readSettingsEdit(form, draft.text);
       if (typeof edit === 'string') return settingsPage(asked, draft, edit);
@@ -202,8 +195,8 @@ export function setupPages(context: PageContext): Hono<WebEnv> {
           anyway: form.one('anyway') === 'true',
         };
         const saved = await saveFeedText.run(input, askedBy(context, actor));
-        if (saved.result === 'to_commit') return <CommitPage visit={visit} draft={edited} saved={saved} />;
-        return <SavedPage visit={visit} draft={edited} saved={saved} />;
+        if (saved.result === 'to_commit') return <CommitPage draft={edited} saved={saved} />;
+        return <SavedPage draft={edited} saved={saved} />;
       } catch (error) {
         const present = error instanceof OperationRefused ? presentTextIn(error) : undefined;
         const mayInsist = error instanceof OperationRefused && error.now.may_insist === true;
@@ -213,7 +206,6 @@ export function setupPages(context: PageContext): Hono<WebEnv> {
       }
     }),
   );
-  return pages;
 }
 
 const draftOf = (recognised: RecognisedFeed, given: GivenSource): SetupDraft => ({

@@ -8,13 +8,12 @@ import type { TriedFeed } from '../../../operations/feed-setup.ts';
 import { keyFault, nothingSent } from '../../../operations/save-questions.ts';
 import { plural } from '../../../plan/message.ts';
 import { pageAddress } from '../parts/addresses.ts';
-import { Csrf, Layout, type Visit } from '../parts/layout.tsx';
+import { Layout, PostForm } from '../parts/layout.tsx';
 import { Fact, SelectField, Submit, TextField } from '../parts/parts.tsx';
 import type { Form } from '../parts/read-form.ts';
 import type { GivenSource } from './read-draft.ts';
 
 interface SourceProps {
-  readonly visit: Visit;
   readonly sites: readonly string[];
   readonly given: GivenSource;
   /** What was sent, if it was. */
@@ -22,12 +21,11 @@ interface SourceProps {
   readonly fault?: string;
 }
 
-export const SourcePage = ({ visit, sites, given, form, fault }: SourceProps) => (
-  <Layout title="Add a feed" visit={visit}>
+export const SourcePage = ({ sites, given, form, fault }: SourceProps) => (
+  <Layout title="Add a feed">
     <Steps at={0} />
     {fault !== undefined && <p role="alert" class="notice bad">{`${fault}.`}</p>}
-    <form method="post" enctype="multipart/form-data" action={visit.prefix + pageAddress.newFeed()} class="setup">
-      <Csrf visit={visit} />
+    <PostForm enctype="multipart/form-data" action={pageAddress.newFeed()} class="setup">
       <TextField
         name="source"
         label="Address of the feed"
@@ -84,7 +82,7 @@ export const SourcePage = ({ visit, sites, given, form, fault }: SourceProps) =>
         </SelectField>
       </details>
       <Submit kind="main">Recognise the feed</Submit>
-    </form>
+    </PostForm>
   </Layout>
 );
 
