@@ -16,7 +16,7 @@ import {
   recordListCheck,
   refuteDoubt,
 } from '../store/change/doubt.ts';
-import { expectedJobs } from '../store/mapping/visible-jobs.ts';
+import { expectedJobs, noteNewJob } from '../store/mapping/visible-jobs.ts';
 import { isSiteElsewhere } from '../store/site/known-address.ts';
 import { crossStep } from '../telemetry/times.ts';
 import {
@@ -115,10 +115,11 @@ async function leaveTooYoung({ db, policy }: SiteContext, doubts: OpenDoubt[], a
 
 /**
  * A list need not have a job that the site shows: somebody may have approved it since, or the list has only some. Takes those to which creates were
- * redirected like listed ones. Returns the doubts whose job the site does not show.
+ * redirected like listed ones. Returns the doubts whose job the site does not show: it
+ * may hide others, too, of which it has said nothing.
  */
 async function takeMade(
-  { client, rateLimiter }: SiteContext,
+  { db, site, client, rateLimiter }: SiteContext,
   doubts: readonly OpenDoubt[],
   search: CandidateSearch,
   signal: AbortSignal,
@@ -132,6 +133,7 @@ async function takeMade(
     const siteJob = await client.show(made, signal).catch(() => undefined);
     if (siteJob === undefined) {
       unshown.add(open);
+      if (!signal.aborted) await noteNewJob(db, site, made, false);
       continue;
     }
     known.add(made);
@@ -398,7 +400,7 @@ async function notFound(
   { whyUnproven, hides, unshown }: ListLimits,
 ): Promise<number> {
   const { doubt, holder } = open;
-  const hidden = (await hides()) ? HIDES_NEW : unshown.has(open) ? saysUnshown(doubt.made) : undefined;
+  const hidden = unshown.has(open) ? saysUnshown(doubt.made) : (await hides()) ? HIDES_NEW : undefined;
   if (hidden !== undefined) {
     await explainDoubts(siteContext.db, [doubt], hidden, siteContext.policy.doubts.resolveAfterMs);
     return 0;

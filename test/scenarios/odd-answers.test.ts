@@ -185,46 +185,85 @@ describe('a create answered with a redirect to a job', { concurrent: true }, () 
   it.for(['which the list shows then', 'which the list never shows'])(
     'that it does not show until somebody approves it, %s, is not sent again',
     async (which, { openAt }) => {
-      const jobs: string[] = [];
       const isListed = which.endsWith('then');
-      let isApproved = false;
-      const open = await openOdd(
-        openAt,
-        ({ method, url, body }) => {
-          const at = Number(/jobs\/(\d+)/.exec(url)?.[1]);
-          const title = /<title>[^<]*/;
-          if (method === 'PUT') jobs[0] = jobs[0]?.replace(title, title.exec(body)?.[0] ?? '') ?? '';
-          if (method !== 'POST' && at > 0)
-            return isApproved || at === 1 ? [200, {}, jobs[at - 1]] : [404, {}, '<error>Not found</error>'];
-          if (method !== 'POST') return [200, {}, `<jobs>${isApproved && isListed ? jobs.join('') : jobs[0]}</jobs>`];
-          const fields = /<job>([\s\S]*)<\/job>/.exec(body)?.[1];
-          jobs.push(
-            `<job><id>${jobs.length + 1}</id>${fields}<created_at>${new Date().toISOString()}</created_at></job>`,
-          );
-          return [302, { location: `/jobs/${jobs.length}` }];
-        },
-        {
-          reference_field: 'number',
-          list_path: '/jobs.xml',
-          limits: '{ timeout_seconds: 0.5 }',
-          doubts: '{ resolve_after_seconds: 0.6, list_checks: 1 }',
-        },
-      );
-      await open.syncOf([posting('a')]);
-      await open.syncOf([posting('a', { title: 'Cook' }), posting('b')]);
+      const { open, jobs, approve } = await openModerated(openAt, isListed);
       // An accepted change proves that the list is read with a valid token.
       expect(await open.syncOf([posting('a'), posting('b')])).toMatchObject({ updated: 1, in_doubt: 1 });
-      await vi.waitFor(async () => {
+      const noteOf = async (key: string): Promise<string | undefined> => {
         await open.sync();
-        expect(await open.query("select reason->>'note' as note from change")).toEqual([
-          { note: expect.stringMatching(/does not show job 2, to which it redirected the create: perhaps somebody/) },
+        const [row] = await open.query<{ note: string }>("select reason->>'note' as note from change where key = $1", [
+          key,
         ]);
+        return row?.note;
+      };
+      await vi.waitFor(async () => {
+        expect(await noteOf('b')).toMatch(/does not show job 2, to which it redirected the create: perhaps somebody/);
       }, 20_000);
-      isApproved = true;
-      await vi.waitFor(async () => expect(await open.sync()).toMatchObject({ unchanged: 2, in_doubt: 0 }), 20_000);
-      expect(jobs).toHaveLength(2);
+      // Nor is another one whose answer was lost.
+      await open.syncOf([posting('a'), posting('b'), posting('c')]);
+      const cook = posting('a', { title: 'Cook' });
+      expect(await open.syncOf([cook, posting('b'), posting('c')])).toMatchObject({ updated: 1, in_doubt: 2 });
+      await vi.waitFor(async () => {
+        expect(await noteOf('c')).toMatch(/the site does not show each new job at once/);
+      }, 20_000);
+      approve();
+      const left = isListed ? 0 : 1;
+      await vi.waitFor(
+        async () => expect(await open.sync()).toMatchObject({ unchanged: 3 - left, in_doubt: left }),
+        20_000,
+      );
+      expect(jobs.size).toBe(3);
     },
   );
+
+  type Moderated = Awaited<ReturnType<typeof openModerated>>;
+  type Run = (...args: string[]) => Promise<unknown>;
+  // What happens while it waits, and which postings have which jobs afterwards.
+  it.for<readonly [string, readonly string[], (moderated: Moderated, run: Run) => Promise<unknown>]>([
+    [
+      'whose site was paused meanwhile',
+      ['acme a 1', 'acme b 2'],
+      (_, run) => run('pause', 'board').then(() => run('resume', 'board')),
+    ],
+    [
+      'whose feed was renamed meanwhile',
+      ['initech a 1', 'initech b 2'],
+      ({ open }, run) => open.configure('acme:', 'initech:').then(() => run('feeds', 'rename', 'acme', 'initech')),
+    ],
+    ['that left its feed meanwhile', ['acme a 1'], ({ open }) => open.syncOf([posting('a', { title: 'Cook' })])],
+    [
+      'that changed meanwhile',
+      ['acme a 1', 'acme b 2'],
+      ({ open }) => open.syncOf([posting('a'), posting('b', { title: 'Cook' })]),
+    ],
+    [
+      'of which a backup was restored meanwhile',
+      ['acme a 1', 'acme b 2'],
+      async ({ open }, run) => {
+        await open.stopEngine();
+        await run('backup', 'b.gz');
+        await run('restore', 'b.gz', '--replace', '--yes');
+      },
+    ],
+    ['whose pull was undone meanwhile', ['acme a 1'], (_, run) => run('undo', '2', '--yes')],
+  ])('that somebody approves, %s', async ([, expected, meanwhile], { openAt }) => {
+    const moderated = await openModerated(openAt, true);
+    const { open, jobs, approve } = moderated;
+    await meanwhile(moderated, async (...args) => {
+      const { status, errors } = await runProgram(open, ...args);
+      if (status === 1) expect.fail(errors);
+    });
+    approve();
+    await vi.waitFor(async () => {
+      const [feed] = (await open.app()).config.feeds.keys();
+      await open.sync(feed);
+      const owners = await open.query<{ name: string }>(
+        `select feed || ' ' || key || ' ' || site_job_id as name from mapping order by key`,
+      );
+      expect(owners.map(({ name }) => name)).toEqual(expected);
+    }, 20_000);
+    expect([...jobs.keys()]).toEqual(expected.map((name) => name.split(' ')[2]));
+  });
 
   it('that exists, and is that of another feed, leaves it to that one', async ({ openAt }) => {
     let job = '';
@@ -251,6 +290,47 @@ describe('a create answered with a redirect to a job', { concurrent: true }, () 
     expect((await review(open))[0]?.message).toMatch(/job 1, which belongs to posting a of feed acme/);
   });
 });
+
+/**
+ * A mirror with a job for a, and b in doubt: a site that redirects each create to its job, and shows all but the first only once they are
+ * approved. What becomes of the create of c it does not say.
+ */
+async function openModerated(openAt: OpenAt, isListed: boolean) {
+  const jobs = new Map<string, string>();
+  let isApproved = false;
+  let made = 0;
+  const open = await openOdd(
+    openAt,
+    (got) => {
+      const { method, url, body } = got;
+      const fields = /<job>([\s\S]*)<\/job>/.exec(body)?.[1] ?? '';
+      if (method === 'POST') {
+        jobs.set(`${++made}`, `${fields}<created_at>${new Date().toISOString()}</created_at>`);
+        return keyOf(got) === 'c' ? [500] : [302, { location: `/jobs/${made}` }];
+      }
+      const shown = (id: string): string => `<job><id>${id}</id>${jobs.get(id)}</job>`;
+      if (url.startsWith('/jobs.xml'))
+        return [200, {}, `<jobs>${(isApproved && isListed ? [...jobs.keys()] : ['1']).map(shown).join('')}</jobs>`];
+      const id = /jobs\/(\d+)/.exec(url)?.[1] ?? '';
+      if (!jobs.has(id) || !(isApproved || id === '1')) return [404, {}, '<error>Not found</error>'];
+      if (method === 'DELETE') jobs.delete(id);
+      if (method === 'PUT') jobs.set(id, (jobs.get(id) ?? '').replace(/<title>[^<]*<\/title>/, fields));
+      return [200, {}, method === 'GET' ? shown(id) : ''];
+    },
+    {
+      reference_field: 'number',
+      list_path: '/jobs.xml',
+      limits: '{ timeout_seconds: 0.5 }',
+      doubts: '{ resolve_after_seconds: 0.6, list_checks: 1 }',
+    },
+  );
+  const approve = (): void => {
+    isApproved = true;
+  };
+  await open.syncOf([posting('a')]);
+  await open.syncOf([posting('a', { title: 'Cook' }), posting('b')]);
+  return { open, jobs, approve };
+}
 
 /** Keeps jobs, redirects every update and delete to this address, and does it or not. */
 async function openRedirecting(
