@@ -1,5 +1,6 @@
 // Types of reading a feed: the source, the sink that receives its records, and the result.
 import type { AnswerMark } from '../plan/accounting.ts';
+import type { SourceRecords } from '../plan/emptied-sources.ts';
 import type { RecordBatch } from './batch/record-batch.ts';
 import type { ScriptRule, TableLayout } from './format/format.ts';
 import type { FormatName } from './format/format-kinds.ts';
@@ -23,6 +24,8 @@ export interface FeedSource {
   readonly acceptsEmptyPages?: boolean;
   /** Paths from the root of elements or attributes that declare the number of records, if any. */
   readonly totalPaths: readonly string[];
+  /** A source of several may be empty. */
+  readonly acceptsEmptySources?: boolean;
   /** The source is known to list all of its postings, however many they are. */
   readonly listsAll?: boolean;
   readonly limits: FeedLimits;
@@ -74,6 +77,8 @@ export type FeedReading =
       readonly declaredTotal?: number;
       /** How many records each list from the web has that is one document of a source, and of which no header states a total. */
       readonly uncounted?: readonly number[];
+      /** How many records each source, list and file has; absent: they may be empty. */
+      readonly sources?: readonly SourceRecords[];
       /** Which records were on which page, if the feed has lists of several pages. */
       readonly pages?: readonly PageRecords[];
       /** Without records: what the configured path of the records may mean instead, for people. */

@@ -17,7 +17,13 @@ import type { FeedReading, FeedSource, PageRecords, RecordSink } from './feed-re
 import type { FollowingPage, PageNumber, SplitEnd } from './format/format.ts';
 import { formatOf } from './format/formats.ts';
 import type { ReadingClock } from './reading-clock.ts';
-import { FeedReadingError, type ListTotal, type OpenedDocuments, type SourceDocument } from './source/source.ts';
+import {
+  FeedReadingError,
+  idOfDocument,
+  type ListTotal,
+  type OpenedDocuments,
+  type SourceDocument,
+} from './source/source.ts';
 import { askedRecords, comparableAddress } from './source/sources.ts';
 
 /** Progress of a reading. */
@@ -74,7 +80,7 @@ export async function readDocuments(
     source,
     splitting,
     size: { bytes: 0, compressedBytes: 0 },
-    ends: new DocumentEnds(source.listsAll),
+    ends: new DocumentEnds(source),
     totalCompressedBytes: opened.totalBytes,
     document: '',
   };
@@ -219,7 +225,10 @@ class DocumentEnds {
   readonly #shortfalls: Shortfall[] = [];
   /** By list: the records of its documents, the most that one of them states by a header, and whether its source reads it to its end. */
   readonly #listed = new Map<string, { records: number; total: ListTotal | undefined; isPaged: boolean }>();
+  /** Of each list, and each other document. */
+  readonly #sources = new Map<string, { readonly source: string; records: number }>();
   readonly #listsAll: boolean;
+  readonly #mayBeEmpty: boolean;
   #further = 0;
   #advice: string | undefined;
   /** Of the documents that a proxy may have cut. */
@@ -239,20 +248,23 @@ class DocumentEnds {
   /** Which pages of which lists the documents say they are. */
   readonly #numbered = new Set<string>();
 
-  constructor(listsAll = false) {
+  constructor({ listsAll = false, acceptsEmptySources = false, format }: FeedSource) {
     this.#listsAll = listsAll;
+    // A posting's page has one posting or none.
+    this.#mayBeEmpty = acceptsEmptySources || formatOf(format).usesAddress === true;
   }
 
   /** Notes the end of a document. @param broken why its bytes broke off, if they did. */
-  add(
-    end: SplitEnd,
-    { name: document, pageOf, stop, relayed, mark, requested, listTotal }: SourceDocument,
-    broken: string | undefined,
-  ): void {
+  add(end: SplitEnd, sourceDocument: SourceDocument, broken: string | undefined): void {
+    const { name: document, pageOf, stop, relayed, mark, requested, listTotal } = sourceDocument;
     this.#documents++;
     const start = this.#records;
     this.#records += end.records;
     const list = pageOf ?? (requested && comparableAddress(requested[1], end.pageNumber?.page ?? 'list'));
+    const id = idOfDocument(sourceDocument);
+    const source = this.#sources.get(list ?? id) ?? { source: id, records: 0 };
+    source.records += end.records;
+    this.#sources.set(list ?? id, source);
     if (list !== undefined) {
       this.#pages.push({ list, name: document, start, end: this.#records });
       this.#pagesOf.set(list, (this.#pagesOf.get(list) ?? new Set()).add(requested?.[1] ?? document));
@@ -358,6 +370,7 @@ class DocumentEnds {
       version: shortfalls.length > 0 ? undefined : version(),
       declaredTotal: this.#declaredTotal,
       ...(uncounted.length === 0 ? {} : { uncounted }),
+      ...(this.#mayBeEmpty ? {} : { sources: [...this.#sources.values()] }),
       ...(this.#weak === undefined || shortfalls.length > 0
         ? {}
         : { weak: { reason: this.#textOf(this.#weak), marks: this.#marks } }),

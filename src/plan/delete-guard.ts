@@ -35,6 +35,14 @@ export interface DeleteLoad {
   readonly ruledOut?: number;
   /** How many records the feed has, if it may list only the newest postings; absent: nothing suggests that. */
   readonly newest?: number | undefined;
+  /** Sources of the feed, or files of one, that had postings and have none now; absent: none. */
+  readonly emptySources?: readonly EmptySource[];
+}
+
+interface EmptySource {
+  readonly source: string;
+  /** For people. */
+  readonly name: string;
 }
 
 /** Lists of only the newest postings, and pages, usually have such a number of records. */
@@ -50,13 +58,20 @@ export const mayBeCapped = (records: number): boolean => records === 100 || reco
  * `restored`: the database was restored from a backup, and the posting may be back in the feed, or `recover` gave the posting another job; they are
  * released, and checked again, by the next complete pull.
  * `newest`: newer postings may have pushed them out of the feed; they are released, and checked again, once it has another number of records.
+ * `empty_source`: a source of the feed had postings and has none; they are released, and checked again, once it has postings again.
  */
-export type HoldKind = 'guard' | 'unreadable' | 'rekey' | 'restored' | 'newest';
+export type HoldKind = 'guard' | 'unreadable' | 'rekey' | 'restored' | 'newest' | 'empty_source';
 
 export type GuardVerdict =
   | { readonly kind: 'within' }
   /** `reason` is for people and gives the counts and the limit. */
-  | { readonly kind: 'hold'; readonly reason: string; readonly isNewest?: true };
+  | {
+      readonly kind: 'hold';
+      readonly reason: string;
+      /** Held for this alone, and not because there are too many. */
+      readonly own?: 'newest' | 'empty_source';
+      readonly sources?: readonly string[];
+    };
 
 /**
  * Checks the deletes of one pull against the guard. Deletes of a whole day count together, which also catches a feed
@@ -65,22 +80,33 @@ export type GuardVerdict =
 export function judgeDeletes(guard: DeleteGuard, load: DeleteLoad): GuardVerdict {
   if (load.added === 0) return { kind: 'within' };
   const base = load.live + load.done;
+  const { emptySources: emptied = [] } = load;
+  const sources = emptied.length === 0 ? {} : { sources: emptied.slice(0, MOST_NAMED).map(({ source }) => source) };
   if (load.emptied) {
     const jobs = load.added === 1 ? 'its only live job' : `all ${load.added} of its live jobs`;
     const why = load.skipped === 0 ? 'the feed is empty' : "the feed's rule skips all of its records";
-    return { kind: 'hold', reason: `${why}: ${jobs} would be deleted` };
+    return { kind: 'hold', reason: `${why}: ${jobs} would be deleted`, ...sources };
   }
   const total = load.added + load.recent;
   // A pending delete may have lost its job by now, so cap the share at 100 %.
   const share = base === 0 ? 100 : Math.min(100, (total / base) * 100);
   if (total <= guard.count || share <= guard.percent) {
-    return load.newest === undefined || load.added <= (load.expired ?? 0) + (load.ruledOut ?? 0)
+    const newest =
+      load.newest === undefined
+        ? []
+        : [
+            `${mayBePushedOut(load.newest, load.added)}. With another number of records, they are checked again. ${IF_ALL}`,
+          ];
+    const ofSources =
+      emptied.length === 0
+        ? []
+        : [
+            `${mayBeOfEmptied(emptied, load.added)}. Once there are postings again, they are checked again. ${IF_EMPTY}`,
+          ];
+    const reason = [...ofSources, ...newest].join('; ');
+    return reason === '' || load.added <= (load.expired ?? 0) + (load.ruledOut ?? 0)
       ? { kind: 'within' }
-      : {
-          kind: 'hold',
-          reason: `${mayBePushedOut(load.newest, load.added)}. With another number of records, they are checked again. ${IF_ALL}`,
-          isNewest: true,
-        };
+      : { kind: 'hold', reason, own: emptied.length === 0 ? 'newest' : 'empty_source', ...sources };
   }
   const together =
     load.recent === 0 ? '' : ` (${load.added} now, ${load.recent} in the last ${GUARD_WINDOW_HOURS} hours or pending)`;
@@ -88,7 +114,8 @@ export function judgeDeletes(guard: DeleteGuard, load: DeleteLoad): GuardVerdict
     kind: 'hold',
     reason:
       `${total} of ${base} live jobs would be deleted${together}: ${share.toFixed(1)} %, ` +
-      `above the limit of ${guard.count} and ${guard.percent} %${expiredOf(load)}${hintOfNewest(load)}`,
+      `above the limit of ${guard.count} and ${guard.percent} %${expiredOf(load)}${hintsOf(load)}`,
+    ...sources,
   };
 }
 
@@ -97,8 +124,21 @@ const mayBePushedOut = (records: number, added: number): string =>
 const IF_ALL =
   'If it lists all postings, set expect: { cap: none }; otherwise ask for all of them in its address, or set policy: upsert_only';
 
-const hintOfNewest = ({ newest, added }: DeleteLoad): string =>
-  newest === undefined ? '' : `; ${mayBePushedOut(newest, added)}. ${IF_ALL}`;
+/** More are only counted. */
+const MOST_NAMED = 20;
+const IF_EMPTY =
+  'If what is gone is gone indeed, approve the deletes; if sources are often empty, set expect: { empty_sources: true }';
+
+function mayBeOfEmptied(emptied: readonly EmptySource[], added: number): string {
+  const names = emptied.slice(0, MOST_NAMED).map(({ name }) => name);
+  const more = emptied.length > names.length ? ` and ${emptied.length - names.length} more` : '';
+  const [have, their] = emptied.length === 1 ? ['has', 'its'] : ['have', 'their'];
+  return `${names.join(', ')}${more} had postings before and ${have} none now: what is gone (${added} of the feed's postings) may be ${their} postings`;
+}
+
+const hintsOf = ({ newest, emptySources: emptied = [], added }: DeleteLoad): string =>
+  (emptied.length === 0 ? '' : `; ${mayBeOfEmptied(emptied, added)}. ${IF_EMPTY}`) +
+  (newest === undefined ? '' : `; ${mayBePushedOut(newest, added)}. ${IF_ALL}`);
 
 /** How many deletes of a day are within the guard, if so many jobs are live: with one more, they are held. */
 export function deletesWithin({ percent, count }: Pick<DeleteGuard, 'percent' | 'count'>, live: number): number {
@@ -145,6 +185,8 @@ export function unreadableHold(records: number, rekeyed = false): Message {
  * | hold      | none, or some                     | any                       | guard, with every reason   |
  * | newest    | none                              | no                        | newest                     |
  * | newest    | some, or none                     | any, or yes               | as within, with both       |
+ * | a source  | none                              | no                        | empty_source               |
+ * | a source  | some, or none                     | any, or yes               | as within, with both       |
  *
  * @param rekey why the keys seem to have changed; `undefined`: they do not.
  */
@@ -157,8 +199,10 @@ export function holdReason(
   const others = [...unreadable, ...(rekey === undefined ? [] : [rekey])];
   const reasons = verdict.kind === 'hold' ? [verdict.reason, ...others] : others;
   if (reasons.length === 0) return undefined;
-  const own = unreadable.length > 0 ? 'unreadable' : rekey === undefined ? 'newest' : 'rekey';
-  return heldBecause(verdict.kind === 'hold' && verdict.isNewest !== true ? 'guard' : own, merge(reasons));
+  const { own = undefined, sources = [] } = verdict.kind === 'hold' ? verdict : {};
+  const isOver = verdict.kind === 'hold' && own === undefined;
+  const kind = isOver ? 'guard' : unreadable.length > 0 ? 'unreadable' : rekey === undefined ? own : 'rekey';
+  return { ...heldBecause(kind ?? 'guard', merge(reasons)), ...(sources.length === 0 ? {} : { sources }) };
 }
 
 /** Deletes that the guard holds. */
@@ -181,9 +225,10 @@ export function stillHeldReason(
 ): Reason | undefined {
   const verdict = judgeDeletes(guard, load);
   const [them, base] = [held === 1 ? 'it' : 'them', load.live + load.done];
-  const reason = `${held} of ${base} live jobs would be deleted, which is within the limit by now, but an earlier pull has held ${them}${hintOfNewest(load)}`;
-  const isOver = verdict.kind === 'hold' && verdict.isNewest !== true;
-  return holdReason(isOver ? verdict : { kind: 'hold', reason }, ...others);
+  const reason = `${held} of ${base} live jobs would be deleted, which is within the limit by now, but an earlier pull has held ${them}${hintsOf(load)}`;
+  const { own = undefined, sources } = verdict.kind === 'hold' ? verdict : {};
+  const isOver = verdict.kind === 'hold' && own === undefined;
+  return holdReason(isOver ? verdict : { kind: 'hold', reason, sources }, ...others);
 }
 
 /** The same for two reasons of the guard that differ only in the jobs that are live, or were deleted before: both change with time. */

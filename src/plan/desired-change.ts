@@ -14,6 +14,8 @@ export interface Reason {
   /** What a person can do about it, besides the actions that the state allows. */
   readonly next?: readonly Advice[];
   readonly problems: readonly Problem[];
+  /** For a held delete: the sources of the feed that had postings and have none. */
+  readonly sources?: readonly string[];
   /** For an update or delete that waits until the list tells whether the site has the job: see `Attempt`. */
   readonly denied?: string;
   /** For a create or update: what the site said when it refused the reference because a job has it. Sent again once a job of ours frees it; empty: it is free. */

@@ -2,6 +2,7 @@
 // planned changes with the open ones and commits the backlog.
 import type { FeedReading } from '../feed/feed-reading.ts';
 import { keptMarks, weakPullOf } from '../plan/accounting.ts';
+import { nextFilled } from '../plan/emptied-sources.ts';
 import type { Message } from '../plan/message.ts';
 import { updatesJobs } from '../plan/policy.ts';
 import { hasPlaces } from '../posting/places.ts';
@@ -38,7 +39,7 @@ async function mergeAndCommit(
   reading: Read,
 ): Promise<{ readonly complete: boolean; readonly warnings: readonly string[] }> {
   const { session, subject } = pullTx;
-  const { findings, unreadable, whole, keyRule, rekey, weakAnswer } = await mergeWithoutCommit(
+  const { findings, unreadable, whole, keyRule, rekey, weakAnswer, filledSources } = await mergeWithoutCommit(
     setup,
     pullTx,
     recordPlanner,
@@ -66,7 +67,7 @@ async function mergeAndCommit(
   const nothingOpen = findings.grace === 0 && failedDetails === 0 && rekey === undefined;
   const version = findings.complete && nothingOpen ? reading.version : undefined;
   const warnings = reading.advice === undefined ? recordPlanner.mistakes() : [reading.advice];
-  await commitPull(pullTx, findings, { version, keyRule, warnings, weakAnswer });
+  await commitPull(pullTx, findings, { version, keyRule, warnings, weakAnswer, filledSources });
   return { complete: findings.complete, warnings: warnings ?? [] };
 }
 
@@ -80,7 +81,8 @@ export async function mergeWithoutCommit(
   const { ledger } = recordPlanner;
   await lockOutcomes(pullTx.session, pullTx.subject.feed);
   const keyRule = keyRuleOf(setup);
-  const ruleOfJobs = (await readFeedState(pullTx.session, pullTx.subject.feed))?.keyRule ?? keyRule;
+  const state = await readFeedState(pullTx.session, pullTx.subject.feed);
+  const ruleOfJobs = state?.keyRule ?? keyRule;
   const unreadable = await recogniseUnreadable(pullTx, recordPlanner.unusable, ruleOfJobs !== keyRule);
   const otherShortfalls = [
     ...shortfallsOf(reading, ledger, setup),
@@ -97,7 +99,7 @@ export async function mergeWithoutCommit(
   // Changes accepted while the feed streamed are no longer open: the site has them.
   const pendingSameOpen = await mergePendingSame(pullTx);
   const gone = complete
-    ? await removeGone(setup, pullTx, ledger, unreadable, { weak, uncounted: reading.uncounted ?? [] })
+    ? await removeGone(setup, pullTx, ledger, unreadable, { ...reading, weak, filledBefore: state?.filledSources })
     : await markUnseenChanges(setup, pullTx, recordPlanner, unreadable);
   await createLost(pullTx);
   const stillOpen = ledger.openRecords === 0 ? 0 : await countStillOpen(pullTx, (hash) => ledger.hasSeenChange(hash));
@@ -126,6 +128,7 @@ export async function mergeWithoutCommit(
     // An incomplete pull, and one that may repeat a cached answer, leaves the answer to compare with as it is.
     weakAnswer:
       !complete || weak === 'repeated' ? undefined : marks === undefined || gone.grace === 0 ? null : keptMarks(marks),
+    filledSources: reading.sources && nextFilled(state?.filledSources, reading.sources, complete, gone.isOpen),
     unreadable,
     whole: otherShortfalls.length === 0,
     keyRule: proven ? keyRule : ruleOfJobs,
@@ -151,6 +154,8 @@ interface Merge {
   readonly rekey: Message | undefined;
   /** See `FeedStateUpdate`. */
   readonly weakAnswer: FeedStateUpdate['weakAnswer'];
+  /** The same. */
+  readonly filledSources: readonly string[] | undefined;
   readonly unreadable: UnreadableInPull;
   /** The feed was read to its proven end: postings that were not seen are not in it. */
   readonly whole: boolean;

@@ -65,7 +65,7 @@ export class PullLedger {
   duplicates = 0;
   unreadable = 0;
   skipped = 0;
-  /** Keys of records that this pull has begun to skip, of a feed that may list only its newest postings; further ones count as not listed. */
+  /** Keys of records that this pull has begun to skip; further ones count as not listed. */
   readonly skippedKeys: PostingKey[] = [];
   /** The number of skipped records whose postings have expired. */
   expired = 0;

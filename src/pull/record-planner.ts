@@ -198,7 +198,7 @@ export class RecordPlanner implements RecordSink {
       if (isDecided && read.kind !== 'skipped' && this.ledger.wasSkipped(record)) unskipped.push(record.hash);
       if (read.kind === 'skipped') {
         if (this.ledger.skipRecord(record) && read.isUncertain !== true) skipped.push(record.hash);
-        if (this.#rules.mayListNewest !== undefined) this.ledger.noteSkippedKey(read.key);
+        this.ledger.noteSkippedKey(read.key);
       } else if (read.kind === 'postponed') {
         this.ledger.unreadable++;
         this.unusable.noteKey(read.key);

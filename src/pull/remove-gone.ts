@@ -1,5 +1,6 @@
 // Finds the postings that a pull did not see, and plans their deletes unless they have to wait for a person.
 
+import type { FeedReading } from '../feed/feed-reading.ts';
 import type { WeakPull } from '../plan/accounting.ts';
 import {
   heldBecause,
@@ -11,6 +12,7 @@ import {
   unreadableHold,
 } from '../plan/delete-guard.ts';
 import { messageOfReason, type Reason } from '../plan/desired-change.ts';
+import { type ComparedSources, compareSources } from '../plan/emptied-sources.ts';
 import type { Message } from '../plan/message.ts';
 import { deletesMissing, NEVER_DUE, pullsBeforeDue } from '../plan/policy.ts';
 import { hasPlaces } from '../posting/places.ts';
@@ -45,11 +47,13 @@ import {
   withdrawMaybeMade,
 } from '../store/change/merge/merge-planned.ts';
 import {
+  anyHeldDelete,
   countHeldByGuard,
   holdWaitingDeletes,
   protectUnreadable,
   releaseHolds,
   rewordHolds,
+  sourcesOfHolds,
   withdrawDeletes,
 } from '../store/change/merge/protect-unreadable.ts';
 import { countNewPostings } from '../store/change/rekey/collect-rekey.ts';
@@ -68,6 +72,15 @@ export interface GonePostings {
   readonly holdReason: Message | undefined;
   /** Why the feed's keys seem to have changed; `undefined`: they do not. */
   readonly rekey: Message | undefined;
+  /** Deletes that may follow from an empty source wait: what is known of its sources must stay. */
+  readonly isOpen: boolean;
+}
+
+/** What a complete pull has read, apart from the records. */
+interface FeedAsRead extends Pick<Extract<FeedReading, { kind: 'read' }>, 'sources' | 'uncounted'> {
+  readonly weak: WeakPull | undefined;
+  /** The sources that had records when the feed was last read. */
+  readonly filledBefore: readonly string[] | undefined;
 }
 
 /** In a feed that is not proven complete nothing is gone; changes it did not show are only marked as unseen. */
@@ -86,7 +99,7 @@ export async function markUnseenChanges(
   const holdReason = await holdForUnreadable(pullTx, unreadable);
   ledger.unchanged += await keepOtherVersions(pullTx, unusable.duplicatesOf);
   const { rekey, all } = await recogniseUnproven(setup, pullTx, ledger);
-  return { missing: 0, grace: 0, holdReason: holdReason ?? (all ? rekey : undefined), rekey };
+  return { missing: 0, grace: 0, holdReason: holdReason ?? (all ? rekey : undefined), rekey, isOpen: true };
 }
 
 /** Creates are sent from an incomplete pull, too; those that may be postings which it only did not show wait. */
@@ -118,7 +131,7 @@ export async function removeGone(
   pullTx: PullTransaction,
   ledger: PullLedger,
   unreadable: UnreadableInPull,
-  { weak, uncounted }: { readonly weak: WeakPull | undefined; readonly uncounted: readonly number[] },
+  { weak, uncounted = [], sources = [], filledBefore }: FeedAsRead,
 ): Promise<GonePostings> {
   const before = graceOf(setup, weak);
   const counts = weak !== 'repeated';
@@ -135,8 +148,15 @@ export async function removeGone(
   }
 
   const waitingHold = await holdForUnreadable(pullTx, unreadable);
+  const compared = compareSources(filledBefore, sources);
   if (unreadable.withoutKey === 0) {
-    await releaseHolds(pullTx, ['unreadable', 'restored', ...(newest === undefined ? (['newest'] as const) : [])]);
+    const kinds = [
+      'unreadable',
+      'restored',
+      'empty_source',
+      ...(newest === undefined ? (['newest'] as const) : []),
+    ] as const;
+    await releaseHolds(pullTx, kinds, await stillEmpty(setup, pullTx, compared, sources.length > 0));
   }
   if (!deletesMissing(setup.policy)) await withdrawDeletes(pullTx);
   let found = await collectMissing(pullTx, ledger.missingRecords(), hasSeen, before);
@@ -169,7 +189,11 @@ export async function removeGone(
       recent: recent - byGuard.held,
       expired: expired + byGuard.expired,
       newest,
-      ruledOut: newest === undefined || due === 0 ? 0 : await countDueAmong(pullTx, before, ledger.skippedKeys),
+      emptySources: compared.emptied.map((source) => ({ source, name: compared.nameOf(source) })),
+      ruledOut:
+        (newest === undefined && compared.emptied.length === 0) || due === 0
+          ? 0
+          : await countDueAmong(pullTx, before, ledger.skippedKeys),
     };
     reason = added === 0 ? undefined : holdReason(judgeDeletes(setup.guard, load), unreadable, rekey);
     if (due > 0) await markAbsent(pullTx, before, reason);
@@ -193,7 +217,22 @@ export async function removeGone(
     grace: inGrace + maybeMade.inGrace,
     holdReason: reason === undefined ? (rekey ?? waitingHold) : messageOfReason(reason),
     rekey: rekey ?? twins,
+    isOpen: inGrace + maybeMade.inGrace > 0 || (compared.emptied.length > 0 && (await anyHeldDelete(pullTx))),
   };
+}
+
+/** Of the sources for which deletes are held: a file that is gone is no sign that its postings are, but a source that is no longer configured is. */
+async function stillEmpty(
+  { source: { from } }: FeedSetup,
+  pullTx: PullTransaction,
+  { stateOf }: ComparedSources,
+  isCompared: boolean,
+): Promise<readonly string[]> {
+  const held = await sourcesOfHolds(pullTx);
+  return held.filter((source) => {
+    const state = stateOf(source);
+    return isCompared && (state === 'empty' || (state === 'gone' && from.kind !== 'several'));
+  });
 }
 
 const emptinessOf = ({ isEmpty, skipped }: PullLedger) => ({ emptied: isEmpty, skipped });

@@ -3,6 +3,7 @@
 import type { RecordBatch } from '../feed/batch/record-batch.ts';
 import type { FeedReading, RecordSink } from '../feed/feed-reading.ts';
 import type { OpenedFeed } from '../feed/read-feed.ts';
+import { nextFilled } from '../plan/emptied-sources.ts';
 import { interpretedHash } from '../posting/hash.ts';
 import { hasPlaces } from '../posting/places.ts';
 import type { Database } from '../store/postgres/database.ts';
@@ -38,12 +39,13 @@ export async function pullUnchanged(
   };
   const reading = await opened.read(sink, {});
   if (!usable || !provesAll(reading, setup)) return false;
-  const { bytes, version, weak } = reading;
+  const { bytes, version, weak, sources } = reading;
   return commitUnchanged(db, subject, {
     hashes,
     bytes,
     version,
     weak: weak?.reason,
+    filledSources: sources && nextFilled(undefined, sources, true, false),
     expires: setup.expireAfterDays !== undefined,
   });
 }

@@ -148,6 +148,11 @@ describe.each(MODES)('several documents, read $mode', (mode) => {
       shortfalls: [],
       version: 'asked v1',
       declaredTotal: undefined,
+      sources: [
+        { source: 'page 1', records: 100 },
+        { source: 'page 2', records: 200 },
+        { source: 'page 3', records: 50 },
+      ],
     });
   });
 

@@ -114,7 +114,7 @@ it.each([
 
 describe('holdReason', () => {
   const hold = { kind: 'hold', reason: 'too many' } as const;
-  const pushedOut = { ...hold, isNewest: true } as const;
+  const pushedOut = { ...hold, own: 'newest' } as const;
 
   it.each([
     ['nothing against the deletes', { kind: 'within' }, 0, undefined, undefined],

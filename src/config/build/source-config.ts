@@ -51,6 +51,7 @@ export function makeSource(parts: SourceParts): FeedSource {
     // A page states the total of all pages, which the source compares itself.
     totalPaths: pagesOf(feed, format) === undefined ? format.total : [],
     ...(feed.expect.cap === 'none' ? { listsAll: true } : {}),
+    ...(feed.expect.empty_sources ? { acceptsEmptySources: true } : {}),
     limits: {
       maxBytes: feed.limits.max_bytes,
       maxRecordBytes: feed.limits.max_record_bytes,

@@ -239,6 +239,12 @@ const expectSchema = z.strictObject({
     .describe(
       'With `type: json-ld`: pages of the list without a posting are normal, and complete. Without it, such a page makes the feed incomplete. For pages that are details, see `details`.',
     ),
+  empty_sources: z
+    .boolean()
+    .default(false)
+    .describe(
+      'For several sources or files: one that had postings and has none is normal. Without it, deletes are then held until it has postings again or a person approves them.',
+    ),
 });
 
 const differenceSchema = z.enum(['review', 'set_again']);

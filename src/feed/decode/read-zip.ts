@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { crc32 } from 'node:zlib';
 import { type Entry, fromFdPromise, type ZipFile } from 'yauzl';
-import { FeedReadingError, reasonOf, type SourceDocument } from '../source/source.ts';
+import { FeedReadingError, idOfDocument, reasonOf, type SourceDocument } from '../source/source.ts';
 import { RATIO_FROM_BYTES, SizeExceeded, type SizeLimits } from './gunzip.ts';
 
 /** A feed with more files is none. */
@@ -44,7 +44,8 @@ export async function* readZip(
       const { uncompressedSize: totalBytes } = entry;
       const chunks = readFile(archive, entry, signal);
       const { pageOf, stop } = document;
-      yield { name: `${document.name}, ${name}`, chunks, isEndProven: true, totalBytes, pageOf, stop };
+      const id = `${idOfDocument(document)}, ${name}`;
+      yield { name: `${document.name}, ${name}`, id, chunks, isEndProven: true, totalBytes, pageOf, stop };
     }
   } finally {
     await file?.close();

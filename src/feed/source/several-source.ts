@@ -3,6 +3,7 @@ import { type RateLimiter, rateLimiterFor } from '../../flow/rate-limiter.ts';
 import { type FeedPace, SOURCE_RATE_WINDOW_MS, startPace } from '../decode/pace.ts';
 import {
   FeedReadingError,
+  idOfDocument,
   type OpenedSource,
   type SourceContext,
   type SourceDocument,
@@ -50,11 +51,13 @@ async function* readMembers<Member>(
   kindOf: Members<Member>['kindOf'],
 ): AsyncGenerator<SourceDocument> {
   const failures: string[] = [];
+  const ids = new Map<string, number>();
   const limiter = context.limiter ?? rateLimiterFor(requestsPerSecond);
   for (const [at, member] of members.entries()) {
     const kind = kindOf(member);
     let isStopped = false;
     let documents = 0;
+    let own: string | undefined;
     const place = `source ${at + 1} (${kind.placeOf(member)})`;
     const pace = startPace(
       {
@@ -75,10 +78,13 @@ async function* readMembers<Member>(
       });
       for await (const document of pace.watch(documentsOf(opened), () => 0)) {
         documents++;
-        const { name, pageOf, chunks } = document;
+        const { name, address, pageOf, chunks } = document;
+        own ??= uniqueId(ids, address ?? kind.placeOf(member));
+        const isWhole = address !== undefined || idOfDocument(document) === kind.placeOf(member);
         yield {
           ...document,
           name: name === kind.placeOf(member) ? place : `${place}, ${name}`,
+          id: isWhole ? own : `${own}, ${idOfDocument(document)}`,
           chunks: pace.watch(chunks, (chunk) => chunk.length),
           stop: () => {
             isStopped = true;
@@ -98,6 +104,13 @@ async function* readMembers<Member>(
     }
   }
   if (failures.length > 0) throw new FeedReadingError(failures.join('; '));
+}
+
+/** Two sources may differ only in what is secret. */
+function uniqueId(known: Map<string, number>, id: string): string {
+  const count = (known.get(id) ?? 0) + 1;
+  known.set(id, count);
+  return count === 1 ? id : `${id} (${count})`;
 }
 
 /** The limit on the first byte starts once the rate allows the request. */

@@ -119,6 +119,8 @@ export interface ListHeaders {
 export interface SourceDocument extends ListHeaders {
   /** For people: what distinguishes it from the feed's other documents, without secrets. */
   readonly name: string;
+  /** The same at each reading, and also where the place among several sources changes; by default the address or the name. */
+  readonly id?: string;
   /**
    * The bytes as stored or sent, perhaps compressed. A chunk is valid until the next one is requested. Ends only if the
    * document is proven to have ended properly; throws {@link FeedReadingError} otherwise, and the next document may be whole.
@@ -159,6 +161,9 @@ export interface ListTotal {
   readonly header: string;
   readonly records: number;
 }
+
+export const idOfDocument = ({ id, address, name }: Pick<SourceDocument, 'id' | 'address' | 'name'>): string =>
+  id ?? address ?? name;
 
 /** What a source with a single document opens. */
 export const oneDocument = (document: SourceDocument, version?: string): OpenedDocuments => ({

@@ -5,7 +5,7 @@ import { messageOfReason, type Reason } from '../../plan/desired-change.ts';
 import type { Message } from '../../plan/message.ts';
 import type { FeedName, PostingKey, SiteName } from '../../posting/identifiers.ts';
 import { circumstancesSql, DISCARDED_KIND, type EntryKind, isDeleteInQuestion } from '../backlog/open-counts.ts';
-import { forgetVersions } from '../feed/feed-state.ts';
+import { acceptEmptySources, forgetVersions } from '../feed/feed-state.ts';
 import { lockOutcomesShared } from '../locks/advisory-locks.ts';
 import { toJsonb } from '../postgres/copy-rows.ts';
 import { columnsOf, type Queryable, readColumn } from '../postgres/database.ts';
@@ -157,8 +157,22 @@ const acting =
  */
 export const retryChanges = acting(RETRY);
 
-/** Approves held deletes of postings that are still absent; the guard does not count them. */
-export const approveChanges = acting(APPROVE);
+const approve = acting(APPROVE);
+
+/**
+ * Approves held deletes of postings that are still absent; the guard does not count them. Sources that are empty count as such from now on, once
+ * no delete is held any more because of them.
+ */
+export const approveChanges: Act = async (tx, ids, ...how) => {
+  const held = await tx.query<{ feed: FeedName; sources: readonly string[] }>(
+    `select c.feed, array_agg(distinct s.source) as sources from change c, jsonb_array_elements_text(c.reason->'sources') s(source)
+     where c.id = any($1::bigint[]) and c.state = 'held' group by 1 order by 1`,
+    [ids],
+  );
+  const acted = await approve(tx, ids, ...how);
+  for (const { feed, sources } of held) await acceptEmptySources(tx, feed, sources);
+  return acted;
+};
 
 /**
  * Of these entries, one to which the action would apply, were it not for one of these circumstances.

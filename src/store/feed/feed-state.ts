@@ -22,6 +22,8 @@ export interface FeedState {
   readonly policy?: FeedPolicy;
   /** Whether its current pull had no records. */
   readonly sawNothing: boolean;
+  /** Its sources that had records when it was last read, see `nextFilled`; `undefined`: only one is known. */
+  readonly filledSources?: readonly string[] | undefined;
 }
 
 /**
@@ -39,7 +41,8 @@ type FeedStateRow = Stored<Omit<FeedState, 'stopped' | 'policy'>> & {
 export async function readFeedState(db: Queryable, feed: FeedName): Promise<FeedState | undefined> {
   const [row] = await db.query<FeedStateRow>(
     `select f.site, f.current_pull as "currentPull", f.source_version as version, f.key_rule as "keyRule", f.stopped_by as "stoppedBy",
-       coalesce(f.read_at between now() - interval '23 hours' and now() + interval '1 hour', false) as "isReadDaily", u.undoes as undone, f.policy, coalesce(p.seen = 0, false) as "sawNothing"
+       coalesce(f.read_at between now() - interval '23 hours' and now() + interval '1 hour', false) as "isReadDaily", u.undoes as undone, f.policy, coalesce(p.seen = 0, false) as "sawNothing",
+       f.filled_sources as "filledSources"
      from feed_state f left join pull p on p.id = f.current_pull
      left join pull u on u.id = f.stopped_by where f.feed = $1`,
     [feed],
@@ -88,6 +91,8 @@ export interface FeedStateUpdate {
   readonly keyRule?: string | undefined;
   /** The answer of a weakly proven pull from which postings are missing; `undefined` keeps the stored one, null removes it. */
   readonly weakAnswer?: readonly AnswerMark[] | null | undefined;
+  /** Its sources that have records, see `nextFilled`; `undefined` keeps the stored ones. */
+  readonly filledSources?: readonly string[] | undefined;
   /** Likely mistakes of the mapping; `undefined` keeps the stored ones. */
   readonly warnings?: readonly string[] | undefined;
 }
@@ -106,12 +111,13 @@ export const createOnlyNames = (createOnly: CreateOnlyFields): string[] | null =
 export async function writeFeedState(db: Queryable, update: FeedStateUpdate): Promise<void> {
   await db.query(
     `insert into feed_state (feed, site, current_pull, source_version, key_rule, warnings, create_only_fields, policy, membership_rule, weak_answer, weak_at,
-       read_at)
-     values ($1, $2, $3, ${VERSION}, $5, coalesce($6::jsonb, '[]'), $7, $8, $9, $11::jsonb, case when $11::jsonb is not null then now() end, now())
+       filled_sources, read_at)
+     values ($1, $2, $3, ${VERSION}, $5, coalesce($6::jsonb, '[]'), $7, $8, $9, $11::jsonb, case when $11::jsonb is not null then now() end, $12, now())
      on conflict (feed) do update set current_pull = excluded.current_pull, retired_at = null, read_at = excluded.read_at,
        create_only_fields = excluded.create_only_fields, policy = excluded.policy,
        membership_rule = coalesce(excluded.membership_rule, feed_state.membership_rule),
        source_version = excluded.source_version, key_rule = coalesce(excluded.key_rule, feed_state.key_rule),
+       filled_sources = coalesce(excluded.filled_sources, feed_state.filled_sources),
        warnings = coalesce($6::jsonb, feed_state.warnings),
        weak_answer = case when $10 then excluded.weak_answer else feed_state.weak_answer end,
        weak_at = case when $10 then excluded.weak_at else feed_state.weak_at end`,
@@ -127,6 +133,7 @@ export async function writeFeedState(db: Queryable, update: FeedStateUpdate): Pr
       update.membership ?? null,
       update.weakAnswer !== undefined,
       update.weakAnswer == null ? null : toJsonb(update.weakAnswer),
+      update.filledSources ?? null,
     ],
   );
 }
@@ -148,6 +155,15 @@ export const pullToWatch = (db: Queryable, feed: FeedName): Promise<number | und
     `select p.id from feed_state f join pull p on p.id = f.current_pull left join site_state s on s.site = f.site
      where f.feed = $1 and (s.resumed_at is null or s.resumed_at < p.committed_at)`,
     [feed],
+  );
+
+/** Unless a delete is held because of one of these sources, they count as sources without records from now on. */
+export const acceptEmptySources = (tx: Queryable, feed: FeedName, sources: readonly string[]): Promise<unknown> =>
+  tx.query(
+    `update feed_state f set filled_sources = array(select s from unnest(f.filled_sources) s where s <> all($2::text[]))
+     where f.feed = $1 and f.filled_sources && $2::text[]
+       and not exists (select from change c where c.feed = $1 and c.state = 'held' and c.reason->'sources' ?| $2::text[])`,
+    [feed, sources],
   );
 
 /** The next pull must read these feeds, changed or not. */

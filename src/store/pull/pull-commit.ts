@@ -109,6 +109,8 @@ export interface UnchangedFeed {
   readonly weak: string | undefined;
   /** The version of its source, if it has versions. */
   readonly version: string | undefined;
+  /** See `FeedStateUpdate`. */
+  readonly filledSources: readonly string[] | undefined;
   /** Postings of the feed expire. None is due. */
   readonly expires: boolean;
 }
@@ -119,7 +121,7 @@ export interface UnchangedFeed {
  */
 export function commitUnchanged(db: Database, subject: PullSubject, found: UnchangedFeed): Promise<boolean> {
   const { pull, feed } = subject;
-  const { hashes, bytes, version } = found;
+  const { hashes, bytes, version, filledSources } = found;
   return db.transaction(async (tx) => {
     await Promise.all([noWait(tx), lockOutcomes(tx, feed)]);
     const skipped = await skippedIfUnchanged(tx, subject, found);
@@ -132,7 +134,7 @@ export function commitUnchanged(db: Database, subject: PullSubject, found: Uncha
          where id = $1`,
         [pull, hashes.size, bytes, skipped.all, hashes.size - skipped.all, skipped.expired, found.weak ?? null],
       ),
-      writeFeedState(tx, { ...subject, version, weakAnswer: null }),
+      writeFeedState(tx, { ...subject, version, weakAnswer: null, filledSources }),
     ]);
     return true;
   });

@@ -164,6 +164,7 @@ const TITLES = {
   rekey: 'Held because the keys of the feed seem to have changed',
   restored: 'Held until the next complete pull of the feed',
   newest: 'Held because the feed may list only its newest postings',
+  empty_source: 'Held because a source of the feed had postings and has none',
 } as const;
 
 const Why = ({ feed, guard, hold, count, reason }: HeldProps & HeldFor) => (
@@ -232,6 +233,7 @@ const HOLD_WORDS = {
   rekey: 'changed keys',
   restored: 'restored database',
   newest: 'newest postings only',
+  empty_source: 'empty source',
 } as const;
 
 const Job = ({ siteJobId, url }: Pick<HeldDelete, 'siteJobId' | 'url'>) =>

@@ -9,7 +9,7 @@ import { type FetchedPage, fetchPage } from './fetch-page.ts';
 import { sameOrigin } from './next-address.ts';
 import { splitIntoChunks } from './open-pages.ts';
 import { decodedPage } from './page-content.ts';
-import type { FetchLimits, PageFormat, PagesConfig } from './pages-config.ts';
+import { type FetchLimits, type PageFormat, type PagesConfig, pagesDescriptions } from './pages-config.ts';
 
 /** Failures that are named; more are only counted. */
 const MAX_FAILURES = 5;
@@ -73,7 +73,8 @@ class Sitemaps {
     try {
       const page = fetched ?? (await this.#fetch(url));
       const index = await readSitemapIndex(page, content, limits);
-      if (index === undefined) return documentOf(url, page);
+      // The sitemaps are parts of one list, which may be divided otherwise the next time.
+      if (index === undefined) return { ...documentOf(url, page), id: pagesDescriptions.placeOf(this.#config) };
       for (const fault of index.faults) this.#fail(`${nameOf(url)}: ${fault}`);
       for (const address of index.addresses) if (this.#isMeant(address)) this.#enqueue(address, page.url, url);
     } catch (error) {

@@ -3,7 +3,7 @@ import { type HeldByGuard, type HoldKind, lastingReason } from '../../../plan/de
 import type { Reason } from '../../../plan/desired-change.ts';
 import { deletesMissing } from '../../../plan/policy.ts';
 import { toJsonb } from '../../postgres/copy-rows.ts';
-import { readNumber } from '../../postgres/database.ts';
+import { readColumn, readNumber } from '../../postgres/database.ts';
 import { keysByHash } from '../../postgres/stream-rows.ts';
 import type { PullTransaction } from '../../pull/pull-transaction.ts';
 import { retargetedReason } from '../life-cycle.ts';
@@ -189,11 +189,36 @@ export async function rewordHolds({ session, subject: { feed } }: PullTransactio
  * again about what is still missing. If the pull keeps a job whose state is uncertain, the job must be set again, so these
  * deletes become updates. Those of adopted jobs whose content is unknown stay held. Of a feed that deletes nothing, no pull would decide
  * about those of an undo, whose posting may have another job by now: they are left to a person.
+ * @param emptySources what keeps deletes that are held because of one of them
  */
-export async function releaseHolds(pullTx: PullTransaction, kinds: readonly ReleasedKind[]): Promise<void> {
-  const held = `c.state = 'held' and c.reason->>'kind' in (${kinds.map((kind) => `'${kind}'`).join(', ')})`;
-  return keepJobs(pullTx, deletesMissing(pullTx.subject.policy) ? held : `${held} and not ${OF_UNDO}`);
+export async function releaseHolds(
+  pullTx: PullTransaction,
+  kinds: readonly ReleasedKind[],
+  emptySources: readonly string[] = [],
+): Promise<void> {
+  const held = `c.state = 'held' and c.reason->>'kind' in (${kinds.map((kind) => `'${kind}'`).join(', ')})
+    and (c.reason->>'kind' <> 'empty_source' or not coalesce(c.reason->'sources' ?| $2, false))`;
+  return keepJobs(pullTx, deletesMissing(pullTx.subject.policy) ? held : `${held} and not ${OF_UNDO}`, [emptySources]);
 }
+
+/** The sources that were empty when deletes were held for that alone. */
+export const sourcesOfHolds = ({ session, subject: { feed } }: PullTransaction): Promise<string[]> =>
+  readColumn<string>(
+    session,
+    `select distinct jsonb_array_elements_text(c.reason->'sources') from change c
+     where c.feed = $1 and c.state = 'held' and c.desired = 'absent' and c.reason->>'kind' = 'empty_source'`,
+    [feed],
+  );
+
+/** Whether a delete of the feed is held for a person, or will be once its request ends. */
+export const anyHeldDelete = async ({ session, subject: { feed } }: PullTransaction): Promise<boolean> =>
+  (
+    await session.query(
+      `select from change c where c.feed = $1 and c.desired = 'absent' and not ${OF_UNDO}
+         and (c.state = 'held' or c.attempt_token is not null and c.target_state = 'held') limit 1`,
+      [feed],
+    )
+  ).length > 0;
 
 /**
  * Removes all deletes that wait, of a feed that deletes nothing any more, in the same way, apart from those that a person approved and those of an
@@ -215,13 +240,17 @@ async function keepMaybeMade({ session, subject: { feed }, missingChanges }: Pul
   await missingChanges.copy(kept.flatMap(({ key, mapped }) => (mapped ? [] : [[key]])));
 }
 
-async function keepJobs({ session, subject }: PullTransaction, which: string): Promise<void> {
+async function keepJobs(
+  { session, subject }: PullTransaction,
+  which: string,
+  values: readonly unknown[] = [],
+): Promise<void> {
   const held = `c.feed = $1 and c.desired = 'absent' and ${which}`;
   await session.query(
     `update change c set ${RESTORED}, unseen = false
      from mapping m join document d on d.feed = m.feed and d.key = m.key
      where ${held} and ${UNCERTAIN} and m.feed = c.feed and m.key = c.key`,
-    [subject.feed],
+    [subject.feed, ...values],
   );
-  await session.query(`delete from change c where ${held} and not ${UNCERTAIN}`, [subject.feed]);
+  await session.query(`delete from change c where ${held} and not ${UNCERTAIN}`, [subject.feed, ...values]);
 }
