@@ -108,7 +108,7 @@ async function read(
 describe.each(MODES)('several documents, read $mode', (mode) => {
   const pages = [{ body: page(1, 100) }, { body: page(101, 200) }, { body: page(301, 50) }];
   let cases = 0;
-  /** A thread takes long to start: `npm test` runs every other case with one of the ways to use threads. */
+  /** A thread takes long to start: `npm test` and CI run every other case with one of the ways to use threads. */
   const inMode = (title: string, test: () => Promise<void>) => {
     const at = cases++;
     if (mode.variant === undefined || !leavesOut(at, mode.variant, 6)) it(title, test);

@@ -254,7 +254,7 @@ async function bring(mirror: Mirror, cases: readonly Case[]): Promise<void> {
   await mirror.sandbox.setFaults([]);
 }
 
-/** Each state with each event. What is live can be lost at each event; `npm test` runs a third of the other states with each. */
+/** Each state with each event. What is live can be lost at each event; `npm test` and CI run a third of the other states with each. */
 const casesOf = ({ events }: Group): Case[] =>
   events.flatMap((event, number) =>
     (Object.keys(STATES) as StateName[]).flatMap((state, at) => {

@@ -48,7 +48,7 @@ describe.each(backends)('rate limit on $title', ({ title, start, missing }) => {
   });
   afterAll(() => home?.dispose());
 
-  // `npm test`: a batch with the database, single postings with Redis.
+  // `npm test` and CI: a batch with the database, single postings with Redis.
   const sizes = [4, 1].filter((_size, at) => !leavesOut(at, variant, backends.length));
   test.skipIf(missing).each(sizes)(
     'applies to two workers of a site together, with %d postings per queue job',

@@ -30,7 +30,7 @@ import { SELECTED_ACTIONS, type SelectedAction } from '../../src/store/review/bu
 import { readEntry } from '../../src/store/review/review-entries.ts';
 import { RULE_ACTIONS } from '../../src/store/review/rules.ts';
 import { runProgram } from '../cli/run-program.ts';
-import { firstOf } from '../support/extent.ts';
+import { firstOf, spread } from '../support/extent.ts';
 import { openMirror } from '../support/mirror.ts';
 import { openedForAll } from '../support/opened.ts';
 import { type FormVisitor, visitorOf } from '../web/form-visitor.ts';
@@ -342,18 +342,17 @@ it('a rule does what the table says, and nothing else', async () => {
 });
 
 /** One of each is enough to see that a surface asks the table. */
-const shown = (): readonly Case[] =>
-  firstOf(
-    cases.filter(
-      ({ state, feed, is }) =>
-        !['undecided', 'broken'].includes(feed) && (state !== 'failed' || feed === 'acme') && is !== 'missing invalid',
-    ),
-    12,
+const shown = (surface: number): readonly Case[] => {
+  const each = cases.filter(
+    ({ state, feed, is }) =>
+      !['undecided', 'broken'].includes(feed) && (state !== 'failed' || feed === 'acme') && is !== 'missing invalid',
   );
+  return firstOf(spread(each, surface, 3), 12);
+};
 
 describe('the same is offered', () => {
   it('on the command line', async () => {
-    for (const each of shown()) {
+    for (const each of shown(0)) {
       const [entry] = (await runProgram(mirror, 'review', 'show', String(each.id), '--json')).json<{
         actions: EntryAction[];
         commands: string[];
@@ -380,7 +379,7 @@ describe('the same is offered', () => {
   });
 
   it('in the API', async () => {
-    for (const each of shown()) {
+    for (const each of shown(1)) {
       const { body } = await served.api('GET', `review/${each.id}`);
       expect([each.name, inOrder(body.actions.map(operationOf))]).toEqual([each.name, forOne(each)]);
       if (each.group === undefined) continue;
@@ -414,7 +413,7 @@ describe('the same is offered', () => {
     } as const;
     const buttonsIn = (html: string) =>
       new Set([...html.matchAll(/<button[^>]*>([^<]*)<\/button>/g)].map(([, words]) => words?.trim()));
-    for (const each of shown()) {
+    for (const each of shown(2)) {
       const address =
         each.is === 'record'
           ? `/review/entry?id=${each.id}`

@@ -104,22 +104,19 @@ const YEARS = [5, -5];
 
 describe.each(KINDS)('in $kind', ({ kind, path, format, more }) => {
   const variant = KINDS.findIndex((each) => each.kind === kind);
-  /** `npm test` has each of the three tests below with one of the kinds. */
-  const isLeftOut = (at: number) => leavesOut(at, variant, KINDS.length);
+  /** `npm test` and CI have each of the three tests below with one of the kinds. */
+  const inKind = <Case>(at: number, cases: readonly Case[]) => (leavesOut(at, variant, KINDS.length) ? [] : cases);
 
-  it.skipIf(isLeftOut(0)).each(firstOf(YEARS, 1))(
-    'the clock of the process does not count (%i years off)',
-    async (years) => {
-      await open(path, format, more);
-      expect(await sync()).toMatchObject({ complete: true, created: 2, skipped: 1 });
-      shiftProcessClock(years * YEAR_MS);
-      pages.set('/jobs/2', { title: 'Head cook', validThrough: validThrough(2 - years), lastmod: '2' });
-      expect(await sync()).toMatchObject({ complete: true, updated: 1, unchanged: 1, deleted: 0, skipped: 1 });
-      expect(await titles()).toEqual(['Head cook', 'Nurse']);
-    },
-  );
+  it.each(inKind(0, firstOf(YEARS, 1)))('the clock of the process does not count (%i years off)', async (years) => {
+    await open(path, format, more);
+    expect(await sync()).toMatchObject({ complete: true, created: 2, skipped: 1 });
+    shiftProcessClock(years * YEAR_MS);
+    pages.set('/jobs/2', { title: 'Head cook', validThrough: validThrough(2 - years), lastmod: '2' });
+    expect(await sync()).toMatchObject({ complete: true, updated: 1, unchanged: 1, deleted: 0, skipped: 1 });
+    expect(await titles()).toEqual(['Head cook', 'Nurse']);
+  });
 
-  it.skipIf(isLeftOut(1)).each(firstOf(YEARS, 1))(
+  it.each(inKind(1, firstOf(YEARS, 1)))(
     'nothing is deleted if the clock of the source is another (%i years off)',
     async (years) => {
       await open(path, format, more);
@@ -132,7 +129,7 @@ describe.each(KINDS)('in $kind', ({ kind, path, format, more }) => {
     },
   );
 
-  it.skipIf(isLeftOut(2))('a posting that has expired by both clocks is deleted', async () => {
+  it.each(inKind(2, ['both clocks']))('a posting that has expired by %s is deleted', async () => {
     await open(path, format, more);
     await sync();
     // No posting depends on which clock is right.
