@@ -99,6 +99,9 @@ export function startDispatcher<Cursor>(options: DispatcherOptions<Cursor>): Dis
       forget();
       return false;
     }
+    // Nothing is left to add, and no walk is due, even if the queue has run dry.
+    const isIdle = walk.ended() && !woken && performance.now() - walkBeganAt < (quiet ? WALK_EVERY_MS : DRY_WALK_MS);
+    if (isIdle) return false;
     const { waiting, active } = await queue.counts();
     // Counts each queue job as full: postings left out now are added by a later round.
     const queued = (waiting + active) * queue.batchSize;
