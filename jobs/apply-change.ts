@@ -204,41 +204,26 @@ function report(siteContext: SiteContext, attempt: Attempt, exchange: Exchange, 
     outcome: outcome.kind,
     durationMs: Math.round(exchange.durationMs),
   };
+  const [level, message] = REPORTED[outcome.kind];
   if (recordedAs !== 'recorded') siteContext.log.error(fields, `outcome ${recordedAs}`);
-  else siteContext.log[LEVELS[outcome.kind]]({ ...fields, ...detailsOf(outcome, siteContext) }, MESSAGES[outcome.kind]);
+  else siteContext.log[level]({ ...fields, ...detailsOf(outcome, siteContext) }, message);
 }
 
-const LEVELS = {
-  created: 'info',
-  accepted: 'info',
-  gone: 'info',
-  rejected: 'error',
-  set_up: 'warn',
-  forbidden: 'error',
-  unauthorized: 'warn',
-  throttled: 'warn',
-  unreachable: 'warn',
-  unknown: 'warn',
-  foreign: 'error',
-  unconfirmed: 'warn',
-  misconfigured: 'warn',
-} as const satisfies Record<Outcome['kind'], 'info' | 'warn' | 'error'>;
-
-const MESSAGES = {
-  created: 'change accepted',
-  accepted: 'change accepted',
-  gone: 'site job was gone',
-  rejected: 'change rejected',
-  set_up: 'change postponed',
-  forbidden: 'change forbidden',
-  unauthorized: 'change postponed',
-  throttled: 'change postponed',
-  unreachable: 'site unreachable',
-  unknown: 'outcome unknown',
-  foreign: 'site job belongs to another posting',
-  unconfirmed: 'change postponed',
-  misconfigured: 'unexpected answer from the site',
-} as const satisfies Record<Outcome['kind'], string>;
+const REPORTED: Readonly<Record<Outcome['kind'], readonly [level: 'info' | 'warn' | 'error', message: string]>> = {
+  created: ['info', 'change accepted'],
+  accepted: ['info', 'change accepted'],
+  gone: ['info', 'site job was gone'],
+  rejected: ['error', 'change rejected'],
+  set_up: ['warn', 'change postponed'],
+  forbidden: ['error', 'change forbidden'],
+  unauthorized: ['warn', 'change postponed'],
+  throttled: ['warn', 'change postponed'],
+  unreachable: ['warn', 'site unreachable'],
+  unknown: ['warn', 'outcome unknown'],
+  foreign: ['error', 'site job belongs to another posting'],
+  unconfirmed: ['warn', 'change postponed'],
+  misconfigured: ['warn', 'unexpected answer from the site'],
+};
 
 function detailsOf(outcome: Outcome, { writeAction }: SiteContext): object {
   if (outcome.kind === 'created') return { siteJobId: outcome.siteJob.siteJobId };

@@ -67,7 +67,6 @@ export class CandidateSearch {
     return this.#matching.contentOf(doubt);
   }
 
-  /** Takes a job of the list. */
   take(siteJob: SiteJob): void | Promise<void> {
     const looked = this.#matching.look(withRevealedFields(siteJob));
     if (![...looked.found].some((content) => this.#doubts.has(content)) && !looked.isNear()) return undefined;

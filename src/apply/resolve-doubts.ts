@@ -219,11 +219,6 @@ interface Found extends PossibleJob {
 /** What the site says of the jobs that it was asked for. */
 type Shown = Map<string, SiteJob | 'absent' | { readonly error: unknown }>;
 
-interface Deciding {
-  readonly search: CandidateSearch;
-  readonly shown: Shown;
-}
-
 /**
  * The candidates, the likeliest first. Has the site show the jobs, which completes list entries that show too little; `undefined`: that failed, and the doubt remains. A job
  * that the list shows completely is adopted although that fails, but not if the site does not find it under its ID.
@@ -232,7 +227,7 @@ async function confirm(
   siteContext: SiteContext,
   open: OpenDoubt,
   candidates: readonly SiteJob[],
-  { search, shown }: Deciding,
+  { search, shown }: { readonly search: CandidateSearch; readonly shown: Shown },
   signal: AbortSignal,
 ): Promise<readonly Found[] | undefined> {
   const found: Found[] = [];

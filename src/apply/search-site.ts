@@ -226,7 +226,6 @@ interface FoundJobs {
   readonly read: number;
   /** When this started, by the database's clock. */
   readonly since: Date;
-  /** Takes a job of the list. */
   readonly take: (siteJob: SiteJob) => void;
   /** Stores the jobs taken since the last call; call it after each page. */
   keep(): Promise<void>;

@@ -1,5 +1,7 @@
 // Everything needed to send to one site: client, database, and the rules for retries, doubts and pauses.
+
 import type { Logger } from 'pino';
+import type { SiteConfig } from '../config/config.ts';
 import type { RateLimiter } from '../flow/rate-limiter.ts';
 import type { Semaphore } from '../flow/semaphore.ts';
 import type { PlaceRules } from '../plan/match/likeness.ts';
@@ -14,17 +16,11 @@ import type { RewriteLearner } from './learn-rewrites.ts';
 /** How long after committing its intent a request may still be sent. */
 export const SEND_WITHIN_MS = 5_000;
 
-/** What a site does to fields that an update omits. */
-export type OmittedFields = 'keep' | 'clear';
-
 /** How failures of a site are handled. All times in milliseconds. */
-export interface SitePolicy {
+export interface SitePolicy
+  extends Pick<SiteConfig, 'requestsPerSecond' | 'retry' | 'doubts' | 'onMissing' | 'omittedFields'> {
   /** Limit for one request, from opening the connection to the last byte. */
   readonly timeoutMs: number;
-  /** As configured, across all processes; a lower rate may be learnt from the site. `Infinity`: no limit. */
-  readonly requestsPerSecond: number;
-  readonly retry: { readonly attempts: number; readonly firstDelayMs: number; readonly maxDelayMs: number };
-  readonly doubts: { readonly resolveAfterMs: number; readonly listChecks: number; readonly escalateAfterMs: number };
   /** Pause the site if more than `percent` of a pull's first requests fail, once at least `requests` were sent. */
   readonly canary: {
     readonly requests: number;
@@ -35,13 +31,9 @@ export interface SitePolicy {
      */
     readonly until: number;
   };
-  /** What to do if the job of an update is no longer on the site. */
-  readonly onMissing: 'create' | 'leave';
   readonly referenceField: string | undefined;
   /** How the site writes where a job is. */
   readonly places: PlaceRules;
-  /** What the site does to fields that an update omits; `undefined`: nobody has said, and it seems to keep them. */
-  readonly omittedFields: OmittedFields | undefined;
   /** Whether the site has a list action to resolve doubts with. */
   readonly canList: boolean;
   /** Whether the site has a page that proves the token. */

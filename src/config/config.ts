@@ -95,6 +95,7 @@ export interface SiteConfig {
   readonly name: SiteName;
   readonly options: SiteOptions & { readonly token: Secret };
   readonly stateField: StateField;
+  /** Across all processes; a lower rate may be learnt from the site. `Infinity`: no limit. */
   readonly requestsPerSecond: number;
   readonly retry: { readonly attempts: number; readonly firstDelayMs: number; readonly maxDelayMs: number };
   readonly doubts: {
@@ -108,8 +109,7 @@ export interface SiteConfig {
   readonly canary: { readonly requests: number; readonly percent: number };
   /** What to do when the site reports that a job to update does not exist. */
   readonly onMissing: 'create' | 'leave';
-  /** What the site does to fields that an update omits. */
-  /** `undefined`: nobody has said; it is taken to keep them until it is seen not to. */
+  /** What the site does to fields that an update omits; `undefined`: nobody has said, and it is taken to keep them until it is seen not to. */
   readonly omittedFields: 'keep' | 'clear' | undefined;
 }
 

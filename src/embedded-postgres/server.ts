@@ -34,7 +34,6 @@ import { readPostmaster, replaceStalePostmasterFile } from './postmaster-file.ts
 import { isPostmasterOf } from './process-identity.ts';
 import { SERVER_ENVIRONMENT } from './server-user.ts';
 
-/** A process's membership in a running server. */
 export interface EmbeddedServer {
   /** The URL of a database, by default `jobmirror`, which exists and is initially empty. Contains the password. */
   url(databaseName?: string): string;

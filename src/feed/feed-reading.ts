@@ -1,29 +1,19 @@
 // Types of reading a feed: the source, the sink that receives its records, and the result.
+
 import type { AnswerMark } from '../plan/accounting.ts';
 import type { SourceRecords } from '../plan/emptied-sources.ts';
 import type { RecordBatch } from './batch/record-batch.ts';
-import type { ScriptRule, TableLayout } from './format/format.ts';
+import type { SplitOptions } from './format/format.ts';
 import type { FormatName } from './format/format-kinds.ts';
 import type { DetailsConfig, SourceConfig } from './source/sources.ts';
 
 /** Where the bytes of a feed come from, how they are read, and their limits. */
-export interface FeedSource {
+export interface FeedSource
+  extends Pick<SplitOptions, 'recordPath' | 'totalPaths' | 'lenient' | 'table' | 'script' | 'acceptsEmptyPages'> {
   readonly from: SourceConfig;
   readonly format: FormatName;
-  /** Path of the record elements from the root: `source/job`; `*` matches any one name. Prefixes are ignored. */
-  readonly recordPath: string;
   /** Overrides the character encoding from BOM, HTTP header and XML declaration. */
   readonly encoding?: string;
-  /** Repair records that are not well-formed, if possible. */
-  readonly lenient?: boolean;
-  /** For tables: how they are laid out. */
-  readonly table?: TableLayout;
-  /** For HTML: the script that holds the records. */
-  readonly script?: ScriptRule;
-  /** For JSON-LD: pages without a posting are complete. */
-  readonly acceptsEmptyPages?: boolean;
-  /** Paths from the root of elements or attributes that declare the number of records, if any. */
-  readonly totalPaths: readonly string[];
   /** A source of several may be empty. */
   readonly acceptsEmptySources?: boolean;
   /** The source is known to list all of its postings, however many they are. */

@@ -1,6 +1,3 @@
-// Reads a feed from its source into records, and determines whether the reading is complete.
-import type { Readable } from 'node:stream';
-import type { RateLimiter } from '../flow/rate-limiter.ts';
 import { type FeedPace, startPace } from './decode/pace.ts';
 import { unzipDocuments } from './decode/unzip-documents.ts';
 import type { FeedReading, FeedSource, RecordSink } from './feed-reading.ts';
@@ -11,33 +8,18 @@ import { boundVersion, versionBoundTo } from './source/request-digest.ts';
 import { gatherDocuments, type WaitForBytes } from './source/several-source.ts';
 import {
   FeedReadingError,
-  type FindUpload,
-  type Network,
   type OpenedDocuments,
   type OpenedSource,
+  type SourceContext,
   type SourceDocument,
 } from './source/source.ts';
 import { credentialsMask, kindOf, openSource } from './source/sources.ts';
 
-export interface OpeningContext {
-  /** From the last complete reading: if the source still has this version, it is not read again. */
-  readonly version?: string;
-  /**
-   * Digest of what is asked for and how it is read (`requestDigest`). Versions are bound to it; without it there are none.
-   */
+export interface OpeningContext extends Omit<SourceContext, 'onRetry'> {
+  /** Digest of what is asked for and how it is read (`requestDigest`). Versions are bound to it; without it there are none. */
   readonly request?: string;
-  /** Aborting it ends the reading; `readFeed` throws its reason. */
-  readonly signal: AbortSignal;
-  /** Shared with other requests to the source, such as those of details. */
-  readonly limiter?: RateLimiter;
   /** By default that of this process. */
   readonly clock?: ReadingClock;
-  /** By default the standard input of the process. */
-  readonly stdin?: Readable;
-  /** Name lookup and the list of private addresses; by default the system's lookup and the IANA registries. */
-  readonly network?: Network;
-  /** By default nothing that was uploaded can be read. */
-  readonly uploads?: FindUpload;
   /** By default the source is opened as its kind does. */
   readonly openSource?: typeof openSource;
   /** Window over which the minimum rate is averaged, in milliseconds; 30 s by default. */

@@ -267,7 +267,6 @@ export async function foundJobsOf(app: App, feed: FeedName): Promise<FoundJobsOf
   return found;
 }
 
-/** The site of a configured feed. */
 export function siteOfFeed({ config }: Pick<App, 'config'>, feed: FeedName): SiteConfig {
   const configured = config.feeds.get(feed);
   const site = configured && config.sites.get(configured.siteName);

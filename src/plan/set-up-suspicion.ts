@@ -1,4 +1,5 @@
 // Decides whether a refusal that does not say what is wrong with the job is about the job or about the set-up of all requests.
+import type { SeenCounts } from './accounting.ts';
 import { type Advice, type Message, messageOf, plural } from './message.ts';
 
 /** What is known when the site refuses a posting in such words. */
@@ -52,18 +53,7 @@ export function judgeSuspicion(facts: SuspicionFacts): 'job' | 'wait' | 'pause' 
 // Says plainly that a pull mirrored nothing, and why: "31 seen, 31 rejected" reads as if something had been done.
 
 /** The counts of a pull that matter here. */
-export interface MirroredCounts {
-  readonly seen: number;
-  readonly unchanged: number;
-  readonly created: number;
-  readonly updated: number;
-  readonly pending: number;
-  readonly in_doubt: number;
-  readonly rejected: number;
-  readonly failed: number;
-  readonly duplicates: number;
-  readonly unreadable: number;
-  readonly skipped: number;
+export interface MirroredCounts extends SeenCounts {
   /** The skipped postings that have expired. */
   readonly expired?: number;
   /** Deleted postings among those that are gone. */

@@ -249,7 +249,6 @@ const HomePage = ({ visit, newest, total, states, origin, stateField, exampleSta
   </Layout>
 );
 
-/** States with their job counts. */
 const StateCounts = ({ states }: { states: HomeProps['states'] }) => (
   <ul class="counts">
     {states.map(({ state, count }) => {
@@ -264,7 +263,6 @@ const StateCounts = ({ states }: { states: HomeProps['states'] }) => (
   </ul>
 );
 
-/** All states with jobs. */
 const StatesPage = ({ visit, states }: Pick<HomeProps, 'visit' | 'states'>) => (
   <Layout title="Jobs by state" here="/states" visit={visit}>
     <TitleLine title="Jobs by state" count={quantity(states.length, 'state')} />
@@ -351,7 +349,6 @@ interface JobListProps {
   readonly searchable?: boolean;
 }
 
-/** A whole page with a list of jobs. */
 const JobListPage = ({ title, here, visit, jobs, total, list, empty, searchable = false }: JobListProps) => (
   <Layout title={title} here={here} visit={visit}>
     <TitleLine title={title} count={quantity(total, 'job')} />

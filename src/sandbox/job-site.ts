@@ -41,7 +41,6 @@ export interface SiteEnv {
 
 // Authenticates requests by Authorization header or session cookie (site-interface.md, section 5).
 
-/** The name of the session cookie. */
 export const SESSION_COOKIE = 'sandbox_session';
 
 /** The requester. `wrong`: the credentials match no account. */

@@ -51,7 +51,6 @@ export type Changed =
 export interface JobStore {
   create(ownerId: number, id: IdPlan, state: string, fields: JobFields): Promise<Job>;
   find(id: string): Promise<Job | undefined>;
-  /** A job that was deleted and kept. */
   findDeleted(id: string): Promise<Job | undefined>;
   /** Sets the given fields, and keeps the others unless it replaces all; `state` only if the fields change it. */
   update(

@@ -258,7 +258,6 @@ async function migrate(pool: Pool): Promise<void> {
 
 // Inspects the stored jobs for tests and measurements: all jobs, and duplicates.
 
-/** A job with its owner. */
 export interface InspectedJob {
   readonly id: string;
   readonly owner: string;

@@ -6,7 +6,6 @@ export const toKebabCase = (name: string): string => name.replace(/[A-Z]/g, (let
 /** `true` is `yes`; everything else is as it is. */
 export const spell = (value: unknown): string => (typeof value === 'boolean' ? (value ? 'yes' : 'no') : String(value));
 
-/** The description of a setting, for command line options and help. */
 interface SettingDescription {
   /** As written on the command line, such as `validation-status`. */
   readonly name: string;
@@ -138,7 +137,6 @@ export type SandboxSettings = {
 
 const entries = Object.entries(settingTable) as [keyof SandboxSettings, Setting<string | number | boolean>][];
 
-/** The defaults. */
 export const defaultSettings = Object.fromEntries(
   entries.map(([name, setting]) => [name, setting.initial]),
 ) as SandboxSettings;

@@ -19,14 +19,12 @@ export function visitOf(c: Context<SiteEnv>): Visit {
 /** A visit to a page for browsers only, such as a form. */
 export const visitWithoutForms = (c: Context<SiteEnv>): Visit => ({ account: c.get('account') });
 
-/** The response with a page. */
 export const show = (
   c: Context<SiteEnv>,
   page: Page,
   status: 200 | 401 | 403 | 404 | 422 | 429 | 500 = 200,
 ): Response | Promise<Response> => c.html(html`<!DOCTYPE html>${page}`, status);
 
-/** The response with a page that has just a message. */
 export const showMessage = (
   c: Context<SiteEnv>,
   status: Parameters<typeof show>[2],

@@ -3,8 +3,7 @@
 import { createHash } from 'node:crypto';
 import type { HonoRequest } from 'hono';
 import type { z } from 'zod';
-import type { Scope } from '../config/build/web-config.ts';
-import type { OperationContext } from '../operations/operation.ts';
+import type { OperationContext, SingleOperation } from '../operations/operation.ts';
 import { faultInWords } from '../operations/scalars.ts';
 import { claimRequest, releaseRequest, renewClaim, storeAnswer } from '../store/access/repeated-requests.ts';
 import type { Database } from '../store/postgres/database.ts';
@@ -175,15 +174,8 @@ export interface OperationResult {
   readonly location?: string;
 }
 
-export interface HttpOperation {
-  readonly id: string;
+export interface HttpOperation extends Pick<SingleOperation, 'id' | 'path' | 'summary' | 'scope' | 'mostBytes'> {
   readonly method: 'get' | 'post';
-  /** Below `/api/v1`, with parameters in braces. */
-  readonly path: string;
-  readonly summary: string;
-  readonly scope: Scope;
-  /** Bytes of a body, if more than usual. */
-  readonly mostBytes?: number;
   readonly params: z.ZodObject;
   readonly query: z.ZodObject;
   readonly body: z.ZodType | undefined;

@@ -55,13 +55,11 @@ export const quoteWord = (word: string): string =>
 
 // Parses option values, and explains what is wrong with an invalid one.
 
-/** A whole number of at least 1. */
 export function positiveNumber(text: string): number {
   if (!/^[1-9]\d{0,8}$/.test(text)) throw new InvalidArgumentError('It must be a whole number from 1 on.');
   return Number(text);
 }
 
-/** A whole number of at least 0. */
 export function wholeNumber(text: string): number {
   if (!/^\d{1,9}$/.test(text)) throw new InvalidArgumentError('It must be a whole number.');
   return Number(text);
@@ -70,13 +68,11 @@ export function wholeNumber(text: string): number {
 /** Whether a name is the number of a review entry, not a feed. */
 export const isEntryNumber = (name: string): boolean => /^\d{1,15}$/.test(name);
 
-/** The number of a review entry. */
 export function entryNumber(text: string): number {
   if (!isEntryNumber(text)) throw new InvalidArgumentError('It must be the number of an entry, see: review list');
   return Number(text);
 }
 
-/** The ID of a review group. */
 export function groupId(text: string): string {
   if (!/^g[0-9a-f]{10}$/.test(text)) throw new InvalidArgumentError('It must be the ID of a group, see: review groups');
   return text;

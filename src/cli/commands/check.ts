@@ -233,7 +233,6 @@ const unseenOf = ({ unseen }: WrittenCheck, answers: Answers): string | undefine
 
 const isProven = ({ token }: SiteAnswer): boolean => token?.kind === 'accepted' || token?.kind === 'needed';
 
-/** What the answer means, for people. */
 function meaningOf(answer: SiteAnswer): string {
   if (answer.kind !== 'accepted' || isProven(answer)) return `${ANSWERS[answer.kind]}: ${answer.message}`;
   return `it is readable; that the token may write is not proven: ${answer.message}; ${answer.token?.message}`;

@@ -163,7 +163,6 @@ const optionsOf = ({ command, given }: Line): readonly Candidate[] =>
 
 const subcommand = (command: Command): Candidate => ({ value: command.name(), description: command.description() });
 
-/** The value of an option, or an argument. */
 function expectedValue(of: Option | Argument, config: string | undefined): Expected {
   const { argChoices } = of;
   if (argChoices !== undefined) return { kind: 'candidates', candidates: argChoices.map((value) => ({ value })) };

@@ -149,7 +149,6 @@ async function editSelected(
 
 // Options of commands that edit entries: a field and its text, or a field and a table of texts; and what to add after a refusal.
 
-/** Options of what edits. */
 export const ANYWAY_OPTIONS = [
   '--anyway',
   'edit even if postings would still be rejected; otherwise nothing is done then',

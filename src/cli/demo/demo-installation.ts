@@ -27,7 +27,6 @@ import { serveWeb } from '../serve-web.ts';
 
 export const DEMO_ACCOUNT = 'demo@example.com';
 
-/** A version of the bundled feed. */
 type FeedVersion = 1 | 2;
 
 /** Everything that runs during a demo. */

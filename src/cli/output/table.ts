@@ -9,7 +9,6 @@ export interface Column {
   readonly align?: 'left' | 'right';
 }
 
-/** With what each row has in it. */
 export interface RowColumn<Row> extends Column {
   cell(row: Row): string;
 }

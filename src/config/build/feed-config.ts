@@ -163,7 +163,6 @@ function makeRule(rule: string | WrittenRule, { mapFiles, zone }: RuleContext): 
   };
 }
 
-/** The steps that come last. */
 function makeLastSteps({ sanitize, max_length: most }: WrittenSteps): SettingsStep[] {
   const steps: SettingsStep[] = [];
   if (sanitize !== undefined)

@@ -81,8 +81,8 @@ async function readTable(file: string, columns: readonly [string, string] | unde
   throw new TableFault(`has two entries for ${both[1]} with different results`);
 }
 
-/** Spreadsheets of some languages write semicolons. The first line decides. */
-function delimiterOf(text: string): string {
+/** Spreadsheets of some languages write semicolons; what is copied from one has tabs. The first line decides. */
+export function delimiterOf(text: string): string {
   const line = text.slice(0, text.search(/[\r\n]|$/));
   const count = (delimiter: string) => line.split(delimiter).length;
   return [',', ';', '\t'].reduce((best, next) => (count(next) > count(best) ? next : best));

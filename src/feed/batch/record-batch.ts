@@ -45,7 +45,6 @@ export interface PackedBatch {
   readonly prefix: Uint8Array;
 }
 
-/** The buffers to transfer with a batch. */
 export const transferredBuffersOf = (packed: PackedBatch): ArrayBuffer[] => [
   packed.bytes,
   packed.facts,

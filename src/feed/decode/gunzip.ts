@@ -113,7 +113,6 @@ export class SizeExceeded extends FeedReadingError {}
 /** The compression ratio of smaller feeds is not checked. */
 export const RATIO_FROM_BYTES = 10 * 1024 * 1024;
 
-/** Counts the bytes as stored or sent. */
 export async function* countStoredBytes(chunks: AsyncIterable<Buffer>, size: Size): AsyncGenerator<Buffer> {
   for await (const chunk of chunks) {
     size.compressedBytes += chunk.length;

@@ -60,7 +60,7 @@ export type ParsedRecord =
 export type RecoverKey = (record: Buffer) => PostingKey | undefined;
 
 export interface SplitOptions {
-  /** Path of the records, such as `source/job`. */
+  /** Path of the records from the root: `source/job`; `*` matches any one name. Prefixes are ignored. */
   readonly recordPath: string;
   /** Paths that declare the number of records, if any. */
   readonly totalPaths: readonly string[];

@@ -25,7 +25,6 @@ const MAX_TEXT_BYTES = 32 * 1024 * 1024;
 /** A text that states an error is not longer. */
 const MAX_ERROR_BYTES = 65_536;
 
-/** The name of the first element. */
 const FIRST_ELEMENT = /^\s*(<\?xml[^>]*>)?(?:\s|<!--[\s\S]*?-->)*<(?:[^\s<>/:!]+:)?([^\s<>/:!]+)/;
 
 /** Finds the JSON-LD texts of a document. */

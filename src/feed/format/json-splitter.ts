@@ -4,6 +4,7 @@ import { UNDECODABLE_OUTSIDE, Utf8Check } from '../decode/utf8-check.ts';
 import { ChunkJoiner, RecordHandOver } from './chunk-joiner.ts';
 import type { SplitEnd, SplitOptions, SplitSink, Splitter } from './format.ts';
 import {
+  declaredTotalOf,
   isErrorName,
   maySayError,
   maySayErrorIn,
@@ -550,7 +551,6 @@ class JsonOutline {
     return 'entered';
   }
 
-  /** Takes the text of a declared total. */
   takeTotal(text: string): void {
     const { path } = this.#placeIn(this.#open.at(-1));
     this.#totals.push({ path, text });
@@ -587,8 +587,7 @@ class JsonOutline {
   finish(records: number): Pick<SplitEnd, 'shortfalls' | 'declaredTotal' | 'following' | 'pageNumber'> {
     const stated = this.#errors.found(records);
     if (stated !== undefined) this.note(stated);
-    const declaredTotals = this.#totals.map(({ path, text }) => this.#readTotal(path, text, records));
-    const declaredTotal = declaredTotals.find((total) => total !== undefined);
+    const declaredTotal = declaredTotalOf(this.#totals, records, (fault) => this.note(fault));
     return {
       shortfalls: [...this.#shortfalls],
       declaredTotal,
@@ -618,15 +617,6 @@ class JsonOutline {
     const mayTell = (this.#open.at(-1)?.level ?? -1) >= 0 || maySayErrorIn(names.slice(0, -1));
     const isTold = mayTell && maySayError(names.at(-1) ?? '');
     return isTold || names.some(isErrorName) || maySayNext(names) ? 'stated' : 'skipped';
-  }
-
-  #readTotal(path: string, text: string, records: number): number | undefined {
-    if (!/^\d{1,15}$/.test(text)) {
-      this.note(`the declared total at ${path} is not a number: ${text}`);
-      return undefined;
-    }
-    if (Number(text) !== records) this.note(`the feed declares ${text} records at ${path}, but ${records} were found`);
-    return Number(text);
   }
 }
 

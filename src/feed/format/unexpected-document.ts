@@ -344,3 +344,22 @@ export class StatedPages {
 }
 
 const keyOfPage = (path: string, { page, pages }: PageNumber): string => `${page} of ${pages} of ${path}`;
+
+// The number of records that a document declares.
+
+/** The first declared total that is a number. @param totals `shown`: how one that is no number is quoted @param note takes each fault */
+export function declaredTotalOf(
+  totals: readonly { readonly path: string; readonly text: string; readonly shown?: string }[],
+  records: number,
+  note: (fault: string) => void,
+): number | undefined {
+  const numbers = totals.map(({ path, text, shown = text }) => {
+    if (!/^\d{1,15}$/.test(text)) {
+      note(`the declared total at ${path} is not a number: ${shown}`);
+      return undefined;
+    }
+    if (Number(text) !== records) note(`the feed declares ${text} records at ${path}, but ${records} were found`);
+    return Number(text);
+  });
+  return numbers.find((total) => total !== undefined);
+}

@@ -157,7 +157,6 @@ export interface SourceDocument extends ListHeaders {
 }
 
 export interface ListTotal {
-  /** The header. */
   readonly header: string;
   readonly records: number;
 }

@@ -1,4 +1,5 @@
 // Plans one feed as a pull would, reports what would be sent, and rolls everything back.
+
 import { formatOf } from '../../feed/format/formats.ts';
 import { openFeed } from '../../feed/read-feed.ts';
 import { requestDigest } from '../../feed/source/request-digest.ts';
@@ -8,10 +9,12 @@ import type { Message } from '../../plan/message.ts';
 import type { CommonReason } from '../../plan/set-up-suspicion.ts';
 import { interpretedHash } from '../../posting/hash.ts';
 import { dateConditionsOf } from '../../posting/paths/mapping-paths.ts';
+import type { PlannedCounts } from '../../store/backlog/planned-changes.ts';
 import { commonReason, countPlanned } from '../../store/backlog/planned-changes.ts';
 import { type UnmappedPosting, unmappedPostings } from '../../store/backlog/unmapped-postings.ts';
 import { readFeedState } from '../../store/feed/feed-state.ts';
 import { lockFeed, lockPlanning } from '../../store/locks/feed-locks.ts';
+import type { PullFindings } from '../../store/pull/pull-history.ts';
 import { clearRecordProblems, noteUnreadable } from '../../store/pull/record-problems.ts';
 import { type FeedSetup, type PullContext, sourceAccess } from '../feed-setup.ts';
 import { type PlanLine, planLines, spoolLines, withSpool } from './trial-counts.ts';
@@ -19,30 +22,18 @@ import { type DryRun, inDryRun, mergeList, UNSTORED_PULL, whyNotPlan, withPlanne
 
 /** The result of planning a feed. */
 export type PlanEnd =
-  | {
+  | ({
       readonly kind: 'planned';
-      readonly seen: number;
-      readonly unchanged: number;
-      readonly rejected: number;
-      readonly failed: number;
-      readonly discarded: number;
-      readonly inDoubt: number;
-      readonly unreadable: number;
-      readonly duplicates: number;
-      readonly skipped: number;
-      /** The skipped postings that have expired. */
-      readonly expired: number;
-      /** The gone postings that are within their grace. */
-      readonly grace: number;
-      /** Live site jobs of the feed. */
-      readonly live: number;
       /** The most frequent reason for not sending a posting. */
       readonly common: CommonReason | undefined;
-      readonly shortfalls: readonly Message[];
       readonly holdReason: Message | undefined;
       /** Likely mistakes of the mapping, if no earlier pull has read the feed with it. */
       readonly warnings: readonly string[];
-    }
+    } & PlannedCounts &
+      Pick<
+        PullFindings,
+        'seen' | 'unchanged' | 'unreadable' | 'duplicates' | 'skipped' | 'expired' | 'grace' | 'shortfalls'
+      >)
   | { readonly kind: 'failed'; readonly message: Message }
   | { readonly kind: 'busy' };
 

@@ -40,7 +40,6 @@ export const faultTable = [
 
 export type FaultName = (typeof faultTable)[number]['name'];
 
-/** The description of a fault parameter. */
 export interface ParameterDescription {
   /** As written on the command line, such as `retry-after`. */
   readonly name: string;
@@ -64,7 +63,6 @@ const describe = (name: ParameterName): ParameterDescription => ({
   accepts: parameterTable[name].accepts,
 });
 
-/** The descriptions of all faults. */
 export const faultDescriptions: readonly FaultDescription[] = faultTable.map((row) => ({
   name: row.name,
   description: row.description,

@@ -95,7 +95,6 @@ export const emptyJobXml = (settings: Spelling): Xml =>
 const typed = (type: string | undefined, { types }: Spelling): Readonly<Record<string, string>> =>
   types && type !== undefined ? { type } : {};
 
-/** The states with jobs. */
 export const statesXml = (counts: readonly { readonly state: string; readonly count: number }[]): Xml =>
   element(
     'states',

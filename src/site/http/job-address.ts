@@ -28,7 +28,6 @@ export interface Resource {
 /** As the interface has it (site-interface.md, sections 2 and 4). */
 export const JOB: Resource = { element: 'job', path: '/jobs' };
 
-/** Path of the create action. */
 export const createPath = ({ path }: Resource): string => `${path}.xml`;
 
 /** Path of one job's show, update and delete actions, below the base URL. */

@@ -71,7 +71,6 @@ const entryOf = ({ feed, change, byHand }: RecordedReload['feeds'][number]) => (
   detail: { change, ...(byHand ? { by_hand: true } : {}) },
 });
 
-/** Replaces the report of a process. */
 export async function storeReport<Report extends object>(
   db: Queryable,
   { host, pid, startedAt, command }: ReloadingProcess,

@@ -39,7 +39,6 @@ export const ownedJobIds = async (db: Queryable, site: SiteName, ids: readonly S
     ),
   );
 
-/** A job, and the posting that owns it. */
 export interface OwnedJob extends PostingRef {
   /** What the site last accepted; `undefined` if unknown. */
   readonly fields: Fields | undefined;

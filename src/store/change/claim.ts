@@ -128,20 +128,8 @@ interface Here {
 }
 
 /** A change that is due, with the request that closes its gap. */
-interface DueChange extends PostingRef {
-  readonly site: SiteName;
-  readonly revision: number;
-  readonly pull: number | undefined;
-  readonly approved: boolean;
+interface DueChange extends Omit<Attempt, 'token' | 'number' | 'request'> {
   readonly request: NextRequest;
-  readonly accepted: Attempt['accepted'];
-  readonly createOnly: CreateOnlyFields;
-  readonly before: Attempt['before'];
-  readonly forms: Attempt['forms'];
-  readonly isRepair: boolean;
-  readonly idMayBeReused: boolean;
-  readonly wasDoubted: boolean;
-  readonly denied: string | undefined;
   /** An earlier request for another version may still arrive and would undo this one. */
   readonly tooEarly: boolean;
   /** The site has jobs that nobody owns. */

@@ -61,7 +61,6 @@ export async function blockPullsIfIdle(tx: Queryable, feed: FeedName): Promise<b
 const markEdit = (tx: Queryable, feed: FeedName) =>
   tx.query('select pg_advisory_xact_lock_shared($1)', [lockKey('edit', feed)]);
 
-/** An edited posting. */
 export interface Edited {
   /** The posting with all edits. */
   readonly posting: Posting;
@@ -73,7 +72,6 @@ export interface Edited {
   readonly edits: Fields;
 }
 
-/** An edit of one change. */
 export interface PlannedEdit {
   readonly change: Pick<OpenChangeRow, 'id' | 'feed' | 'key'>;
   readonly edited: Edited;
@@ -179,7 +177,6 @@ export async function planAgain(tx: Queryable, feed: FeedName, keys: readonly Po
 
 // Stores a reviewer's edits of single fields, and returns those that still apply to a posting.
 
-/** The edits of one feed. */
 export interface Edits {
   /** The feed has no edits. */
   readonly none: boolean;
@@ -255,7 +252,6 @@ async function noteEdits(db: Queryable, postings: readonly NotedEdits[]): Promis
   );
 }
 
-/** Removes the edits of these postings. */
 async function dropEdits(db: Queryable, postings: readonly PostingRef[]): Promise<void> {
   await db.query(
     `delete from override o using ${COLUMNS_OF_NAMES} p(feed, key) where o.feed = p.feed and o.key = p.key`,
@@ -263,7 +259,6 @@ async function dropEdits(db: Queryable, postings: readonly PostingRef[]): Promis
   );
 }
 
-/** Removes the edits of these fields of one posting. */
 export async function removeEdits(db: Queryable, { feed, key }: PostingRef, fields: readonly string[]): Promise<void> {
   await db.query('delete from override where feed = $1 and key = $2 and field = any($3::text[])', [feed, key, fields]);
 }

@@ -43,10 +43,8 @@ export interface ProcessAbout {
   readonly feeds: ReadonlyMap<FeedName, SiteName>;
 }
 
-/** Name of the part for a site's token. */
 export const tokenPart = (site: SiteName): string => `token of site ${site}`;
 
-/** A live process. */
 export interface LiveProcess extends Omit<ProcessAbout, 'feeds'> {
   readonly worker: number;
   /** By the database clock. */

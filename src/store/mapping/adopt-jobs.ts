@@ -19,7 +19,6 @@ import { type Queryable, type Session, transactionOn } from '../postgres/databas
 import { unreadHashSql } from '../pull/record-hashes.ts';
 import { confirmSiteAt } from '../site/known-address.ts';
 
-/** A posting and its job. */
 export interface Adoption {
   readonly key: PostingKey;
   readonly siteJobId: SiteJobId;

@@ -245,7 +245,6 @@ const byIndex = (db: Database, text: string, feed: FeedName | undefined, limit: 
 
 // Streams mappings for lists and exports, and counts them.
 
-/** One mapping as listed and exported. */
 export interface MappingRow {
   readonly feed: FeedName;
   readonly key: PostingKey;

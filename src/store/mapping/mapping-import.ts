@@ -1,5 +1,6 @@
 // Imports mappings from a file: checks all of them against the database, then writes all or none.
-import type { FeedName, PostingKey, PostingRef, SiteJobId, SiteName } from '../../posting/identifiers.ts';
+
+import type { FeedName, PostingRef, SiteJobId, SiteName } from '../../posting/identifiers.ts';
 import { auditAction } from '../access/audit.ts';
 import { ownerOfReference } from '../change/candidate-owners.ts';
 import { adoptImported, refusedJobs } from '../change/imported-jobs.ts';
@@ -10,21 +11,16 @@ import { type Database, readColumn, readNumber, readValue, type Session } from '
 import { chunksOf } from '../postgres/stream-rows.ts';
 import { unreadHashSql } from '../pull/record-hashes.ts';
 import { confirmSiteAt } from '../site/known-address.ts';
+import type { MappingRow } from './find-jobs.ts';
 
 /** One line of the file: a mapping, or its problem. */
 export type ImportLine =
-  | {
+  | ({
       readonly kind: 'mapping';
       /** From 1. */
       readonly line: number;
-      readonly feed: FeedName;
-      readonly site: SiteName;
-      readonly key: PostingKey;
-      readonly siteJobId: SiteJobId;
-      readonly url: string | undefined;
-      /** When the posting got the job; `undefined`: not known. */
-      readonly since?: Date;
-    }
+    } & Omit<MappingRow, 'since'> &
+      Partial<Pick<MappingRow, 'since'>>)
   | ({ readonly kind: 'problem' } & LineProblem);
 
 export interface LineProblem {

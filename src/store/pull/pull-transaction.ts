@@ -2,11 +2,11 @@
 // back by its owner once they are merged.
 
 import { RecordIndex } from '../../compact/record-index.ts';
-import type { CreateOnlyFields, DesiredChange } from '../../plan/desired-change.ts';
+import type { DesiredChange } from '../../plan/desired-change.ts';
 import type { Known } from '../../plan/plan-posting.ts';
-import type { FeedPolicy } from '../../plan/policy.ts';
-import { type FeedName, type PostingKey, postingKey, type SiteName, siteJobId } from '../../posting/identifiers.ts';
+import { type PostingKey, postingKey, siteJobId } from '../../posting/identifiers.ts';
 import type { Fields } from '../../posting/posting.ts';
+import type { FeedStateUpdate } from '../feed/feed-state.ts';
 import { lockKey, markWorkConnection } from '../locks/advisory-locks.ts';
 import { type Cell, COPIED_TOGETHER_BYTES, LazyTable, RowCopier, toJsonb } from '../postgres/copy-rows.ts';
 import type { Database, LentSession, Session } from '../postgres/database.ts';
@@ -15,16 +15,8 @@ import { type KeptRecord, KeptRecords, type NotedPosting, PostingNotes } from '.
 import { loadRecordIndex, loadSkippedIndex, removeAllDated, removeSkipped, SKIPPED_COLUMNS } from './record-hashes.ts';
 
 /** The feed that a pull reads. */
-export interface PullSubject {
-  readonly pull: number;
-  readonly feed: FeedName;
-  readonly site: SiteName;
-  /** As configured. */
-  readonly createOnly?: CreateOnlyFields;
-  /** As configured. Absent: `mirror`. */
-  readonly policy?: FeedPolicy | undefined;
-  /** As configured, see `membershipRule`. */
-  readonly membership?: string | undefined;
+export interface PullSubject
+  extends Pick<FeedStateUpdate, 'pull' | 'feed' | 'site' | 'createOnly' | 'policy' | 'membership'> {
   /** After how many days on the site postings expire; `undefined`: they do not. */
   readonly expireAfterDays?: number | undefined;
   /** Keys end with a place, and an unreadable record has the key without it. */

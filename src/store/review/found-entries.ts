@@ -31,21 +31,7 @@ export async function foundEntries(
   db: Queryable,
   { feed, site, referenceField }: FoundJobsScope,
 ): Promise<FoundEntry[]> {
-  const rows = await db.query<{
-    entry: number;
-    key: PostingKey;
-    site: SiteName;
-    gone: boolean;
-    job: SiteJobId;
-    shown: string | null;
-    exact: boolean;
-    jobs: number;
-    owned: boolean;
-    claimed: boolean;
-    alike: boolean;
-    contested: boolean;
-    foreign: boolean;
-  }>(
+  const rows = await db.query<FoundFacts & { entry: number; key: PostingKey; site: SiteName }>(
     `with found as materialized (
        select c.id, c.site, c.feed, c.key, c.desired = 'absent' as gone, c.found_job_id as job,
          coalesce(c.reason->>'kind' = 'found_on_site' and c.reason->>'by' = 'content', false) as alike, r.shown, r.reference as form, coalesce(r.foreign_owner, false) as foreign,

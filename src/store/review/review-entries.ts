@@ -33,7 +33,7 @@ export interface ReviewEntry {
   readonly value: string | null;
   /** As it is to be sent, or as the site last accepted it; null: not known. */
   readonly title: string | null;
-  /** Another one after each change of the entry. */
+  /** Another one after each change of the entry, and each decision about a record. */
   readonly mark: string;
 }
 
@@ -133,24 +133,17 @@ export async function heldGroups(db: Queryable, feed: FeedName | undefined): Pro
 // Reads all details of one review entry: the change or record, what the site has, and the last failed attempts.
 
 /** A record of a feed that could not become a posting, or that repeats a key. */
-export interface RecordEntry {
-  readonly id: number;
-  readonly feed: FeedName;
-  readonly key: PostingKey | undefined;
+export interface RecordEntry extends Pick<ReviewEntry, 'id' | 'feed' | 'key' | 'since' | 'ageMs' | 'mark'> {
   readonly kind: 'unreadable' | 'duplicate';
   readonly problems: readonly Problem[];
   /** The beginning of the record. */
   readonly excerpt: string;
   /** Its number in the feed, from 1, when a pull last saw it; `undefined`: not known. */
   readonly recordNumber: number | undefined;
-  readonly since: Date;
-  readonly ageMs: number;
   readonly firstPull: number;
   readonly discarded: boolean;
   /** Records of the last pull that the entry covers. */
   readonly records: number;
-  /** Another one after each change of the record, and each decision about it. */
-  readonly mark: string;
 }
 
 export type EntryDetails =

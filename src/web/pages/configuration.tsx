@@ -261,11 +261,7 @@ const Versions = ({ feed, seen, versions }: VersionsProps) => (
   </>
 );
 
-interface CommitPageProps {
-  readonly saved: Saved;
-}
-
-const CommitPage = ({ saved: { feed, text, reason, include, warnings } }: CommitPageProps) => (
+const CommitPage = ({ saved: { feed, text, reason, include, warnings } }: { saved: Saved }) => (
   <Layout title={`File of feed ${feed}`}>
     <p class="notice">{`Nothing was written: ${reason}.`}</p>
     {warnings.map((warning) => (

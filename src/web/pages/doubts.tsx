@@ -251,12 +251,7 @@ const CertainJobs = ({ feed, found: { sure, mark } }: Pick<FoundProps, 'feed' | 
   );
 };
 
-interface JobsProps {
-  readonly jobs: readonly (FoundEntry | LeftEntry)[];
-  readonly label: string;
-}
-
-const Jobs = ({ jobs, label }: JobsProps) => {
+const Jobs = ({ jobs, label }: { jobs: readonly (FoundEntry | LeftEntry)[]; label: string }) => {
   const rows = jobs.slice(0, SHOWN);
   const explained = rows.some((job) => 'message' in job);
   return (

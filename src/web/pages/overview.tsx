@@ -35,12 +35,7 @@ export function overviewPages(pages: Hono<WebEnv>, { app }: PageContext): void {
   );
 }
 
-interface OverviewProps {
-  readonly status: Status;
-  readonly pulls: ReadonlyMap<FeedName, readonly BriefPull[]>;
-}
-
-const Overview = ({ status, pulls }: OverviewProps) => {
+const Overview = ({ status, pulls }: { status: Status; pulls: ReadonlyMap<FeedName, readonly BriefPull[]> }) => {
   const { feeds, sites, workers, differences } = status;
   const isRunning = feeds.some(({ last_pull: pull }) => pull?.status === 'running');
   return (
@@ -96,12 +91,7 @@ const Overview = ({ status, pulls }: OverviewProps) => {
   );
 };
 
-interface FeedCardProps {
-  readonly feed: FeedStatus;
-  readonly pulls: readonly BriefPull[];
-}
-
-const FeedCard = ({ feed, pulls }: FeedCardProps) => {
+const FeedCard = ({ feed, pulls }: { feed: FeedStatus; pulls: readonly BriefPull[] }) => {
   const { last_pull: pull } = feed;
   return (
     <li class="card">

@@ -171,13 +171,7 @@ const notesOfPull = ({ undoes, message, shortfalls, weak }: ShownPull): string =
     ...(weak === null ? [] : [weak]),
   ].join('; ');
 
-// What undoing a pull would do, posting by posting, and the button that does exactly that.
-
-interface UndoPageProps {
-  readonly plan: ShownUndoPlan;
-}
-
-const UndoPage = ({ plan }: UndoPageProps) => {
+const UndoPage = ({ plan }: { plan: ShownUndoPlan }) => {
   const { pull, feed, restored, created_again: again, deleted, withdrawn, left_out: left, held, seen } = plan;
   const isNothing = restored + deleted + withdrawn === 0;
   return (

@@ -3,6 +3,7 @@
 import { nearestName } from '../../../posting/id-and-name.ts';
 import type { SplitEnd } from '../format.ts';
 import {
+  declaredTotalOf,
   htmlRefusal,
   isErrorName,
   maySayError,
@@ -150,13 +151,14 @@ export class XmlOutline {
       this.note(`the root element is "${this.#rootName}" where "${first}" was expected`);
     }
     this.#noteErrors(records);
-    const declaredTotals = this.#totals.map(({ path, text }) => this.#readTotal(path, text.trim(), records));
+    const totals = this.#totals.map(({ path, text }) => ({ path, text: text.trim(), shown: `"${text.trim()}"` }));
+    const declaredTotal = declaredTotalOf(totals, records, (fault) => this.note(fault));
     const advice = records === 0 ? this.#counts?.adviceFor(this.#recordPath) : undefined;
     // A feed that is really empty has its records nowhere: this one has another layout.
     if (advice?.isRecord === true) this.note(advice.text);
     return {
       shortfalls: [...this.#shortfalls],
-      declaredTotal: declaredTotals.find((total) => total !== undefined),
+      declaredTotal,
       ...this.#pages.end(records),
       ...(advice === undefined ? {} : { advice: advice.text }),
     };
@@ -178,15 +180,6 @@ export class XmlOutline {
       const missing = [localName(root), ...this.#recordPath.elements.slice(1, -1)].join('/');
       this.note(`the document has no "${missing}", where the records are expected`);
     }
-  }
-
-  #readTotal(path: string, text: string, records: number): number | undefined {
-    if (!/^\d{1,15}$/.test(text)) {
-      this.note(`the declared total at ${path} is not a number: "${text}"`);
-      return undefined;
-    }
-    if (Number(text) !== records) this.note(`the feed declares ${text} records at ${path}, but ${records} were found`);
-    return Number(text);
   }
 
   #openElement(inner: string): void {

@@ -31,7 +31,6 @@ export async function openSftp(config: SftpConfig, { signal, network }: SourceCo
   }
 }
 
-/** Ends the session after the last document. */
 function withEnd(opened: OpenedSource, session: SftpSession): OpenedSource {
   if (opened.kind === 'documents') return { ...opened, documents: endAfter(opened.documents, session) };
   session.end();

@@ -98,7 +98,6 @@ async function accessTokenFor(oauth2: OAuth2, conditions: HttpConditions): Promi
 /** The token that requests have at present, if any. */
 const keptAccessToken = (oauth2: OAuth2): string | undefined => tokens.get(identityOf(oauth2))?.text;
 
-/** Forgets a token that was refused. */
 const forgetAccessToken = (oauth2: OAuth2): void => {
   tokens.delete(identityOf(oauth2));
 };

@@ -179,7 +179,6 @@ interface DetailRequestTemplate {
   readonly accept: string;
 }
 
-/** How the document of a detail is read. */
 export interface DetailDocument {
   readonly format: FormatName;
   /** Path of the only record from the root; empty: the JSON document itself. */

@@ -98,7 +98,6 @@ class PageSequence {
     return this.#request();
   }
 
-  /** Number of the last page. */
   get pages(): number {
     return this.#pages;
   }

@@ -11,7 +11,6 @@ import type { PullTransaction } from '../../pull/pull-transaction.ts';
 import { type ComparedFields, digests, digestValues, UNEDITED_FIELDS } from '../../pull/record-hashes.ts';
 import { keepProtected } from './protect-unreadable.ts';
 
-/** How many postings are missing. */
 export interface MissingCounts {
   /** All of them, including those whose desired state is already absent. */
   readonly missing: number;

@@ -157,9 +157,7 @@ async function insertLines(session: Session, feed: FeedName, select: string): Pr
 
 /** A new posting, a missing posting that has a job or whose job has ended, or both, if the first may be the second under another key. */
 export interface RekeyLine {
-  /** The key of the new posting. */
   readonly key: PostingKey | undefined;
-  /** The key of the missing posting. */
   readonly oldKey: PostingKey | undefined;
   /** The job of the missing posting; `undefined`: it has ended. */
   readonly siteJobId: SiteJobId | undefined;

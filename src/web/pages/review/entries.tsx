@@ -4,7 +4,7 @@ import { plural, textOf } from '../../../plan/message.ts';
 import type { FeedName } from '../../../posting/identifiers.ts';
 import { excerpt } from '../../../posting/markup.ts';
 import { stateValues } from '../../../posting/site-rules.ts';
-import { offersFor, type SelectionOffers } from '../../../review/bulk/selection-offers.ts';
+import { offersFor } from '../../../review/bulk/selection-offers.ts';
 import {
   groupTitle,
   groupWords,
@@ -23,28 +23,21 @@ import { decodeCursor, encodeCursor } from '../../web-env.ts';
 import { currentVisit, linkTo, mayReview, pageAddress, type ReviewSelection } from '../parts/addresses.ts';
 import { Layout, PostForm } from '../parts/layout.tsx';
 import { Pager, StackedTable, Submit, TimeSince, When } from '../parts/parts.tsx';
-import { DecisionForm, type TypedDecision } from './decision-form.tsx';
+import { DecisionForm, type DecisionProps } from './decision-form.tsx';
 import { FilterForm } from './filter-form.tsx';
 import { RulesOfGroup } from './groups.tsx';
 import { writeChosen } from './read-decision.ts';
 import type { ReadSelection } from './selection.tsx';
 
-export interface EntriesProps {
-  readonly texts: ReviewSelection;
+/** Without `group`: none is selected, or it has no entries in the selection. */
+export interface EntriesProps extends DecisionProps {
   readonly feeds: readonly string[];
   readonly sites: readonly string[];
-  /** Absent without a group, and if the group has no entries in the selection. */
-  readonly group: ListedGroup | undefined;
   readonly notes: readonly GroupNote[];
-  readonly counts: SelectionOffers;
-  readonly states: ReadonlyMap<string, readonly string[]>;
   readonly entries: readonly ReviewEntry[];
   readonly next: string | undefined;
   /** Why the action that was just asked for was not done. */
   readonly refused?: string | undefined;
-  /** What was typed for it. */
-  readonly typed?: TypedDecision | undefined;
-  readonly mayInsist?: boolean | undefined;
 }
 
 // What the list shows, read so that what can be decided is bound to it.

@@ -129,12 +129,7 @@ const Example = ({ group: { id, example } }: { group: ListedGroup }) => (
 
 type ShownRule = z.output<typeof ruleOutput>;
 
-interface RulesProps {
-  readonly rules: readonly ShownRule[];
-  readonly others: OtherPages;
-}
-
-export const Rules = ({ rules, others }: RulesProps) => {
+export const Rules = ({ rules, others }: { rules: readonly ShownRule[]; others: OtherPages }) => {
   return (
     <Layout title="Rules" section="review">
       <p>

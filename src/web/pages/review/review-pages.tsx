@@ -174,12 +174,7 @@ type Bulk = z.output<typeof bulkOutput>;
 
 const stateOf = ({ state, waits_for }: Bulk): string => (waits_for === null ? STATES[state] : 'waiting');
 
-interface BulkActionsProps {
-  readonly actions: readonly Bulk[];
-  readonly others: OtherPages;
-}
-
-const BulkActions = ({ actions, others }: BulkActionsProps) => (
+const BulkActions = ({ actions, others }: { actions: readonly Bulk[]; others: OtherPages }) => (
   <Layout title="Actions on many entries" section="review">
     <p>
       <a href={linkTo(pageAddress.review())}>All groups</a>

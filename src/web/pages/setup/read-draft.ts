@@ -1,4 +1,5 @@
 // Reads what the forms of a feed's setup say: its draft, and the changes of single settings.
+import { delimiterOf } from '../../../config/build/map-files.ts';
 import type { DraftEdit, FieldChoice, FieldStepChoice, StepName } from '../../../config/feed-draft.ts';
 import { DRAFT_STEPS, editDraft, fieldChoiceOf, settingsOfDraft } from '../../../config/feed-draft.ts';
 import { AS_CRON, BY_HAND, cronOfChoice, scheduleChoiceOf } from '../../../config/schedule-choice.ts';
@@ -166,13 +167,6 @@ async function tableIn(form: Form, field: string): Promise<Readonly<Record<strin
     if (error instanceof CsvError) return `the look-up table can't be read: ${error.message}`;
     throw error;
   }
-}
-
-/** Spreadsheets of some languages write semicolons; what is copied from one has tabs. */
-function delimiterOf(text: string): string {
-  const line = text.slice(0, text.search(/[\r\n]|$/));
-  const times = (delimiter: string) => line.split(delimiter).length;
-  return [',', ';', '\t'].reduce((best, next) => (times(next) > times(best) ? next : best));
 }
 
 /** A table as the form shows it. */
