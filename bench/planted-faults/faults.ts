@@ -685,8 +685,8 @@ export const plantedFaults: readonly PlantedFault[] = [
     file: 'src/apply/candidate-search.ts',
     find: "if (reuse === 'unmatched') return false;",
     put: '',
-    tests: [doubts],
-    named: 'alike',
+    tests: ['test/apply/doubts/resolve-doubts.test.ts'],
+    named: 'another posting gets',
   },
   {
     file: 'src/apply/resolve-doubts.ts',
@@ -811,7 +811,7 @@ export const plantedFaults: readonly PlantedFault[] = [
   {
     file: 'src/compact/key-index.ts',
     find: 'for (let at = lastWord & (bit - 1); at',
-    put: 'for (let at = lastWord & bit; at',
+    put: 'for (let at = lastWord & ((bit << 1) - 1); at',
     tests: ['test/compact/key-index.test.ts'],
   },
   {
@@ -838,7 +838,7 @@ export const plantedFaults: readonly PlantedFault[] = [
     file: 'src/feed/format/json-ld-format.ts',
     find: "if (!isCertain) return 'uncertain'",
     put: "if (!isCertain) return 'expired'",
-    tests: ['test/feed/html/read-pages.test.ts', 'test/scenarios/expiring-postings.test.ts'],
+    tests: ['test/feed/html/read-pages.test.ts'],
   },
   {
     file: 'src/pull/dated-records.ts',

@@ -24,10 +24,12 @@ beforeEach(async () => {
   db = openDatabase(database.url, { max: 2 });
   await runSql(database.url, `insert into site_state (site) values ('before')`);
 });
+// A connection that is not free would be waited for in vain.
+const LIMIT_MS = 20_000;
 afterEach(async () => {
   await db.close();
   await database.drop();
-});
+}, LIMIT_MS);
 
 function frame(kind: FrameKind, content: string): Buffer {
   const bytes = Buffer.from(content);
@@ -52,13 +54,13 @@ const restore = (path: string, signal: AbortSignal) =>
   restoreBackup(db, path, { replace: true, actor: 'tester', signal });
 const left = () => runSql(database.url, 'select site from site_state');
 
-it.each([1, 20_000])('because its file ends after %s rows', async (rows) => {
+it.each([1, 20_000])('because its file ends after %s rows', { timeout: LIMIT_MS }, async (rows) => {
   const { signal } = new AbortController();
   await expect(restore(await writeCut(rows), signal)).rejects.toThrow('it is cut: its end is missing');
   expect(await left()).toEqual([{ site: 'before' }]);
 });
 
-it('because it is stopped', async () => {
+it('because it is stopped', { timeout: LIMIT_MS }, async () => {
   let parts = 0;
   const stopping = new AbortController();
   const { signal } = stopping;

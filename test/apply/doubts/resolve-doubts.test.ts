@@ -213,6 +213,38 @@ describe('doubts', () => {
     expect(await db.query('select feed from mapping')).toEqual([{ feed: 'other' }]);
   });
 
+  it('do not adopt a job that another posting gets while the site is asked about the list', async () => {
+    const { recordOutcome, doubts, db } = await inDoubt(['a']);
+    const own = (key: string, id: string) =>
+      db.query(
+        `insert into mapping (feed, key, site, site_job_id, record_hash, content_hash) values ('acme', $1, 'board', $2, '\\x01', '\\x01')`,
+        [key, id],
+      );
+    for (const [key, id] of [
+      ['y', '8'],
+      ['z', '7'],
+    ] as const) {
+      await own(key, id);
+      await db.query(
+        `insert into request (feed, key, operation, site_job_id, outcome, duration_ms) values ('acme', $1, 'create', $2, 'created', 1)`,
+        [key, id],
+      );
+    }
+    const asked: string[] = [];
+    const show = async (id: string) => {
+      if (asked.push(id) > 1) return undefined;
+      await own('other', '1');
+      await db.query(
+        `insert into document (feed, key, fields) values ('acme', 'other', '{"number":"a","title":"Nurse a"}')`,
+      );
+      return undefined;
+    };
+    const list = [job('1', { number: 'a', title: 'Nurse a' }), job('8', {})];
+    expect(await recordOutcome({ list, show })).toBe(1);
+    expect(asked).toEqual(['7']);
+    expect(await doubts()).toMatchObject([{ key: 'a', state: 'ready', operation: 'create' }]);
+  });
+
   it('wait for a person if the list may show a job that was deleted before', async () => {
     const { recordOutcome, doubts, db } = await inDoubt(['a', 'b', 'c']);
     const [deletedAt, before, after] = [-600_000, -610_000, -590_000].map((ms) => new Date(Date.now() + ms));
