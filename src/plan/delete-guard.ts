@@ -46,7 +46,22 @@ interface EmptySource {
 }
 
 /** Lists of only the newest postings, and pages, usually have such a number of records. */
-export const mayBeNewest = (records: number): boolean => /^(?:[125]|25)0+$|^25$/.test(`${records}`);
+export const mayBeNewest = (records: number): boolean => /^(?:[125]|25)0+$|^25$|^30$/.test(`${records}`);
+
+/**
+ * Whether a list that had more records was cut: those that are gone were its last, or its first, in a row. One alone is no sign.
+ * @param before the records in their order. @param listed those that the list still has. @param gone those whose postings are gone; others have
+ * changed, or are no postings
+ */
+export function isCutShort(before: readonly string[], listed: ReadonlySet<string>, gone: ReadonlySet<string>): boolean {
+  if (gone.size < 2) return false;
+  const [first, last] = [before.findIndex((each) => gone.has(each)), before.findLastIndex((each) => gone.has(each))];
+  const [firstLeft, lastLeft] = [
+    before.findIndex((each) => listed.has(each)),
+    before.findLastIndex((each) => listed.has(each)),
+  ];
+  return firstLeft >= 0 && (first > lastLeft || last < firstLeft);
+}
 
 /** So many APIs list unless they are asked for more, and say no total: Directus and Parse Server 100, Supabase 1000. */
 export const mayBeCapped = (records: number): boolean => records === 100 || records === 1000;

@@ -4,7 +4,7 @@ import type { FeedReading } from '../feed/feed-reading.ts';
 import { keptMarks, weakPullOf } from '../plan/accounting.ts';
 import { nextFilled } from '../plan/emptied-sources.ts';
 import type { Message } from '../plan/message.ts';
-import { updatesJobs } from '../plan/policy.ts';
+import { deletesMissing, updatesJobs } from '../plan/policy.ts';
 import { hasPlaces } from '../posting/places.ts';
 import {
   countStillOpen,
@@ -67,7 +67,10 @@ async function mergeAndCommit(
   const nothingOpen = findings.grace === 0 && failedDetails === 0 && rekey === undefined;
   const version = findings.complete && nothingOpen ? reading.version : undefined;
   const warnings = reading.advice === undefined ? recordPlanner.mistakes() : [reading.advice];
-  await commitPull(pullTx, findings, { version, keyRule, warnings, weakAnswer, filledSources });
+  // While postings are within their grace, the next pull compares with the same list.
+  const isListKept = !findings.complete || (findings.grace > 0 && deletesMissing(setup.policy));
+  const listedRecords = isListKept ? undefined : recordPlanner.listed;
+  await commitPull(pullTx, findings, { version, keyRule, warnings, weakAnswer, filledSources, listedRecords });
   return { complete: findings.complete, warnings: warnings ?? [] };
 }
 
@@ -99,7 +102,12 @@ export async function mergeWithoutCommit(
   // Changes accepted while the feed streamed are no longer open: the site has them.
   const pendingSameOpen = await mergePendingSame(pullTx);
   const gone = complete
-    ? await removeGone(setup, pullTx, ledger, unreadable, { ...reading, weak, filledBefore: state?.filledSources })
+    ? await removeGone(setup, pullTx, ledger, unreadable, {
+        ...reading,
+        weak,
+        filledBefore: state?.filledSources,
+        listed: recordPlanner.listed,
+      })
     : await markUnseenChanges(setup, pullTx, recordPlanner, unreadable);
   await createLost(pullTx);
   const stillOpen = ledger.openRecords === 0 ? 0 : await countStillOpen(pullTx, (hash) => ledger.hasSeenChange(hash));

@@ -7,6 +7,9 @@ import type { RecordReader } from './read-record.ts';
 import { RecordSample } from './record-sample.ts';
 import { type UnreadableRecord, UnusableRecords, WaitingRecords } from './unusable-records.ts';
 
+/** Lists of only the newest postings have fewer records. */
+export const MOST_LISTED = 2_000;
+
 export class RecordIntake {
   readonly ledger: PullLedger;
   readonly unusable: UnusableRecords;
@@ -16,6 +19,8 @@ export class RecordIntake {
   /** `undefined` once a record is known, unless the last pull had no records: earlier pulls have read this feed like this. */
   #sample: RecordSample | undefined;
   readonly #samplesKnown: boolean;
+  /** The hashes of all records in their order, as they are stored; `undefined`: the feed lists all, or has too many. */
+  listed: Buffer[] | undefined;
 
   /** @param samplesKnown look for mistakes even if all records are known, because the stored warnings come from a pull without records. */
   constructor(rules: RecordRules, ledger: PullLedger, recoverKey: RecordReader['recoverKey'], samplesKnown = false) {
@@ -26,6 +31,7 @@ export class RecordIntake {
     this.#recoverKey = recoverKey;
     this.#sample = new RecordSample(rules);
     this.#samplesKnown = samplesKnown;
+    this.listed = rules.mayListNewest === 'entries' ? [] : undefined;
   }
 
   /** @param isDue whether the record whose hash starts there is parsed even if it is known. */
@@ -43,6 +49,7 @@ export class RecordIntake {
       }
     }
     if (this.#sample !== undefined) this.#takeSample(this.#sample, batch);
+    if (this.listed !== undefined) this.#takeListed(this.listed, batch);
   }
 
   /** Likely mistakes of the mapping; `undefined` if earlier pulls have read some of the records with it. */
@@ -58,6 +65,13 @@ export class RecordIntake {
   /** Applying the interpretation to the stored hash again returns the hash of the bytes. */
   bytesHashOf({ hash }: SeenRecord): Buffer {
     return interpretedHash(hash, 0, this.#interpretation);
+  }
+
+  #takeListed(listed: Buffer[], batch: RecordBatch): void {
+    if (listed.length + batch.count > MOST_LISTED) this.listed = undefined;
+    else
+      for (let record = 0; record < batch.count; record++)
+        listed.push(interpretedHash(batch.hashes, batch.hashAt(record), this.#interpretation));
   }
 
   #takeSample(sample: RecordSample, batch: RecordBatch): void {

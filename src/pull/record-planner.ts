@@ -101,6 +101,11 @@ export class RecordPlanner implements RecordSink {
     return new RecordPlanner(rules, pullTx, { intake: list.intake, edits, reader, list, dated: list.dated });
   }
 
+  /** See `RecordIntake`. */
+  get listed(): readonly Buffer[] | undefined {
+    return this.#intake.listed;
+  }
+
   /** Absent unless the list lacks a part of each posting. */
   get details(): DetailReader | undefined {
     return this.#list?.reader;

@@ -5,6 +5,7 @@ import type { WeakPull } from '../plan/accounting.ts';
 import {
   heldBecause,
   holdReason,
+  isCutShort,
   judgeDeletes,
   mayBeCapped,
   mayBeNewest,
@@ -28,13 +29,14 @@ import {
   extendGrace,
   forgetExpiry,
   forgetGone,
-  hadMoreRecords,
   keepOtherVersions,
   leaveOutExpired,
   markAbsent,
   markUnseen,
   markUnseenToo,
   noteExpired,
+  recordsBefore,
+  recordsOfGone,
   refreshExpired,
 } from '../store/change/merge/mark-missing.ts';
 import {
@@ -57,6 +59,7 @@ import {
   withdrawDeletes,
 } from '../store/change/merge/protect-unreadable.ts';
 import { countNewPostings } from '../store/change/rekey/collect-rekey.ts';
+import { readListedRecords } from '../store/feed/feed-state.ts';
 import { forgetUnexpired } from '../store/pull/posting-expiry.ts';
 import type { PullTransaction } from '../store/pull/pull-transaction.ts';
 import type { FeedSetup } from './feed-setup.ts';
@@ -81,6 +84,8 @@ interface FeedAsRead extends Pick<Extract<FeedReading, { kind: 'read' }>, 'sourc
   readonly weak: WeakPull | undefined;
   /** The sources that had records when the feed was last read. */
   readonly filledBefore: readonly string[] | undefined;
+  /** See `RecordIntake`. */
+  readonly listed: readonly Buffer[] | undefined;
 }
 
 /** In a feed that is not proven complete nothing is gone; changes it did not show are only marked as unseen. */
@@ -131,7 +136,7 @@ export async function removeGone(
   pullTx: PullTransaction,
   ledger: PullLedger,
   unreadable: UnreadableInPull,
-  { weak, uncounted = [], sources = [], filledBefore }: FeedAsRead,
+  { weak, uncounted = [], sources = [], filledBefore, listed }: FeedAsRead,
 ): Promise<GonePostings> {
   const before = graceOf(setup, weak);
   const counts = weak !== 'repeated';
@@ -140,7 +145,7 @@ export async function removeGone(
   await protectUnreadable(pullTx, (hash) => ledger.hasSeenChange(hash));
   await collectMissingChanges(pullTx, 'unmapped', hasSeen);
   // A record without a key may be the posting of a create that was not sent yet, so keep those changes.
-  const newest = await sizeOfNewest(setup, pullTx, ledger, before + 1, uncounted);
+  const newest = await sizeOfNewest(setup, pullTx, ledger, before + 1, uncounted, listed);
   if (unreadable.withoutKey > 0) await markUnseenToo(pullTx);
   else {
     const skipped = ledger.skippedKeys;
@@ -238,8 +243,9 @@ async function stillEmpty(
 const emptinessOf = ({ isEmpty, skipped }: PullLedger) => ({ emptied: isEmpty, skipped });
 
 /**
- * A list of entries that had more records before is not cut at this number; a source may have begun to cut its answers at one that others
- * rarely have. How many a list had is not known if it is one of several, or if records have several places.
+ * A list of entries that had more records before is not cut at this number, unless it was cut at a larger one, or its last ones are gone; a source
+ * may have begun to cut its answers at one that others rarely have. How many a list had is not known if it is one of several, or if records have
+ * several places.
  */
 async function sizeOfNewest(
   { mayListNewest, mapping }: FeedSetup,
@@ -247,13 +253,27 @@ async function sizeOfNewest(
   { records }: PullLedger,
   pulls: number,
   uncounted: readonly number[],
+  listed: readonly Buffer[] | undefined,
 ): Promise<number | undefined> {
   if (mayListNewest === undefined) return undefined;
   const size = uncounted.find(mayListNewest === 'api' ? mayBeCapped : mayBeNewest);
   if (size === undefined) return undefined;
   const isKnown = mayListNewest === 'entries' && size === records && !hasPlaces(mapping);
-  return isKnown && (await hadMoreRecords(pullTx, pulls, records)) ? undefined : size;
+  if (!isKnown) return size;
+  const more = (await recordsBefore(pullTx, pulls)).filter((seen) => seen > records);
+  return more.every(mayBeNewest) || (await mayBeCut(pullTx, listed)) ? size : undefined;
 }
+
+/** Whether the list is a beginning of what it was. */
+async function mayBeCut(pullTx: PullTransaction, listed: readonly Buffer[] | undefined): Promise<boolean> {
+  const before = listed && (await readListedRecords(pullTx.session, pullTx.subject.feed));
+  if (listed === undefined || before === undefined) return false;
+  const [now, then] = [new Set(listed.map(hexOf)), before.map(hexOf)];
+  const lost = before.filter((_, at) => !now.has(then[at] ?? ''));
+  return isCutShort(then, now, new Set((await recordsOfGone(pullTx, lost)).map(hexOf)));
+}
+
+const hexOf = (hash: Buffer): string => hash.toString('hex');
 
 /** Holds pending deletes if an unreadable record could be any posting. Returns the reason if anything is held. */
 async function holdForUnreadable(

@@ -11,9 +11,10 @@ import { anyUnexpired } from '../store/pull/posting-expiry.ts';
 import { commitUnchanged } from '../store/pull/pull-commit.ts';
 import type { PullSubject } from '../store/pull/pull-transaction.ts';
 import type { FeedSetup } from './feed-setup.ts';
+import { MOST_LISTED } from './record-intake.ts';
 
 /** For larger feeds, the fixed cost of planning no longer matters. */
-const MAX_RECORDS = 2_000;
+const MAX_RECORDS = MOST_LISTED;
 
 /**
  * Reads only the record hashes of the feed and commits the pull if they equal those of all the feed's mappings and skipped
@@ -45,6 +46,7 @@ export async function pullUnchanged(
     bytes,
     version,
     weak: weak?.reason,
+    listedRecords: setup.mayListNewest === 'entries' ? [...hashes].map((hash) => Buffer.from(hash, 'hex')) : undefined,
     filledSources: sources && nextFilled(undefined, sources, true, false),
     expires: setup.expireAfterDays !== undefined,
   });

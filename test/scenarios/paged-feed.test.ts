@@ -287,7 +287,36 @@ describe('a document that may list only its newest postings', () => {
     expect(await own.sync()).toMatchObject({ created: 1, deleted: 2 });
   });
 
-  it.each<[string, (own: Mirror, run: (...args: string[]) => Promise<unknown>) => Promise<unknown>]>([
+  const without = (ids: readonly number[], ...gone: readonly number[]) => ids.filter((id) => !gone.includes(id));
+  it.each<[string, readonly number[], readonly number[], number]>([
+    ['cut at 20 instead of 25', from(1, 25), from(6, 20), 5],
+    ['cut at 20 instead of 25, while others go', from(1, 25), [...without(from(6, 20), 9), 26], 6],
+    ['cut at its end', from(1, 14), from(1), 4],
+    ['cut at its end, while others come', from(1, 14), [...from(1, 8), 15, 16], 6],
+    ['cut at its beginning', from(1, 12), from(3), 2],
+    ['not cut: others are gone', from(1, 12), without(from(1, 12), 5, 12), 0],
+    ['not cut: one is gone', from(1, 31), from(1, 30), 0],
+    ['not cut: it has another number', from(1, 25), from(6, 19), 0],
+  ])('holds what was pushed out of a list that is %s', async (_, before, after, held) => {
+    const own = await open({ delete_guard: '{ percent: 100, count: 100 }' });
+    await sync(own, before);
+    await sync(own, before);
+    const gone = before.filter((id) => !after.includes(id)).length;
+    expect(await sync(own, after)).toMatchObject({ held, deleted: gone - held });
+    expect(await sync(own, after)).toMatchObject({ held, deleted: 0 });
+  });
+
+  it('holds what was cut off although a record changes, and postings wait longer', async () => {
+    const own = await open({ delete_guard: '{ missing_pulls: 2 }' });
+    await sync(own, from(1, 14));
+    newest = from(1).map((id) => ({ ...job(`j${id}`), ...(id === 9 ? { text: 'Cook' } : {}) }));
+    expect(await own.sync()).toMatchObject({ grace: 4, updated: 1 });
+    expect(await own.sync()).toMatchObject({ held: 4, deleted: 0 });
+    newest.pop();
+    expect(await own.sync()).toMatchObject({ held: 0, deleted: 4, grace: 1 });
+  });
+
+  const acts: readonly [string, (own: Mirror, run: (...args: string[]) => Promise<unknown>) => Promise<unknown>][] = [
     [
       'it is paused',
       (own, run) =>
@@ -298,7 +327,7 @@ describe('a document that may list only its newest postings', () => {
     ['what pushed it out is edited', (_, run) => run('review', 'edit', 'acme', 'j11', '--set', 'title=Cook')],
     [
       'the delete is reopened',
-      (_, run) => run('review', 'discard', 'acme').then(() => run('review', 'reopen', 'acme')),
+      (_, run) => run('review', 'discard', 'acme', '--yes').then(() => run('review', 'reopen', 'acme')),
     ],
     ['the database is restored', (_, run) => run('restore', 'backup.gz', '--replace', '--yes')],
     ['its pull is undone', (_, run) => run('undo', '2', '--yes').then(() => run('feeds', 'resume', 'acme'))],
@@ -306,22 +335,28 @@ describe('a document that may list only its newest postings', () => {
       'it is renamed',
       (own, run) => own.configure('acme:', 'globex:').then(() => run('feeds', 'rename', 'acme', 'globex')),
     ],
-  ])('holds what may be pushed out although %s', { tags: 'slow' }, async (_, act) => {
-    const own = await open();
-    const run = async (...args: string[]) => {
-      await own.stopEngine();
-      expect(await runProgram(own, ...args)).toMatchObject({ status: 0 });
-    };
-    await sync(own, from(1));
-    await run('backup', 'backup.gz');
-    expect(await sync(own, from(2))).toMatchObject({ held: 1 });
-    await act(own, run);
-    newest = from(3).map((id) => job(`j${id}`));
-    const [feed] = (await own.app()).config.feeds.keys();
-    expect(await own.sync(feed)).toMatchObject({ held: 2, deleted: 0 });
-    expect((await own.siteJobs()).has('j1')).toBe(true);
-    newest.pop();
-    expect(await own.sync(feed)).toMatchObject({ held: 0, deleted: 3 });
+  ];
+  describe.each([
+    ['newer ones pushed out', from(1), 1],
+    ['was cut off', from(1, 12), 2],
+  ])('holds what %s', (_, before, held) => {
+    it.each(acts)('although %s', { tags: 'slow' }, async (_, act) => {
+      const own = await open({ delete_guard: '{ percent: 100, count: 100 }' });
+      const run = async (...args: string[]) => {
+        await own.stopEngine();
+        expect(await runProgram(own, ...args)).toMatchObject({ status: 0 });
+      };
+      await sync(own, before);
+      await run('backup', 'backup.gz');
+      expect(await sync(own, from(1 + held))).toMatchObject({ held });
+      await act(own, run);
+      newest = from(2 + held).map((id) => job(`j${id}`));
+      const [feed] = (await own.app()).config.feeds.keys();
+      expect(await own.sync(feed)).toMatchObject({ held: held + 1, deleted: 0 });
+      expect((await own.siteJobs()).has('j1')).toBe(true);
+      newest.pop();
+      expect(await own.sync(feed)).toMatchObject({ held: 0, deleted: held + 2 });
+    });
   });
 
   it('leaves to a person what the guard holds', async () => {

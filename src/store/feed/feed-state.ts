@@ -3,6 +3,7 @@
 import type { AnswerMark, FormerAnswer } from '../../plan/accounting.ts';
 import type { CreateOnlyFields } from '../../plan/desired-change.ts';
 import type { FeedPolicy } from '../../plan/policy.ts';
+import { HASH_BYTES } from '../../posting/hash.ts';
 import type { FeedName, SiteName } from '../../posting/identifiers.ts';
 import { toJsonb } from '../postgres/copy-rows.ts';
 import { type Queryable, readMap, readValue, type Stored, withoutNulls } from '../postgres/database.ts';
@@ -93,6 +94,8 @@ export interface FeedStateUpdate {
   readonly weakAnswer?: readonly AnswerMark[] | null | undefined;
   /** Its sources that have records, see `nextFilled`; `undefined` keeps the stored ones. */
   readonly filledSources?: readonly string[] | undefined;
+  /** The hashes of its records in their order, if it may list only its newest postings; `undefined` keeps the stored ones. */
+  readonly listedRecords?: readonly Buffer[] | undefined;
   /** Likely mistakes of the mapping; `undefined` keeps the stored ones. */
   readonly warnings?: readonly string[] | undefined;
 }
@@ -111,13 +114,15 @@ export const createOnlyNames = (createOnly: CreateOnlyFields): string[] | null =
 export async function writeFeedState(db: Queryable, update: FeedStateUpdate): Promise<void> {
   await db.query(
     `insert into feed_state (feed, site, current_pull, source_version, key_rule, warnings, create_only_fields, policy, membership_rule, weak_answer, weak_at,
-       filled_sources, read_at)
-     values ($1, $2, $3, ${VERSION}, $5, coalesce($6::jsonb, '[]'), $7, $8, $9, $11::jsonb, case when $11::jsonb is not null then now() end, $12, now())
+       filled_sources, listed_records, read_at)
+     values ($1, $2, $3, ${VERSION}, $5, coalesce($6::jsonb, '[]'), $7, $8, $9, $11::jsonb, case when $11::jsonb is not null then now() end, $12, $13, now())
      on conflict (feed) do update set current_pull = excluded.current_pull, retired_at = null, read_at = excluded.read_at,
        create_only_fields = excluded.create_only_fields, policy = excluded.policy,
        membership_rule = coalesce(excluded.membership_rule, feed_state.membership_rule),
        source_version = excluded.source_version, key_rule = coalesce(excluded.key_rule, feed_state.key_rule),
        filled_sources = coalesce(excluded.filled_sources, feed_state.filled_sources),
+       listed_records = case when excluded.listed_records is distinct from feed_state.listed_records
+         then coalesce(excluded.listed_records, feed_state.listed_records) else feed_state.listed_records end,
        warnings = coalesce($6::jsonb, feed_state.warnings),
        weak_answer = case when $10 then excluded.weak_answer else feed_state.weak_answer end,
        weak_at = case when $10 then excluded.weak_at else feed_state.weak_at end`,
@@ -134,7 +139,17 @@ export async function writeFeedState(db: Queryable, update: FeedStateUpdate): Pr
       update.weakAnswer !== undefined,
       update.weakAnswer == null ? null : toJsonb(update.weakAnswer),
       update.filledSources ?? null,
+      update.listedRecords === undefined ? null : Buffer.concat(update.listedRecords),
     ],
+  );
+}
+
+/** See `FeedStateUpdate`; `undefined`: not known. */
+export async function readListedRecords(db: Queryable, feed: FeedName): Promise<readonly Buffer[] | undefined> {
+  const all = await readValue<Buffer | null>(db, 'select listed_records from feed_state where feed = $1', [feed]);
+  if (all == null) return undefined;
+  return Array.from({ length: all.length / HASH_BYTES }, (_, at) =>
+    all.subarray(at * HASH_BYTES, (at + 1) * HASH_BYTES),
   );
 }
 

@@ -111,6 +111,8 @@ export interface UnchangedFeed {
   readonly version: string | undefined;
   /** See `FeedStateUpdate`. */
   readonly filledSources: readonly string[] | undefined;
+  /** The same. */
+  readonly listedRecords: readonly Buffer[] | undefined;
   /** Postings of the feed expire. None is due. */
   readonly expires: boolean;
 }
@@ -121,7 +123,7 @@ export interface UnchangedFeed {
  */
 export function commitUnchanged(db: Database, subject: PullSubject, found: UnchangedFeed): Promise<boolean> {
   const { pull, feed } = subject;
-  const { hashes, bytes, version, filledSources } = found;
+  const { hashes, bytes, version, filledSources, listedRecords } = found;
   return db.transaction(async (tx) => {
     await Promise.all([noWait(tx), lockOutcomes(tx, feed)]);
     const skipped = await skippedIfUnchanged(tx, subject, found);
@@ -134,7 +136,7 @@ export function commitUnchanged(db: Database, subject: PullSubject, found: Uncha
          where id = $1`,
         [pull, hashes.size, bytes, skipped.all, hashes.size - skipped.all, skipped.expired, found.weak ?? null],
       ),
-      writeFeedState(tx, { ...subject, version, weakAnswer: null, filledSources }),
+      writeFeedState(tx, { ...subject, version, weakAnswer: null, filledSources, listedRecords }),
     ]);
     return true;
   });

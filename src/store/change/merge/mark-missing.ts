@@ -5,7 +5,7 @@ import type { Reason } from '../../../plan/desired-change.ts';
 import { NEVER_DUE } from '../../../plan/policy.ts';
 import type { PostingKey } from '../../../posting/identifiers.ts';
 import { LazyTable, toJsonb } from '../../postgres/copy-rows.ts';
-import { readNumber } from '../../postgres/database.ts';
+import { readColumn, readNumber } from '../../postgres/database.ts';
 import { chunksOf, keysByHash } from '../../postgres/stream-rows.ts';
 import type { PullTransaction } from '../../pull/pull-transaction.ts';
 import { type ComparedFields, digests, digestValues, UNEDITED_FIELDS } from '../../pull/record-hashes.ts';
@@ -275,18 +275,25 @@ export async function countDueAmong(
   ]);
 }
 
-/** Whether a complete pull, of so many before this one, had more records. */
-export async function hadMoreRecords(
-  { session, subject }: PullTransaction,
-  pulls: number,
-  seen: number,
-): Promise<boolean> {
-  const [row] = await session.query<{ more: boolean | null }>(
-    `select bool_or(seen > $4) as more from (select seen from pull
-       where feed = $1 and id < $2 and complete and undoes is null and status <> 'not_modified' order by id desc limit $3) p`,
-    [subject.feed, subject.pull, pulls, seen],
+/** How many records the last complete pulls had, of so many before this one. */
+export const recordsBefore = ({ session, subject }: PullTransaction, pulls: number): Promise<number[]> =>
+  readColumn<number>(
+    session,
+    `select seen from pull where feed = $1 and id < $2 and complete and undoes is null and status <> 'not_modified' order by id desc limit $3`,
+    [subject.feed, subject.pull, pulls],
   );
-  return row?.more === true;
+
+/** Of records that the feed has no more: those whose postings are gone, as far as they have a job. */
+export async function recordsOfGone(
+  { session, subject: { feed, pull } }: PullTransaction,
+  hashes: readonly Buffer[],
+): Promise<readonly Buffer[]> {
+  return readColumn<Buffer>(
+    session,
+    `select m.record_hash from mapping m where m.feed = $1 and m.record_hash = any($2::bytea[])
+       and not exists (select from change c where c.feed = m.feed and c.key = m.key and c.desired = 'present' and c.pull = $3)`,
+    [feed, hashes, pull],
+  );
 }
 
 // What a pull does about the expired postings that it saw, in its tables: their jobs are due, and what is recorded of them.
