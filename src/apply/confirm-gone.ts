@@ -3,16 +3,26 @@
 import { compareShown, readForms, showsOwnForm } from '../plan/compare-shown.ts';
 import { comparePosting } from '../plan/match/compare-job.ts';
 import { isTimely, windowFrom } from '../plan/match/open-contents.ts';
+import { cluesOf } from '../plan/match/taken-content.ts';
 import { type Message, messageOf, plural, reword, textOf } from '../plan/message.ts';
 import { compareValues, fieldOf, meansTheSame, referenceForm, typeOf } from '../plan/same-meaning.ts';
 import type { SiteJobId } from '../posting/identifiers.ts';
 import type { Fields } from '../posting/posting.ts';
-import { isReworded } from '../site/contradiction.ts';
-import { type Exchange, type Outcome, type SiteJob, statesDeletion, withRevealedFields } from '../site/exchange.ts';
-import { wordsOfAnswer } from '../site/http/job-address.ts';
+import { isMadeOfTitle, isReworded } from '../site/contradiction.ts';
+import {
+  type Exchange,
+  type Outcome,
+  type SiteJob,
+  shownUnlessDeleted,
+  statesDeletion,
+  withRevealedFields,
+} from '../site/exchange.ts';
+import { readJobId, wordsOfAnswer } from '../site/http/job-address.ts';
 import type { Attempt } from '../store/change/attempt.ts';
+import { ownerOfReference } from '../store/change/candidate-owners.ts';
 import { renewAttempt } from '../store/change/claim.ts';
-import { endDenied, takeDenied } from '../store/change/site-search.ts';
+import { moveJob } from '../store/change/restored-database.ts';
+import { type DeniedJob, endDenied, searchFeedAgain, takeDenied } from '../store/change/site-search.ts';
 import { type AddressProof, expectedJobs, explainHidden } from '../store/mapping/visible-jobs.ts';
 import { learntRewrites, numberIn } from '../store/site/kept-values.ts';
 import { isSiteElsewhere } from '../store/site/known-address.ts';
@@ -53,11 +63,11 @@ export async function confirmGone(
   } catch (error) {
     return unlessThrottled(error, `the job seems to be gone, but checking it failed: ${(error as Error).message}`);
   }
-  if (isProven(siteContext)) return outcome;
+  if (isProven(siteContext)) return unlessMoved(siteJobId, attempt, siteContext);
   const verdict = await checkOtherJobs(siteContext, siteJobId, signal);
   switch (verdict.kind) {
     case 'proven':
-      return outcome;
+      return unlessMoved(siteJobId, attempt, siteContext);
     case 'unknown':
       return unlessThrottled(verdict.error, verdict.message);
     case 'unproven':
@@ -65,6 +75,13 @@ export async function confirmGone(
     default:
       return verdict satisfies never;
   }
+}
+
+/** An address that is made of the title changes with it: the list tells whether the job is there under another one. */
+function unlessMoved(id: SiteJobId, attempt: Attempt, { policy }: SiteContext): Outcome {
+  if (!isMadeOfTitle(id) || !policy.canList) return { kind: 'gone' };
+  const message = `the site has no job ${id}, and may have given it another address`;
+  return untilListed({ kind: 'unconfirmed', message }, attempt, policy.retry.attempts);
 }
 
 /** A site that asks to wait before it shows a job gets the change again later, however often. */
@@ -223,8 +240,25 @@ const MORE_ATTEMPTS = 3;
 const WHILE_LISTED_SECONDS = 25;
 const RENEW_AFTER_MS = 8_000;
 
-const mayDeny = (outcome: Outcome): outcome is Extract<Outcome, { kind: 'rejected' | 'unknown' | 'misconfigured' }> =>
+type Denial = Extract<Outcome, { kind: 'rejected' | 'unknown' | 'unconfirmed' | 'misconfigured' }>;
+
+const mayDeny = (outcome: Outcome): outcome is Exclude<Denial, { kind: 'unconfirmed' }> =>
   outcome.kind === 'rejected' || outcome.kind === 'unknown' || outcome.kind === 'misconfigured';
+
+function untilListed(outcome: Denial, { denied, number }: Attempt, attempts: number): Outcome {
+  if (denied === 'unlisted') return { kind: 'gone' };
+  if (number > attempts + MORE_ATTEMPTS) return outcome;
+  if (denied === undefined || denied === 'open' || number === attempts) return { ...outcome, denied: 'open' };
+  const note = `the site answers so about jobs that it does not have, but ${denied}`;
+  switch (outcome.kind) {
+    case 'rejected':
+      return { ...outcome, denied, problems: [...outcome.problems, { message: note }] };
+    case 'unconfirmed':
+      return { ...outcome, denied, message: `${outcome.message}: ${denied}` };
+    default:
+      return { ...outcome, denied, message: reword(outcome.message, (text) => `${text}; ${note}`) };
+  }
+}
 
 /**
  * Returns the outcome of an update or delete unchanged; or, if the site answers as it does about jobs that do not exist: `denied`, until its
@@ -238,9 +272,12 @@ async function readDenied(
   siteContext: SiteContext,
   signal: AbortSignal,
 ): Promise<Outcome> {
-  const { request, denied, number } = attempt;
+  const { request, number } = attempt;
   const { canList, retry } = siteContext.policy;
   if (!mayDeny(outcome) || request.kind === 'create' || response === undefined || !canList) return outcome;
+  const { leadsTo } = outcome.kind === 'misconfigured' ? outcome : {};
+  const isRenamed = leadsTo !== undefined && leadsTo !== request.siteJobId && isMadeOfTitle(request.siteJobId);
+  if (isRenamed) return untilListed(outcome, attempt, retry.attempts);
   const { status } = response;
   // A delete that is answered so and leaves no trace of the job was done, or had nothing to do.
   const isDeletion = request.kind === 'delete' && claimed.kind === 'misconfigured' && claimed.perhapsDone === true;
@@ -250,12 +287,7 @@ async function readDenied(
   const isAsked = await renewAttempt(siteContext.db, attempt).catch(() => false);
   if (!isAsked || !(await isDenied(siteContext, request.siteJobId, response, signal).catch(() => false)))
     return outcome;
-  if (denied === 'unlisted') return { kind: 'gone' };
-  if (denied === undefined || denied === 'open' || number === retry.attempts) return { ...outcome, denied: 'open' };
-  const note = `the site answers so about jobs that it does not have, but ${denied}`;
-  return outcome.kind === 'rejected'
-    ? { ...outcome, denied, problems: [...outcome.problems, { message: note }] }
-    : { ...outcome, denied, message: reword(outcome.message, (text) => `${text}; ${note}`) };
+  return untilListed(outcome, attempt, retry.attempts);
 }
 
 /** Whether the site answers to the write, and to a GET of the job, as it does about a job that never existed, while it shows others. */
@@ -283,8 +315,11 @@ const isRedirect = (status: number): boolean => status >= 300 && status < 400;
 /** Reads the list for the jobs that the site denies in its own words. Returns how many changes became due. */
 export async function lookForDenied(siteContext: SiteContext, signal: AbortSignal): Promise<number> {
   const { db, site, client, rateLimiter, log } = siteContext;
-  const denied = await takeDenied(db, site, WHILE_LISTED_SECONDS);
+  const { referenceField } = siteContext.policy;
+  const denied = await takeDenied(db, site, WHILE_LISTED_SECONDS, referenceField);
   if (denied.length === 0) return 0;
+  const since = new Date();
+  const renamed = renamedJobs(denied, referenceField);
   const expected = await expectedJobs(rateLimitedJobAsker(siteContext));
   // A create in place of a job that is gone is compared with them before it is sent.
   const found = await foundJobs(siteContext, { isSearch: false });
@@ -295,6 +330,7 @@ export async function lookForDenied(siteContext: SiteContext, signal: AbortSigna
   const take = (siteJob: SiteJob): void => {
     expected.take(siteJob);
     found.take(siteJob);
+    renamed.take(siteJob);
     const name = nameOf(siteJob.siteJobId);
     if (names.has(name)) listed.add(name);
   };
@@ -307,7 +343,7 @@ export async function lookForDenied(siteContext: SiteContext, signal: AbortSigna
     await keep();
     if (performance.now() - takenAt > RENEW_AFTER_MS) {
       takenAt = performance.now();
-      await takeDenied(db, site, WHILE_LISTED_SECONDS);
+      await takeDenied(db, site, WHILE_LISTED_SECONDS, referenceField);
     }
     await rateLimiter.take(stop);
   });
@@ -320,9 +356,86 @@ export async function lookForDenied(siteContext: SiteContext, signal: AbortSigna
         ? 'its list comes from a cache'
         : ((await expected.tellLeftOut(signal)) ?? (await listing.whyUnproven?.())?.message);
   log.info({ site, denied: denied.length, listed: listed.size, unproven }, 'list read for jobs that the site denies');
-  await endDenied(db, denied, ({ siteJobId }) => {
-    if (listed.has(nameOf(siteJobId))) return 'its list shows this one';
-    return unproven === undefined ? 'unlisted' : `its list does not prove that this is one: ${unproven}`;
-  });
+  const verdicts = new Map<DeniedJob, string>();
+  for (const one of denied) {
+    if (listed.has(nameOf(one.siteJobId))) verdicts.set(one, 'its list shows this one');
+    else {
+      const left = await renamed.move(one, siteContext, { since, signal });
+      if (left === 'moved') continue;
+      const unlisted = unproven === undefined ? 'unlisted' : `its list does not prove that this is one: ${unproven}`;
+      verdicts.set(one, left !== undefined && one.desired === 'absent' ? left : unlisted);
+      // A create in its place is compared with these jobs first, and a person says whether it has one of them.
+      if (left !== undefined && one.desired === 'present') await searchFeedAgain(db, one.feed);
+    }
+  }
+  await endDenied(db, [...verdicts.keys()], (one) => verdicts.get(one) ?? '');
   return denied.length;
+}
+
+/** More jobs with one reference or title are not told apart. */
+const MOST_RENAMED = 10;
+
+/** Finds jobs in a list whose addresses may have changed with their titles: by the reference, or, without one, by the title. */
+function renamedJobs(denied: readonly DeniedJob[], referenceField: string | undefined) {
+  const found = new Map<string, SiteJob[]>();
+  const cluesIn = (fields: Fields): readonly string[] => {
+    const { reference, title } = cluesOf(fields, referenceField);
+    return [reference && `reference ${reference}`, title && `title ${title}`].flatMap((clue) => clue || []);
+  };
+  const mayBe = denied.filter(({ siteJobId }) => isMadeOfTitle(siteJobId));
+  for (const { known } of mayBe) for (const fields of known) for (const clue of cluesIn(fields)) found.set(clue, []);
+  return {
+    take(siteJob: SiteJob): void {
+      if (found.size === 0 || statesDeletion(siteJob)) return;
+      const [first] = cluesIn(withRevealedFields(siteJob).fields);
+      const jobs = first === undefined ? undefined : found.get(first);
+      if (jobs !== undefined && jobs.length < MOST_RENAMED) jobs.push(siteJob);
+    },
+    /** Gives the posting the one job that shows its reference. Returns why it got none; `undefined`: no job may be its own. */
+    async move(
+      one: DeniedJob,
+      siteContext: SiteContext,
+      { since, signal }: { readonly since: Date; readonly signal: AbortSignal },
+    ): Promise<string | undefined> {
+      const clues = isMadeOfTitle(one.siteJobId) ? one.known.flatMap(cluesIn) : [];
+      const jobs = [...new Set(clues.flatMap((clue) => found.get(clue) ?? []))];
+      const [siteJob, other] = jobs;
+      if (siteJob === undefined) return undefined;
+      const isByReference = clues.some((clue) => clue.startsWith('reference ') && found.get(clue)?.includes(siteJob));
+      const names = jobs.map(({ siteJobId }) => siteJobId).join(', ');
+      if (!isByReference) return `its list shows its title in ${names}, without a reference`;
+      if (other !== undefined) return `its list shows its reference in several jobs: ${names}`;
+      return moveTo(siteJob, one, siteContext, { since, signal });
+    },
+  };
+}
+
+async function moveTo(
+  listed: SiteJob,
+  { feed, key, revision, siteJobId: from, known }: DeniedJob,
+  siteContext: SiteContext,
+  { since, signal }: { readonly since: Date; readonly signal: AbortSignal },
+): Promise<'moved' | string> {
+  const { db, site, client, rateLimiter, log, policy } = siteContext;
+  const rules = { ...policy.places, learnt: await learntRewrites(db, site), referenceField: policy.referenceField };
+  const what = `its list shows its reference in job ${listed.siteJobId}`;
+  // `slug` is what friendly_id calls such addresses; some sites find a job by nothing else.
+  const ids = [listed.siteJobId, readJobId(fieldOf(listed.fields, 'slug'))].flatMap((id) => id ?? []);
+  for (const to of ids) {
+    await rateLimiter.take(signal);
+    const shown = shownUnlessDeleted(await client.show(to, signal).catch(() => undefined));
+    if (shown === undefined) continue;
+    const { fields, types } = withRevealedFields(shown);
+    const reference = fieldOf(fields, policy.referenceField ?? '')?.trim() ?? '';
+    const owner = await ownerOfReference(db, { feed, key, site }, policy.referenceField ?? '', reference);
+    const isOwn = known.some(
+      (sent) => comparePosting({ key, fields: sent }, { fields, types }, rules).likeness() === 'match',
+    );
+    if (owner !== undefined || !isOwn) return `${what}, which may be another posting's`;
+    const why = await moveJob(db, { feed, site, since, revision }, { key, from, to, url: shown.url });
+    if (why !== undefined) return `${what}, but ${why}`;
+    log.info({ site, feed, key, siteJobId: to, from }, 'site job has another address');
+    return 'moved';
+  }
+  return `${what}, which it does not find under this ID`;
 }

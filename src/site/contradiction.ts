@@ -35,6 +35,13 @@ function kindOfId(id: string): 'number' | 'hex' | 'name' {
   return /^[0-9a-f-]{16,}$/i.test(id) ? 'hex' : 'name';
 }
 
+/** Whether an ID may be made of the job's title, as `senior-nurse-2`, and so change with it. */
+export const isMadeOfTitle = (id: SiteJobId): boolean =>
+  kindOfId(id) === 'name' &&
+  !/^\d+-/.test(id) &&
+  !/[^\p{Ll}\p{Lo}\p{N}_-]/u.test(id) &&
+  /(?:^|[_-])\p{L}{3,}(?:$|[_-])/u.test(id);
+
 /** Whether two IDs cannot belong to one job. `12-nurse` and `12` can: sites put the title into the URL. */
 export function areOfTwoJobs(one: SiteJobId, other: SiteJobId): boolean {
   if (one === other || kindOfId(one) !== kindOfId(other)) return false;

@@ -88,16 +88,17 @@ export type Outcome =
     }
   /** The job of an update or delete shows the reference of another posting: it is not ours to change. */
   | { readonly kind: 'foreign'; readonly message: string }
-  /** Not sent: whether the job to be deleted is still the posting's, or what it shows, could not be checked. */
-  | { readonly kind: 'unconfirmed'; readonly message: string }
+  /** Not sent, or not done: whether the job is still the posting's, what it shows, or whether it has another address could not be checked. */
+  | { readonly kind: 'unconfirmed'; readonly message: string; readonly denied?: Denied }
   /**
    * The request cannot succeed as configured: redirect, 404 on create, HTML with 200, wrong content type. `perhapsDone`: it
-   * may have succeeded all the same, which the job tells.
+   * may have succeeded all the same, which the job tells. `leadsTo`: the job to which it is redirected.
    */
   | {
       readonly kind: 'misconfigured';
       readonly message: Message;
       readonly perhapsDone?: true;
+      readonly leadsTo?: SiteJobId;
       readonly denied?: Denied;
     };
 

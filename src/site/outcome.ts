@@ -126,7 +126,8 @@ export const outcomeRules: readonly OutcomeRule[] = [
     answer: '404 or 410',
     requests: updateOrDelete,
     outcome: 'gone',
-    because: 'the job is no longer there',
+    because:
+      'the job is no longer there; where its ID is made of its title, the list tells whether it has another address',
     conclude: (facts) => is(facts, 404, 410) && { kind: 'gone' },
   },
   {
@@ -358,6 +359,7 @@ const notFollowed = (facts: ReplyFacts) =>
   ({
     kind: 'misconfigured',
     message: `${redirected(facts)}. Redirects are not followed; correct base_url`,
+    ...(facts.siteJob === undefined ? {} : { leadsTo: facts.siteJob.siteJobId }),
   }) as const;
 
 const redirected = (facts: ReplyFacts): string =>

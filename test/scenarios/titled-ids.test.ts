@@ -211,3 +211,96 @@ it('a job under the number of an expired one is not changed or deleted for the p
   expect(jobs).toEqual(before);
   expect(site.got.filter(({ method }) => method === 'PUT' || method === 'DELETE')).toEqual([]);
 });
+
+const slugOf = (fields: string): string =>
+  (/<title>([^<]*)</.exec(fields)?.[1] ?? '').toLowerCase().replace(/\W+/g, '-');
+
+interface Slugs {
+  /** What becomes of the former address; by default it is not found. */
+  readonly redirects?: boolean;
+  /** How else a job is found, and what its XML has beside a number. */
+  readonly also?: 'number' | 'slug';
+}
+
+/** A site whose addresses are made of titles alone, and change with them. */
+async function openSlugs(openAt: OpenAt, { redirects = false, also = 'number' }: Slugs, options: MirrorOptions = {}) {
+  const jobs = new Map<string, string>();
+  const former = new Map<string, string>();
+  const shownAs = (id: string): string => {
+    const fields = jobs.get(id) ?? '';
+    return `<job><id>${id}</id>${also === 'slug' ? `<slug>${slugOf(fields)}</slug>` : ''}${fields}</job>`;
+  };
+  const handle = ({ method, url, body, headers }: Got): Reply => {
+    const sent = /<job>([\s\S]*)<\/job>/.exec(body)?.[1] ?? '';
+    if (method === 'POST') {
+      const id = `${jobs.size + former.size + 1}`;
+      jobs.set(id, sent);
+      return [201, { location: `/jobs/${slugOf(sent)}` }, shownAs(id)];
+    }
+    if (headers.authorization !== own) return [401, {}, ''];
+    if (url.startsWith('/jobs.xml'))
+      return [200, { 'content-type': 'application/xml' }, `<jobs>${[...jobs.keys()].map(shownAs).join('')}</jobs>`];
+    const asked = /\/jobs\/([^/?]+)\.xml/.exec(url)?.[1] ?? '';
+    const id = [...jobs].find(([one, fields]) => slugOf(fields) === asked || (also === 'number' && one === asked))?.[0];
+    if (id === undefined) {
+      const now = jobs.get(former.get(asked) ?? '');
+      return redirects && now !== undefined ? [301, { location: `/jobs/${slugOf(now)}.xml` }] : [404];
+    }
+    if (method === 'GET') return [200, {}, shownAs(id)];
+    former.set(slugOf(jobs.get(id) ?? ''), id);
+    if (method === 'DELETE') jobs.delete(id);
+    else jobs.set(id, withFields(jobs.get(id) ?? '', sent));
+    return [204];
+  };
+  const { mirror } = await openAt(handle, {
+    ...options,
+    site: { ...SHORT, ...options.site },
+    feed: { ...GUARD, ...options.feed },
+  });
+  const own = `Basic ${Buffer.from(`${mirror.env.BOARD_TOKEN}:X`).toString('base64')}`;
+  return { jobs, mirror };
+}
+
+/** The job's fields with those that are sent in place of its own. */
+function withFields(fields: string, sent: string): string {
+  const names = [...sent.matchAll(/<([\w-]+)[ >/]/g)].flatMap(([, name]) => name ?? []);
+  return names.reduce((left, name) => left.replace(new RegExp(`<${name}>[^<]*</${name}>`), ''), fields) + sent;
+}
+
+const SLUGS: Record<string, Slugs> = {
+  'finds no more': {},
+  'redirects to the new one': { redirects: true },
+  'finds no more, and knows jobs by nothing else': { also: 'slug' },
+};
+it.for(Object.entries(SLUGS))(
+  'the job of a posting has a new title, and an address that the site %s is replaced by its own',
+  { tags: 'slow' },
+  async ([, slugs], { openAt }) => {
+    const { jobs, mirror } = await openSlugs(openAt, slugs);
+    const others = [posting('a'), posting('b', { title: 'Cook' })];
+    await mirror.syncOf([...others, posting('c', { title: 'Pilot' })]);
+    await mirror.syncOf([...others, posting('c', { title: 'Senior pilot' })]);
+    const changed = posting('c', { title: 'Senior pilot', city: 'Salem' });
+    expect(await mirror.syncOf([...others, changed])).toMatchObject({ status: 'mirrored', created: 0, updated: 1 });
+    expect(jobs.size).toBe(3);
+    expect([...jobs.values()].filter((fields) => fields.includes('Salem'))).toHaveLength(1);
+    await mirror.syncOf([...others, { ...changed, title: 'First pilot' }]);
+    await mirror.query(`update mapping set site_job_id = 'senior-pilot' where key = 'c'`);
+    expect(await mirror.syncOf(others.slice(0, 1))).toMatchObject({ status: 'mirrored', deleted: 2 });
+    expect([...jobs.values()]).toEqual([expect.stringContaining('Nurse a')]);
+  },
+);
+
+it('without references, a person says which job has a new address', { tags: 'slow' }, async ({ openAt }) => {
+  const { jobs, mirror } = await openSlugs(
+    openAt,
+    {},
+    { site: { reference_field: undefined }, feed: { fields: '{ number: null }' } },
+  );
+  const others = [posting('a'), posting('b', { title: 'Cook' })];
+  await mirror.syncOf([...others, posting('c', { title: 'Pilot' })]);
+  await mirror.syncOf([...others, posting('c', { title: 'Senior pilot' })]);
+  const changed = posting('c', { title: 'Senior pilot', city: 'Salem' });
+  expect(await mirror.syncOf([...others, changed])).toMatchObject({ status: 'review', created: 0, in_doubt: 1 });
+  expect(jobs.size).toBe(3);
+});

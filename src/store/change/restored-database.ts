@@ -16,7 +16,9 @@ import {
   columnsOf,
   type Database,
   type Queryable,
+  readColumn,
   readNumber,
+  returnsRow,
   type Session,
   type Statements,
   transactionOn,
@@ -24,7 +26,7 @@ import {
 import { isPassing } from '../postgres/transient-error.ts';
 import { unreadHashSql } from '../pull/record-hashes.ts';
 import { namesOfSite } from '../site/known-address.ts';
-import { insertUncertainAbandoned } from './attempt.ts';
+import { insertUncertainAbandoned, markUncertain } from './attempt.ts';
 import {
   changeReason,
   doubtReason,
@@ -120,10 +122,49 @@ export async function replaceJob(
   });
 }
 
+/**
+ * The site has given the job of a change that waits another address: the change is sent there. What the job has is not certain. Parameters and
+ * result are those of {@link replaceJob}.
+ */
+export const moveJob = (
+  db: Database,
+  {
+    feed,
+    site,
+    since,
+    revision,
+  }: { readonly feed: FeedName; readonly site: SiteName; readonly since: Date; readonly revision: number },
+  { key, from, to, url }: Omit<JobReplacement, 'shown' | 'forms'>,
+): Promise<string | undefined> =>
+  db.transaction(async (tx) => {
+    const own = [feed, key, revision];
+    if (!(await returnsRow(tx, 'select from change where feed = $1 and key = $2 and revision = $3 for update', own)))
+      return 'the posting has changed meanwhile';
+    await tx.query('select from mapping where feed = $1 and key = $2 for update', [feed, key]);
+    const refused = await whyNot(tx, { feed, site, since }, { key, from, to });
+    if (refused !== undefined) return refused;
+    await tx.query(
+      'update mapping set site_job_id = $3, site_job_url = $4, never_shown = false where feed = $1 and key = $2',
+      [feed, key, to, url ?? null],
+    );
+    const names = await readColumn<string>(
+      tx,
+      'select json_object_keys(fields) as name from document where feed = $1 and key = $2',
+      [feed, key],
+    );
+    await markUncertain(tx, { feed, key }, names, 0);
+    await tx.query(
+      `update change set not_before = '-infinity', attempts = 0, reason = reason - 'denied' where feed = $1 and key = $2`,
+      [feed, key],
+    );
+    await tx.query('delete from site_reference where site = $1 and site_job_id = $2', [site, to]);
+    return undefined;
+  });
+
 async function whyNot(
   session: Queryable,
   { feed, site, since }: { readonly feed: FeedName; readonly site: SiteName; readonly since: Date },
-  { key, from, to }: JobReplacement,
+  { key, from, to }: Pick<JobReplacement, 'key' | 'from' | 'to'>,
 ): Promise<string | undefined> {
   const [row] = await session.query<{ message: string | null }>(
     `select case

@@ -2,6 +2,7 @@
 // it denies.
 import { type Message, messageOf, plural } from '../../plan/message.ts';
 import type { FeedName, PostingKey, SiteJobId, SiteName } from '../../posting/identifiers.ts';
+import type { Fields } from '../../posting/posting.ts';
 import { SENDING_RANK } from '../backlog/backlog.ts';
 import { lockOutcomes } from '../locks/advisory-locks.ts';
 import { toJsonb } from '../postgres/copy-rows.ts';
@@ -252,21 +253,34 @@ export interface DeniedJob {
   readonly feed: FeedName;
   readonly key: PostingKey;
   readonly revision: number;
+  readonly desired: 'present' | 'absent';
   readonly siteJobId: SiteJobId;
+  /** The values of title and reference that the job had, and those that were sent or are to be. */
+  readonly known: readonly Fields[];
 }
 
 const DENIED_AT_ONCE = 2_000;
 const IS_OPEN = `c.state = 'ready' and not c.gone and c.not_before > '-infinity' and c.reason->>'denied' = 'open'`;
 
 /** Keeps them from being sent meanwhile: reading the list may take long. */
-export async function takeDenied(db: Queryable, site: SiteName, forSeconds: number): Promise<DeniedJob[]> {
+export async function takeDenied(
+  db: Queryable,
+  site: SiteName,
+  forSeconds: number,
+  referenceField: string | undefined,
+): Promise<DeniedJob[]> {
+  const cluesIn = (fields: string) =>
+    `jsonb_strip_nulls(jsonb_build_object('title', ${fields}->>'title') || case when $3::text is null then '{}'
+       else jsonb_build_object($3::text, ${fields}->>$3) end)`;
   return db.query<DeniedJob>(
     `update change c set not_before = now() + make_interval(secs => $2)
-     from (select c.feed, c.key, m.site_job_id from feed_state f join change c on c.feed = f.feed join mapping m on m.feed = c.feed and m.key = c.key
+     from (select c.feed, c.key, m.site_job_id, d.fields from feed_state f join change c on c.feed = f.feed
+         join mapping m on m.feed = c.feed and m.key = c.key left join document d on d.feed = c.feed and d.key = c.key
        where f.site = $1 and ${IS_OPEN} order by c.feed, c.key limit ${DENIED_AT_ONCE} for update of c) d
      where c.feed = d.feed and c.key = d.key
-     returning c.feed, c.key, c.revision, d.site_job_id as "siteJobId"`,
-    [site, forSeconds],
+     returning c.feed, c.key, c.revision, c.desired, d.site_job_id as "siteJobId",
+       jsonb_build_array(${cluesIn('d.fields')}, ${cluesIn('coalesce(c.sent_fields, c.fields)')}) as known`,
+    [site, forSeconds, referenceField ?? null],
   );
 }
 

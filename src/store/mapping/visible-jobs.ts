@@ -4,7 +4,7 @@ import { type Message, messageOf, plural } from '../../plan/message.ts';
 import { type FeedName, type PostingKey, type SiteJobId, type SiteName, siteJobId } from '../../posting/identifiers.ts';
 import type { Fields } from '../../posting/posting.ts';
 import { type Queryable, readFlag } from '../postgres/database.ts';
-import { numberOfTitled, titledNumber } from '../site/kept-values.ts';
+import { numberIn, numberOfTitled, titledNumber } from '../site/kept-values.ts';
 import { TRUSTS_GONE, trustsGone } from '../site/site-state.ts';
 
 /** The site shows these jobs. Those that no posting has are ignored. */
@@ -284,6 +284,9 @@ export interface ExpectedJobs {
   tellLeftOut(signal: AbortSignal): Promise<string | undefined>;
 }
 
+/** A longer list of jobs with two IDs proves nothing. */
+const MOST_NUMBERS = 200_000;
+
 /**
  * Call it before the list is read: the site may make further jobs meanwhile. Updates say nothing here: the site may hide jobs only until
  * somebody has looked at them.
@@ -305,6 +308,8 @@ export async function expectedJobs(
   const expected = recent.length > 0 ? recent : await sampleOfAges(db, site);
   const unlisted = new Set<SiteJobId>(expected);
   const titled = new Map(expected.map((id) => [titledNumber(id), id]));
+  /** Where the address of a job has a name, its XML may have a number. */
+  const numbers = expected.some((id) => numberIn(id) === undefined) ? new Set<SiteJobId>() : undefined;
   let taken: SiteJobId[] = [];
 
   async function keep(): Promise<void> {
@@ -320,7 +325,11 @@ export async function expectedJobs(
     for (const id of unlisted) {
       try {
         const shown = await ask(id, signal);
-        if (shown === undefined || (shown.ownId !== undefined && (await isListed(shown.ownId)))) continue;
+        if (shown === undefined) continue;
+        if (shown.ownId !== undefined && (numbers?.has(shown.ownId) === true || (await isListed(shown.ownId)))) {
+          unlisted.delete(id);
+          continue;
+        }
       } catch (error) {
         return `The list may be incomplete or outdated: job ${id} is not in it, and checking it failed: ${(error as Error).message}`;
       }
@@ -333,6 +342,7 @@ export async function expectedJobs(
   return {
     take({ siteJobId }) {
       taken.push(siteJobId);
+      if (numbers !== undefined && numbers.size < MOST_NUMBERS) numbers.add(siteJobId);
       unlisted.delete(titled.get(siteJobId) ?? siteJobId);
     },
     keep,
