@@ -68,7 +68,7 @@ export class CandidateSearch {
   }
 
   take(siteJob: SiteJob): void | Promise<void> {
-    const looked = this.#matching.look(withRevealedFields(siteJob));
+    const looked = this.#matching.contents.look(withRevealedFields(siteJob));
     if (![...looked.found].some((content) => this.#doubts.has(content)) && !looked.isNear()) return undefined;
     this.#waiting.push({ siteJob, looked });
     return this.#waiting.length < KEPT_AT_ONCE ? undefined : this.keep();
@@ -84,7 +84,7 @@ export class CandidateSearch {
     const owned = await ownedJobIds(db, site, ids);
     const jobs = await ownedJobs(db, site, [...owned]);
     for (const { siteJob, looked } of taken) {
-      const compared = this.#matching.compare(looked);
+      const compared = this.#matching.contents.compare(looked);
       const isTheirs = ({ fields }: OpenContent): boolean =>
         owned.has(siteJob.siteJobId) &&
         reuseOfOwned(fields, siteJob, jobs.get(siteJob.siteJobId), this.#matching.rules) === 'unmatched';
@@ -99,7 +99,7 @@ export class CandidateSearch {
       );
     }
     for (const [content, doubts] of this.#doubts) {
-      if (this.#matching.isCrowded(content)) for (const open of doubts) open.crowded = true;
+      if (this.#matching.contents.isCrowded(content)) for (const open of doubts) open.crowded = true;
     }
   }
 
@@ -129,7 +129,7 @@ export class CandidateSearch {
     const known = this.#compared.get(siteJob);
     if (known !== undefined) return known;
     if (this.#compared.size >= MOST_COMPARED) this.#compared.clear();
-    const compared = this.#matching.compare(this.#matching.look(withRevealedFields(siteJob)));
+    const compared = this.#matching.contents.compare(this.#matching.contents.look(withRevealedFields(siteJob)));
     this.#compared.set(siteJob, compared);
     return compared;
   }

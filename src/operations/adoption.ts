@@ -112,11 +112,7 @@ export const showAdoption = pageOperation({
   },
 });
 
-const refusalJson = ({ key, siteJobId, message }: AdoptRun['refusals'][number]) => ({
-  key,
-  job_id: siteJobId,
-  message,
-});
+const refusalJson = ({ siteJobId: job_id, ...refusal }: AdoptRun['refusals'][number]) => ({ ...refusal, job_id });
 
 const proposalJson = (proposal: ShownProposal) =>
   answerOf(proposalOutput, proposal, {

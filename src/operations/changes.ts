@@ -5,6 +5,7 @@ import { csvLine } from '../review/csv-line.ts';
 import { CHANGE_OPERATIONS, type SiteChange, siteChanges } from '../store/status/site-changes.ts';
 import { namedFeed, type OperationContext, OperationRefused, pageOperation } from './operation.ts';
 import {
+  answerOf,
   count,
   feedNameOutput,
   feedNameText,
@@ -101,23 +102,16 @@ export const changesKeptSince = ({ app: { config } }: Pick<OperationContext, 'ap
 const DAY_MS = 86_400_000;
 
 function changeOf(change: SiteChange): ListedChange {
-  const { id, at, feed, key, operation, siteJobId, url, fields, pull, undoes, undoneBy, act } = change;
-  return {
+  const { id, title, operation, url, fields, undoneBy, act } = change;
+  return answerOf(changeOutput, change, {
     change: id,
-    at,
-    feed,
-    key,
-    title: change.title === null ? null : excerpt(change.title),
-    operation,
+    title: title === null ? null : excerpt(title),
     why: whyChanged(change),
     cause: causeOf(change),
-    pull,
-    undoes,
     actor: undoneBy ?? act?.actor ?? null,
     fields: operation === 'update' ? [...fields] : [],
-    site_job_id: siteJobId,
     site_job_url: url,
-  };
+  });
 }
 
 function causeOf({ cause, undoes, pull, act }: SiteChange): ListedChange['cause'] {

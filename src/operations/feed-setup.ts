@@ -48,13 +48,7 @@ const sampleOutput = z.strictObject({
   whole: z.boolean().describe('It is the whole document.'),
 });
 
-const shownSample = ({ id, name, bytes, isUpload, isWhole }: KeptSample) => ({
-  id,
-  name,
-  bytes,
-  upload: isUpload,
-  whole: isWhole,
-});
+const shownSample = (kept: KeptSample) => answerOf(sampleOutput, kept, { upload: kept.isUpload, whole: kept.isWhole });
 
 export const SHOWN_NAME = 200;
 

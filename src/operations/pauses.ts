@@ -22,6 +22,7 @@ import { readSiteState } from '../store/site/site-state.ts';
 import { formatTime } from '../telemetry/times.ts';
 import { namedFeed, namedSite, OperationRefused, operation } from './operation.ts';
 import {
+  answerOf,
   count,
   endOf,
   endText,
@@ -54,17 +55,12 @@ export const pauseOutput = z
 
 export type ShownPause = z.output<typeof pauseOutput>;
 
-export const shownPause = (pause: PersonsPause, write: WriteAction): ShownPause => ({
-  id: pause.id,
-  site: pause.site ?? null,
-  feed: pause.feed ?? null,
-  since: pause.since,
-  until: pause.until ?? null,
-  by: pause.actor,
-  reason: pause.reason ?? null,
-  pulls: pause.stopsPulls,
-  message: noticeOf(write, tellPauses([pause], formatTime)),
-});
+export const shownPause = (pause: PersonsPause, write: WriteAction): ShownPause =>
+  answerOf(pauseOutput, pause, {
+    by: pause.actor,
+    pulls: pause.stopsPulls,
+    message: noticeOf(write, tellPauses([pause], formatTime)),
+  });
 
 const SUBJECT = {
   feed: feedNameText.optional().describe('The feed that this is about.'),

@@ -187,7 +187,7 @@ export async function judgeOf(
     rules: matching.rules,
     async judge(shown) {
       const job = withRevealedFields(shown);
-      const compared = matching.compare(matching.look(job));
+      const compared = matching.contents.compare(matching.contents.look(job));
       const comparison = matching.compareWith(doubt, job);
       const shared = (await matching.sharedOf(new Map([[doubt, comparison.identities]]))).get(doubt);
       return {

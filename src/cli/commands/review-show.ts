@@ -237,9 +237,9 @@ function describeEdits(edits: NonNullable<Entry['edits']>): string[] {
   return [
     '',
     'Edits, each in effect until the feed changes its value:',
-    ...edits.map(({ field, value, source_value }) => {
-      return `  ${field}: ${shown(value)} (the feed: ${shown(source_value ?? undefined)})`;
-    }),
+    ...edits.map(
+      ({ field, value, source_value }) => `  ${field}: ${shown(value)} (the feed: ${shown(source_value ?? undefined)})`,
+    ),
   ];
 }
 

@@ -6,7 +6,6 @@ import {
   type ComparedJob,
   isTimely,
   type ListedJob,
-  type LookedUp,
   type OpenContent,
   OpenContents,
   type OpenCreate,
@@ -37,13 +36,13 @@ export class CreateMatching {
   readonly rules: AdoptRules;
   readonly #db: Queryable;
   readonly #site: SiteName;
-  readonly #contents: OpenContents;
+  readonly contents: OpenContents;
 
   private constructor(db: Queryable, site: SiteName, rules: AdoptRules, contents: OpenContents) {
     this.#db = db;
     this.#site = site;
     this.rules = rules;
-    this.#contents = contents;
+    this.contents = contents;
   }
 
   /** @param doubts those that are asked about: they may have been resolved, and others sent, since they were read */
@@ -61,25 +60,12 @@ export class CreateMatching {
   }
 
   contentOf({ attempt }: Doubt): OpenContent {
-    return this.#contents.of(attempt);
-  }
-
-  /** Finds the contents that the job may have, without comparing. */
-  look(job: ListedJob): LookedUp {
-    return this.#contents.look(job);
-  }
-
-  compare(looked: LookedUp): ComparedJob {
-    return this.#contents.compare(looked);
+    return this.contents.of(attempt);
   }
 
   /** Compares the job with what the doubt sent, whether or not it may be its own. */
   compareWith(doubt: Doubt, job: ListedJob): JobComparison {
-    return this.#contents.compareWith(this.contentOf(doubt), job);
-  }
-
-  isCrowded(content: OpenContent): boolean {
-    return this.#contents.isCrowded(content);
+    return this.contents.compareWith(this.contentOf(doubt), job);
   }
 
   /** Whose job it is: the doubt's, perhaps, or certainly not. */

@@ -136,56 +136,54 @@ export interface DoubtsProps {
   readonly found: readonly { readonly feed: FeedName; readonly n: number }[];
 }
 
-const Doubts = ({ feed, entries, isFirst, next, resolved, found }: DoubtsProps) => {
-  return (
-    <Layout title={feed === undefined ? 'Doubts' : `Doubts of feed ${feed}`} section="review">
-      {feed !== undefined && (
+const Doubts = ({ feed, entries, isFirst, next, resolved, found }: DoubtsProps) => (
+  <Layout title={feed === undefined ? 'Doubts' : `Doubts of feed ${feed}`} section="review">
+    {feed !== undefined && (
+      <p>
+        <a href={linkTo(pageAddress.doubts())}>All feeds</a>
+      </p>
+    )}
+    {resolved !== undefined && <p class="notice good" role="status">{`Entry ${resolved} is resolved.`}</p>}
+    {found.map((each) => (
+      <p class="notice">
+        {`${plural(each.n, 'job was', 'jobs were')} found on the site for feed ${each.feed}. `}
+        <a href={linkTo(pageAddress.found(each.feed))}>Adopt those that are certain</a>
+      </p>
+    ))}
+    {entries.length === 0 && isFirst ? (
+      <p class="notice good">No create is in doubt.</p>
+    ) : (
+      <>
         <p>
-          <a href={linkTo(pageAddress.doubts())}>All feeds</a>
+          The site may have made a job for each of these postings, or not: its answer did not say. Nothing is sent for
+          them until that is known, so that no job is made twice. Most doubts resolve themselves when the site's list is
+          read.
         </p>
-      )}
-      {resolved !== undefined && <p class="notice good" role="status">{`Entry ${resolved} is resolved.`}</p>}
-      {found.map((each) => (
-        <p class="notice">
-          {`${plural(each.n, 'job was', 'jobs were')} found on the site for feed ${each.feed}. `}
-          <a href={linkTo(pageAddress.found(each.feed))}>Adopt those that are certain</a>
-        </p>
-      ))}
-      {entries.length === 0 && isFirst ? (
-        <p class="notice good">No create is in doubt.</p>
-      ) : (
-        <>
-          <p>
-            The site may have made a job for each of these postings, or not: its answer did not say. Nothing is sent for
-            them until that is known, so that no job is made twice. Most doubts resolve themselves when the site's list
-            is read.
-          </p>
-          <StackedTable
-            label="Creates in doubt"
-            caption={<caption class="quiet">Creates in doubt, the oldest first</caption>}
-            columns={[
-              {
-                head: 'Posting',
-                namesRow: true,
-                cell: ({ id, key }) => <a href={linkTo(pageAddress.doubt(id))}>{key}</a>,
-              },
-              { head: 'Feed', cell: (entry) => entry.feed },
-              { head: 'Site', cell: ({ site }) => site },
-              { head: 'What is known', cell: ({ reason }) => textOf(reason) },
-              { head: 'Since', cell: ({ since }) => <When at={since} /> },
-            ]}
-            rows={entries}
-          />
-          <Pager
-            label="Pages of doubts"
-            first={isFirst ? undefined : pageAddress.doubts(feed)}
-            next={next && pageAddress.doubts(feed, { cursor: next })}
-          />
-        </>
-      )}
-    </Layout>
-  );
-};
+        <StackedTable
+          label="Creates in doubt"
+          caption={<caption class="quiet">Creates in doubt, the oldest first</caption>}
+          columns={[
+            {
+              head: 'Posting',
+              namesRow: true,
+              cell: ({ id, key }) => <a href={linkTo(pageAddress.doubt(id))}>{key}</a>,
+            },
+            { head: 'Feed', cell: (entry) => entry.feed },
+            { head: 'Site', cell: ({ site }) => site },
+            { head: 'What is known', cell: ({ reason }) => textOf(reason) },
+            { head: 'Since', cell: ({ since }) => <When at={since} /> },
+          ]}
+          rows={entries}
+        />
+        <Pager
+          label="Pages of doubts"
+          first={isFirst ? undefined : pageAddress.doubts(feed)}
+          next={next && pageAddress.doubts(feed, { cursor: next })}
+        />
+      </>
+    )}
+  </Layout>
+);
 
 // The jobs that a search of the site found for a feed: adopts those whose posting is certain, and shows the others.
 

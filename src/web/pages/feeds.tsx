@@ -204,26 +204,24 @@ interface StoppedProps extends Pick<FeedStatus, 'feed'> {
   readonly stopped: NonNullable<FeedStatus['stopped']>;
 }
 
-const Stopped = ({ feed, stopped: { since, undo, undone } }: StoppedProps) => {
-  return (
-    <section class="next warn" aria-labelledby="stopped">
-      <h2 id="stopped">Not pulled</h2>
-      <p>
-        <When at={since} />
-        {', '}
-        <a href={linkTo(pageAddress.pull(undo))}>
-          {undone === null ? `undo ${undo} began` : `pull ${undone} was undone`}
-        </a>
-        . Since then this feed is not pulled, so that its source does not bring back what was undone. Resume it once the
-        source is right: then it is pulled by its schedule again.
-      </p>
-      {mayReview() && (
-        <PostForm action={pageAddress.resumeFeed()} hidden={{ feed, undo }}>
-          <button type="submit" class="main">
-            Resume {feed}
-          </button>
-        </PostForm>
-      )}
-    </section>
-  );
-};
+const Stopped = ({ feed, stopped: { since, undo, undone } }: StoppedProps) => (
+  <section class="next warn" aria-labelledby="stopped">
+    <h2 id="stopped">Not pulled</h2>
+    <p>
+      <When at={since} />
+      {', '}
+      <a href={linkTo(pageAddress.pull(undo))}>
+        {undone === null ? `undo ${undo} began` : `pull ${undone} was undone`}
+      </a>
+      . Since then this feed is not pulled, so that its source does not bring back what was undone. Resume it once the
+      source is right: then it is pulled by its schedule again.
+    </p>
+    {mayReview() && (
+      <PostForm action={pageAddress.resumeFeed()} hidden={{ feed, undo }}>
+        <button type="submit" class="main">
+          Resume {feed}
+        </button>
+      </PostForm>
+    )}
+  </section>
+);
