@@ -3,7 +3,7 @@ import type { SiteJobId } from '../posting/identifiers.ts';
 import type { Problem } from '../posting/posting.ts';
 import { areOfTwoJobs, type Expectation, explainOtherContent, tellOtherReference } from './contradiction.ts';
 import type { SiteJob } from './exchange.ts';
-import { isInDoubt, readFailureIndicator } from './failure-indicator.ts';
+import { isInDoubt, readFailureIndicator, saysClosed } from './failure-indicator.ts';
 import { type JobAddress, type Resource, readJobUrl, redirectAfterWrite } from './http/job-address.ts';
 import { findJob, type ReadJob, readJobElement } from './xml/decode.ts';
 import { fieldRecognition, readErrors, tellProblems } from './xml/problems.ts';
@@ -55,6 +55,8 @@ export interface ReplyFacts extends Pick<Reply, 'sent' | 'status' | 'retryAfterM
   readonly failureIndicators: () => readonly Problem[];
   /** Whether the body contains a failure word outside of any job. */
   readonly isInDoubt: () => boolean;
+  /** Whether it says, outside of any job, that the site is closed for a while. */
+  readonly saysClosed: () => boolean;
   /** What the body says: the problems, or else its text. */
   readonly reasons: () => readonly Problem[];
   readonly isHtml: boolean;
@@ -94,6 +96,7 @@ export function gatherFacts(reply: Reply): ReplyFacts {
     problems: root ? readErrors(root, isField) : [],
     failureIndicators: once(() => (root ? readFailureIndicator(root, reply.resource) : [])),
     isInDoubt: () => isInDoubt(root, reply.body, reply.resource),
+    saysClosed: () => saysClosed(root, reply.body, reply.resource),
     reasons: once(() => tellProblems(reply.body, root, hasJobRoot ? undefined : isField)),
     isHtml: isPage,
     isSignIn: isPage && /<input\b[^<>]*\btype=["']?password/i.test(reply.body),

@@ -116,10 +116,22 @@ const failureWords =
  * absent if the body is not XML; malformed XML that starts as a job is skipped entirely.
  */
 export function isInDoubt(root: XmlElement | undefined, body: string, resource: Resource = JOB): boolean {
-  const begun = /^\s*(?:<\?[^>]*>\s*)?<([\w.-]+)/.exec(body)?.[1]?.toLowerCase();
-  const text = root ? textBesideJobs(root, resource) : begun === resource.element.toLowerCase() ? '' : body;
+  const text = textOf(root, body, resource);
   // The unread part may state a failure.
   return text.length >= MAX_LEGIBLE || failureWords.test(text.replace(noFailure, ''));
+}
+
+const closedWords =
+  /\bmaintenance\b|\bunavailable\b|\boffline\b|\bdown for\b|\bback (?:soon|shortly|later|at|in|on|online)\b|\bread[- ]only\b|\btry again\b|\btemporar/i;
+
+/** Whether an answer says that the site is closed for a while; what is skipped is the same. */
+export const saysClosed = (root: XmlElement | undefined, body: string, resource: Resource = JOB): boolean =>
+  closedWords.test(`${root?.name.replace(/[_.:]/g, ' ') ?? ''} ${textOf(root, body, resource)}`);
+
+function textOf(root: XmlElement | undefined, body: string, resource: Resource): string {
+  if (root) return textBesideJobs(root, resource);
+  const begun = /^\s*(?:<\?[^>]*>\s*)?<([\w.-]+)/.exec(body)?.[1]?.toLowerCase();
+  return begun === resource.element.toLowerCase() ? '' : body;
 }
 
 function textBesideJobs(root: XmlElement, resource: Resource): string {

@@ -255,6 +255,19 @@ export const outcomeRules: readonly OutcomeRule[] = [
   },
   {
     answer:
+      '2xx that says that the site is closed for a while ("maintenance", "unavailable", "back soon" and the like)',
+    requests: updateOrDelete,
+    outcome: 'misconfigured',
+    because: 'nothing was done as long as the job does not show it; the site is paused until it answers otherwise',
+    conclude: (facts) =>
+      success(facts) &&
+      facts.saysClosed() && {
+        ...misconfigured(facts, 'The site seems to be closed for a while'),
+        perhapsDone: true,
+      },
+  },
+  {
+    answer:
       '2xx with a failure word in its text ("error", "failed", "could not", "must" and the like), or with too much text ' +
       '(64 Ki characters) to tell; jobs, warnings and "no errors" do not count',
     requests: updateOrDelete,

@@ -50,6 +50,12 @@ const errors: Record<string, Case> = {
     document: '<response><status>error</status><message>The quota is used up</message></response>',
     says: /states an error.*"The quota is used up"/,
   },
+  'a status of maintenance': {
+    format: 'json',
+    path: 'jobs',
+    document: '{"status":"maintenance","message":"Back soon","jobs":[]}',
+    says: /states an error.*"Back soon"/,
+  },
   'a status with a number': {
     format: 'xml',
     path: 'response/job',

@@ -542,6 +542,7 @@ describe('a change answered with a page', { concurrent: true }, () => {
   const saved = page('<p>The job was saved, or deleted.</p>');
   const blocked = page('<title>Checking your browser</title>');
   const signIn = page('<form><input name="p" type="password"></form>');
+  const closed: Reply = [200, {}, '<maintenance><message>Back at 5 pm</message></maintenance>'];
 
   it.for([false, true])(
     'is done if the job shows it; with a page for jobs that are gone: %s',
@@ -556,6 +557,7 @@ describe('a change answered with a page', { concurrent: true }, () => {
 
   it.for([
     ['that a proxy made', blocked, {}, /an HTML page, not XML; check base_url/],
+    ['in XML that says that the site is closed', closed, {}, /closed for a while \(status 200: Back at 5 pm/],
     ['to sign in', signIn, {}, /a page to sign in, not XML; check the token/],
     [
       'to sign in, and hidden from strangers',

@@ -244,6 +244,21 @@ const rows: readonly Row[] = [
     'accepted',
     'accepted',
   ],
+  ...[
+    '<maintenance><message>We will be back at 5 pm</message></maintenance>',
+    '<maintenance/>',
+    '<status>Temporarily unavailable</status>',
+    'Down for scheduled maintenance, please try again later',
+  ].map((body): Row => [`200 with ${body}`, answer(200, { body }), 'unknown', 'misconfigured', 'misconfigured']),
+  [
+    '200 with a job in maintenance',
+    answer(200, {
+      body: `<response>${job.replace('<id>', '<description>Offline maintenance</description><id>')}</response>`,
+    }),
+    'created',
+    'accepted',
+    'accepted',
+  ],
   same('400 with text', answer(400, { body: 'no' }), 'rejected'),
   same('413', answer(413), 'rejected'),
   same('422 with a page', answer(422, { body: page }), 'rejected'),

@@ -44,7 +44,7 @@ const namesFailedShards = (names: readonly string[]): boolean => /^_?shards\/fai
 /** What a field for errors says if there is none. */
 const NO_ERROR = /^(?:|0+|false|none|null|nil|n\/a|no(?:[-_ ]?errors?)?|ok|success(?:ful(?:ly)?)?|200|\[\]|\{\})\.?$/i;
 const FAILED =
-  /^(?:errors?|err|fail|failed|failure|fault|exception|denied|forbidden|unauthori[sz]ed|invalid|ko|not[-_ ]?ok|[45]\d\d)$/i;
+  /^(?:errors?|err|fail|failed|failure|fault|exception|denied|forbidden|unauthori[sz]ed|invalid|ko|not[-_ ]?ok|(?:under[-_ ]?)?maintenance|(?:temporarily[-_ ]?)?unavailable|offline|[45]\d\d)$/i;
 const NOT_SUCCESSFUL = /^(?:false|0|no|n)$/i;
 
 /** A root of such a name holds no postings, even if it is empty. */
