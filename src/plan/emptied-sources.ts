@@ -1,4 +1,5 @@
 // Finds the sources of a feed, or the files of one, that had records and have none now: that is more often a fault of the source than the truth.
+import type { DeleteGuard } from './delete-guard.ts';
 
 /** A source of a feed, or a file of one. */
 export interface SourceRecords {
@@ -7,9 +8,11 @@ export interface SourceRecords {
   readonly records: number;
 }
 
+/** How many records each source with records had when the feed was last read. */
+export type FilledSources = Readonly<Record<string, number>>;
+
 export interface ComparedSources {
-  /** Those with records now, and those that had records when the feed was last read and are empty, or replaced by empty ones. */
-  readonly filled: readonly string[];
+  /** Those that had records when the feed was last read and are empty, or replaced by empty ones; none if they had too few to be a sign. */
   readonly emptied: readonly string[];
   /** `gone`: it is not there any more, nor is another one in its place. */
   stateOf(source: string): 'filled' | 'empty' | 'gone';
@@ -25,9 +28,14 @@ export interface ComparedSources {
  * | is replaced by other files that differ only in numbers, such as a date | filled if one of them has records, otherwise emptied |
  * | is gone                         | neither: it was removed                                 |
  *
- * @param before those with records when the feed was last read; `undefined`: not known
+ * @param before `undefined`: not known
+ * @param count how many deletes a day are never too many, see `DeleteGuard`
  */
-export function compareSources(before: readonly string[] = [], now: readonly SourceRecords[]): ComparedSources {
+export function compareSources(
+  before: FilledSources = {},
+  now: readonly SourceRecords[],
+  { count }: Pick<DeleteGuard, 'count'>,
+): ComparedSources {
   const own = new Map(now.map(({ source, records }) => [source, records > 0]));
   const alike = new Map<string, { readonly source: string; readonly isFilled: boolean }>();
   for (const { source, records } of now) {
@@ -38,9 +46,10 @@ export function compareSources(before: readonly string[] = [], now: readonly Sou
     const isFilled = own.get(source) ?? alike.get(formOf(source))?.isFilled;
     return isFilled === undefined ? 'gone' : isFilled ? 'filled' : 'empty';
   };
+  const emptied = Object.keys(before).filter((source) => stateOf(source) === 'empty');
+  const records = emptied.reduce((sum, source) => sum + (before[source] ?? 0), 0);
   return {
-    filled: now.filter(({ records }) => records > 0).map(({ source }) => source),
-    emptied: before.filter((source) => stateOf(source) === 'empty'),
+    emptied: records > Math.min(FEW_RECORDS, count) ? emptied : [],
     stateOf,
     nameOf(source) {
       const other = own.has(source) ? undefined : alike.get(formOf(source))?.source;
@@ -52,23 +61,28 @@ export function compareSources(before: readonly string[] = [], now: readonly Sou
 /** An address changes only in the configuration. */
 const formOf = (source: string): string => (/^https?:[^,]*$/.test(source) ? source : source.replace(/\d+/g, '#'));
 
+/** That the last ones of a source are gone is common. */
+const FEW_RECORDS = 2;
+
 /** A feed with more sources is compared only in these. */
 const MOST_COMPARED = 10_000;
 
 /**
- * The sources with records that the next pull compares with; `undefined`: those that are stored. Whoever knows only one source of a feed
- * has nothing to compare.
- * @param isOpen whether deletes that may follow from the emptied ones wait, so that the next pull must find them emptied, too
+ * What the next pull compares with; `undefined`: what is stored. Whoever knows only one source of a feed has nothing to compare.
+ * @param kept the sources that count at least as before, so that the next pull finds them emptied, too, or has missed nothing of them
  */
 export function nextFilled(
-  before: readonly string[] | undefined,
+  before: FilledSources | undefined,
   now: readonly SourceRecords[],
-  isComplete: boolean,
-  isOpen: boolean,
-): readonly string[] | undefined {
+  kept: readonly string[],
+): FilledSources | undefined {
   if (before === undefined && now.length < 2) return undefined;
-  const { filled, emptied } = compareSources(before, now);
-  const kept = !isComplete ? (before ?? []) : isOpen ? emptied : [];
-  const next = [...new Set([...filled, ...kept])].sort().slice(0, MOST_COMPARED);
-  return JSON.stringify(next) === JSON.stringify(before) ? undefined : next;
+  const next = new Map(kept.map((source) => [source, before?.[source] ?? 0]));
+  for (const { source, records } of now) {
+    if (records > 0) next.set(source, Math.max(records, next.get(source) ?? 0));
+  }
+  const compared = [...next].slice(0, MOST_COMPARED);
+  const isSame =
+    compared.length === Object.keys(before ?? {}).length && compared.every(([source, n]) => before?.[source] === n);
+  return before !== undefined && isSame ? undefined : Object.fromEntries(compared);
 }

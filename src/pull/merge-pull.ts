@@ -2,7 +2,7 @@
 // planned changes with the open ones and commits the backlog.
 import type { FeedReading } from '../feed/feed-reading.ts';
 import { keptMarks, weakPullOf } from '../plan/accounting.ts';
-import { nextFilled } from '../plan/emptied-sources.ts';
+import { type FilledSources, nextFilled } from '../plan/emptied-sources.ts';
 import type { Message } from '../plan/message.ts';
 import { deletesMissing, updatesJobs } from '../plan/policy.ts';
 import { hasPlaces } from '../posting/places.ts';
@@ -136,7 +136,9 @@ export async function mergeWithoutCommit(
     // An incomplete pull, and one that may repeat a cached answer, leaves the answer to compare with as it is.
     weakAnswer:
       !complete || weak === 'repeated' ? undefined : marks === undefined || gone.grace === 0 ? null : keptMarks(marks),
-    filledSources: reading.sources && nextFilled(state?.filledSources, reading.sources, complete, gone.isOpen),
+    filledSources:
+      reading.sources &&
+      nextFilled(state?.filledSources, reading.sources, gone.emptied ?? Object.keys(state?.filledSources ?? {})),
     unreadable,
     whole: otherShortfalls.length === 0,
     keyRule: proven ? keyRule : ruleOfJobs,
@@ -163,7 +165,7 @@ interface Merge {
   /** See `FeedStateUpdate`. */
   readonly weakAnswer: FeedStateUpdate['weakAnswer'];
   /** The same. */
-  readonly filledSources: readonly string[] | undefined;
+  readonly filledSources: FilledSources | undefined;
   readonly unreadable: UnreadableInPull;
   /** The feed was read to its proven end: postings that were not seen are not in it. */
   readonly whole: boolean;

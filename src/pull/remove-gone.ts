@@ -13,7 +13,7 @@ import {
   unreadableHold,
 } from '../plan/delete-guard.ts';
 import { messageOfReason, type Reason } from '../plan/desired-change.ts';
-import { type ComparedSources, compareSources } from '../plan/emptied-sources.ts';
+import { type ComparedSources, compareSources, type FilledSources } from '../plan/emptied-sources.ts';
 import type { Message } from '../plan/message.ts';
 import { deletesMissing, NEVER_DUE, pullsBeforeDue } from '../plan/policy.ts';
 import { hasPlaces } from '../posting/places.ts';
@@ -75,15 +75,14 @@ export interface GonePostings {
   readonly holdReason: Message | undefined;
   /** Why the feed's keys seem to have changed; `undefined`: they do not. */
   readonly rekey: Message | undefined;
-  /** Deletes that may follow from an empty source wait: what is known of its sources must stay. */
-  readonly isOpen: boolean;
+  /** The empty sources that may be why deletes wait; `undefined`: not known. */
+  readonly emptied: readonly string[] | undefined;
 }
 
 /** What a complete pull has read, apart from the records. */
 interface FeedAsRead extends Pick<Extract<FeedReading, { kind: 'read' }>, 'sources' | 'uncounted'> {
   readonly weak: WeakPull | undefined;
-  /** The sources that had records when the feed was last read. */
-  readonly filledBefore: readonly string[] | undefined;
+  readonly filledBefore: FilledSources | undefined;
   /** See `RecordIntake`. */
   readonly listed: readonly Buffer[] | undefined;
 }
@@ -104,7 +103,7 @@ export async function markUnseenChanges(
   const holdReason = await holdForUnreadable(pullTx, unreadable);
   ledger.unchanged += await keepOtherVersions(pullTx, unusable.duplicatesOf);
   const { rekey, all } = await recogniseUnproven(setup, pullTx, ledger);
-  return { missing: 0, grace: 0, holdReason: holdReason ?? (all ? rekey : undefined), rekey, isOpen: true };
+  return { missing: 0, grace: 0, holdReason: holdReason ?? (all ? rekey : undefined), rekey, emptied: undefined };
 }
 
 /** Creates are sent from an incomplete pull, too; those that may be postings which it only did not show wait. */
@@ -153,7 +152,7 @@ export async function removeGone(
   }
 
   const waitingHold = await holdForUnreadable(pullTx, unreadable);
-  const compared = compareSources(filledBefore, sources);
+  const compared = compareSources(filledBefore, sources, setup.guard);
   if (unreadable.withoutKey === 0) {
     const kinds = [
       'unreadable',
@@ -217,12 +216,13 @@ export async function removeGone(
   }
   const twins = verdict.all ? undefined : await recogniseTwins(setup, pullTx, true, verdict);
   const unmade = await countUnmappedAbsent(pullTx);
+  const mayWait = compared.emptied.length > 0;
   return {
     missing: missing + unmade + maybeMade.inGrace,
     grace: inGrace + maybeMade.inGrace,
     holdReason: reason === undefined ? (rekey ?? waitingHold) : messageOfReason(reason),
     rekey: rekey ?? twins,
-    isOpen: inGrace + maybeMade.inGrace > 0 || (compared.emptied.length > 0 && (await anyHeldDelete(pullTx))),
+    emptied: mayWait && (inGrace + maybeMade.inGrace > 0 || (await anyHeldDelete(pullTx))) ? compared.emptied : [],
   };
 }
 

@@ -47,7 +47,7 @@ export async function pullUnchanged(
     version,
     weak: weak?.reason,
     listedRecords: setup.mayListNewest === 'entries' ? [...hashes].map((hash) => Buffer.from(hash, 'hex')) : undefined,
-    filledSources: sources && nextFilled(undefined, sources, true, false),
+    filledSources: sources && nextFilled(undefined, sources, []),
     expires: setup.expireAfterDays !== undefined,
   });
 }

@@ -73,6 +73,14 @@ it('that always was empty, or is new, holds none', async () => {
   expect(await own.sync({ a: 'a1 a2 a3 a4 a5 a6', new: '' })).toMatchObject({ deleted: 1, held: 0 });
 });
 
+it('of which only the last ones are gone holds none, but several of such sources do', async () => {
+  const own = await open({}, ['a', 'b', 'c', 'd']);
+  await own.sync({ b: 'b1', c: 'c1 c2', d: 'd1' });
+  expect(await own.sync({ c: '' })).toMatchObject({ deleted: 2, held: 0 });
+  await own.sync({ c: 'c3' });
+  expect(await own.sync({ b: '', c: '', d: '' })).toMatchObject({ deleted: 0, held: 3 });
+});
+
 it('is known also where nothing has changed since an update, or the feed was not complete', async () => {
   const own = await open();
   await own.sync({});
@@ -108,29 +116,29 @@ it('holds none once a person has approved that it is empty, not even of other so
   await own.run('review', 'approve', 'acme');
   expect(await own.sync({ a: 'a1 a2 a3 a4 a5 a6 a7 a8' })).toMatchObject({ deleted: 1, held: 0 });
   expect((await own.siteJobs()).size).toBe(8);
-  expect(await own.sync({ b: 'b5' })).toMatchObject({ created: 1 });
-  expect(await own.sync({ b: '' })).toMatchObject({ deleted: 0, held: 1 });
+  expect(await own.sync({ b: 'b5 b6 b7' })).toMatchObject({ created: 3 });
+  expect(await own.sync({ b: '' })).toMatchObject({ deleted: 0, held: 3 });
 });
 
 it('holds none once it is no longer configured, or if sources may be empty', async () => {
-  const own = await open();
+  const own = await open({ delete_guard: '{ percent: 50 }' });
   await own.sync({});
   expect(await own.sync({ b: '' })).toMatchObject({ held: 3 });
   await own.use(['a', 'c']);
-  expect(await own.sync({ c: 'c1' })).toMatchObject({ deleted: 3, held: 0, created: 1 });
-  expect(await own.sync({ c: '' })).toMatchObject({ held: 1 });
+  expect(await own.sync({ c: 'c1 c2 c3' })).toMatchObject({ deleted: 3, held: 0, created: 3 });
+  expect(await own.sync({ c: '' })).toMatchObject({ held: 3 });
   await own.configure(/format: /, 'expect: { empty_sources: true }\n    format: ');
-  expect(await own.sync({})).toMatchObject({ deleted: 1, held: 0 });
+  expect(await own.sync({})).toMatchObject({ deleted: 3, held: 0 });
 });
 
 it('is told from a page of a list, which may be empty, and from one whose address differs in what is secret', async () => {
   const own = await open({}, ['a', 'b?page=1', 'b?page=2', 'c?key=1', 'c?key=2']);
-  lists = { a: lists.a, 'b?page=1': 'b1 b2 b3', 'b?page=2': 'b4 b5', 'c?key=1': 'c1 c2', 'c?key=2': 'c3' };
+  lists = { a: lists.a, 'b?page=1': 'b1 b2 b3', 'b?page=2': 'b4 b5', 'c?key=1': 'c1 c2', 'c?key=2': 'c3 c4 c5' };
   await own.sync({});
   await own.sync({ 'b?page=2': '' });
   expect(await own.sync({})).toMatchObject({ deleted: 2, held: 0 });
   await own.sync({ 'c?key=2': '' });
-  expect(await own.sync({})).toMatchObject({ deleted: 0, held: 1 });
+  expect(await own.sync({})).toMatchObject({ deleted: 0, held: 3 });
   expect((await messages(own))[0]?.why).toContain('/c (2) had postings before');
 });
 
@@ -148,13 +156,13 @@ describe('files of a folder', () => {
 
   it('are sources, whatever numbers their names have', async () => {
     const own = await open({ source: 'inbox', files: 'all' });
-    await put(own, { 'a-1.json': A, 'b-1.json': 'b1 b2', 'c-1.json': '' });
-    expect(await put(own, { 'b-1.json': '' })).toMatchObject({ deleted: 0, held: 2 });
+    await put(own, { 'a-1.json': A, 'b-1.json': 'b1 b2 b3', 'c-1.json': '' });
+    expect(await put(own, { 'b-1.json': '' })).toMatchObject({ deleted: 0, held: 3 });
     const next = { 'a-1.json': undefined, 'b-1.json': undefined, 'c-1.json': undefined, 'a-2.json': A, 'c-2.json': '' };
-    expect(await put(own, { ...next, 'b-2.json': '' })).toMatchObject({ deleted: 0, held: 2 });
+    expect(await put(own, { ...next, 'b-2.json': '' })).toMatchObject({ deleted: 0, held: 3 });
     expect((await messages(own))[0]?.why).toContain('b-1.json had postings before');
-    expect(await put(own, { 'b-2.json': undefined })).toMatchObject({ deleted: 0, held: 2 });
-    expect(await put(own, { 'b-3.json': 'b2' })).toMatchObject({ deleted: 1, held: 0 });
+    expect(await put(own, { 'b-2.json': undefined })).toMatchObject({ deleted: 0, held: 3 });
+    expect(await put(own, { 'b-3.json': 'b2' })).toMatchObject({ deleted: 2, held: 0 });
     // Another file for each day, of which one is always empty; and one that is removed.
     const day = { 'a-2.json': undefined, 'c-2.json': undefined, 'a-3.json': 'a1 a2 a3 a4 a5 a6 a7 a8', 'c-3.json': '' };
     expect(await put(own, day)).toMatchObject({ deleted: 1, held: 0 });
@@ -168,10 +176,10 @@ describe('files of a folder', () => {
         { name: 'a.json', content: JSON.stringify(documentOf(A)) },
         { name: 'b.json', content: JSON.stringify(documentOf(b)) },
       ]);
-    writeFileSync(join(own.folder, 'feed.zip'), zip('b1 b2'));
+    writeFileSync(join(own.folder, 'feed.zip'), zip('b1 b2 b3'));
     await own.sync({});
     writeFileSync(join(own.folder, 'feed.zip'), zip(''));
-    expect(await own.sync({})).toMatchObject({ deleted: 0, held: 2 });
+    expect(await own.sync({})).toMatchObject({ deleted: 0, held: 3 });
     expect((await messages(own))[0]?.why).toMatch(/feed\.zip, b\.json had postings before/);
   });
 });

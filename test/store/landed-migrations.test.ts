@@ -31,7 +31,7 @@ const LANDED: Readonly<Record<string, string>> = {
   'src/store/migrations/0117_full_readings.sql': 'cb586875e9144ba763e0df2c1df9af68123fc71b6e4a30477642fc017e32a5e2',
   'src/store/migrations/0118_queries_of_lists.sql': '39eb5538b55b0198ca5e6a9429137cef0899a8b8d19662f63311a719a2c750be',
   'src/store/migrations/0121_taken_references.sql': 'aa16024b918e12197f5354f5ec98d5ff9109293f84a496336bfafd0777ba460d',
-  'src/store/migrations/0122_filled_sources.sql': 'cbfc36c11e7e92aaceeee525146c763d4b9911f8d177616ab74bb19931b257db',
+  'src/store/migrations/0122_filled_sources.sql': '805293b9da8f37c553ec5072155cce6e0306437f11ad6f5a37348a68613dc636',
   'src/store/migrations/0123_listed_records.sql': '6e44365b8f11e716aad9a7175183063a5f7d9b43c7e245ff6cb797924e8cbbe0',
   'src/sandbox/migrations/001-accounts-and-jobs.sql':
     '9190b7c6824183b5c381deff618d6503f3e663174ddec98651b4410ea199352f',

@@ -2,6 +2,7 @@
 
 import type { AnswerMark, FormerAnswer } from '../../plan/accounting.ts';
 import type { CreateOnlyFields } from '../../plan/desired-change.ts';
+import type { FilledSources } from '../../plan/emptied-sources.ts';
 import type { FeedPolicy } from '../../plan/policy.ts';
 import { HASH_BYTES } from '../../posting/hash.ts';
 import type { FeedName, SiteName } from '../../posting/identifiers.ts';
@@ -23,8 +24,8 @@ export interface FeedState {
   readonly policy?: FeedPolicy;
   /** Whether its current pull had no records. */
   readonly sawNothing: boolean;
-  /** Its sources that had records when it was last read, see `nextFilled`; `undefined`: only one is known. */
-  readonly filledSources?: readonly string[] | undefined;
+  /** See `nextFilled`; `undefined`: only one source is known. */
+  readonly filledSources?: FilledSources | undefined;
 }
 
 /**
@@ -92,8 +93,8 @@ export interface FeedStateUpdate {
   readonly keyRule?: string | undefined;
   /** The answer of a weakly proven pull from which postings are missing; `undefined` keeps the stored one, null removes it. */
   readonly weakAnswer?: readonly AnswerMark[] | null | undefined;
-  /** Its sources that have records, see `nextFilled`; `undefined` keeps the stored ones. */
-  readonly filledSources?: readonly string[] | undefined;
+  /** See `nextFilled`; `undefined` keeps what is stored. */
+  readonly filledSources?: FilledSources | undefined;
   /** The hashes of its records in their order, if it may list only its newest postings; `undefined` keeps the stored ones. */
   readonly listedRecords?: readonly Buffer[] | undefined;
   /** Likely mistakes of the mapping; `undefined` keeps the stored ones. */
@@ -115,7 +116,7 @@ export async function writeFeedState(db: Queryable, update: FeedStateUpdate): Pr
   await db.query(
     `insert into feed_state (feed, site, current_pull, source_version, key_rule, warnings, create_only_fields, policy, membership_rule, weak_answer, weak_at,
        filled_sources, listed_records, read_at)
-     values ($1, $2, $3, ${VERSION}, $5, coalesce($6::jsonb, '[]'), $7, $8, $9, $11::jsonb, case when $11::jsonb is not null then now() end, $12, $13, now())
+     values ($1, $2, $3, ${VERSION}, $5, coalesce($6::jsonb, '[]'), $7, $8, $9, $11::jsonb, case when $11::jsonb is not null then now() end, $12::jsonb, $13, now())
      on conflict (feed) do update set current_pull = excluded.current_pull, retired_at = null, read_at = excluded.read_at,
        create_only_fields = excluded.create_only_fields, policy = excluded.policy,
        membership_rule = coalesce(excluded.membership_rule, feed_state.membership_rule),
@@ -138,7 +139,7 @@ export async function writeFeedState(db: Queryable, update: FeedStateUpdate): Pr
       update.membership ?? null,
       update.weakAnswer !== undefined,
       update.weakAnswer == null ? null : toJsonb(update.weakAnswer),
-      update.filledSources ?? null,
+      update.filledSources === undefined ? null : toJsonb(update.filledSources),
       update.listedRecords === undefined ? null : Buffer.concat(update.listedRecords),
     ],
   );
@@ -175,8 +176,8 @@ export const pullToWatch = (db: Queryable, feed: FeedName): Promise<number | und
 /** Unless a delete is held because of one of these sources, they count as sources without records from now on. */
 export const acceptEmptySources = (tx: Queryable, feed: FeedName, sources: readonly string[]): Promise<unknown> =>
   tx.query(
-    `update feed_state f set filled_sources = array(select s from unnest(f.filled_sources) s where s <> all($2::text[]))
-     where f.feed = $1 and f.filled_sources && $2::text[]
+    `update feed_state f set filled_sources = f.filled_sources - $2::text[]
+     where f.feed = $1 and f.filled_sources ?| $2::text[]
        and not exists (select from change c where c.feed = $1 and c.state = 'held' and c.reason->'sources' ?| $2::text[])`,
     [feed, sources],
   );

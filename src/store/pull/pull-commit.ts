@@ -110,7 +110,7 @@ export interface UnchangedFeed {
   /** The version of its source, if it has versions. */
   readonly version: string | undefined;
   /** See `FeedStateUpdate`. */
-  readonly filledSources: readonly string[] | undefined;
+  readonly filledSources: FeedStateUpdate['filledSources'];
   /** The same. */
   readonly listedRecords: readonly Buffer[] | undefined;
   /** Postings of the feed expire. None is due. */
