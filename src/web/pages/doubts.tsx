@@ -291,14 +291,11 @@ const DoubtPage = (props: DoubtProps) => {
       {refused !== undefined && <Alert>{`${refused.message}. Nothing was changed.`}</Alert>}
       {change.desired === 'absent' && <p class="notice">{`${sentence(JOB_WOULD_GO)}.`}</p>}
       <dl class="facts">
-        <dt>Site</dt>
-        <dd>{site}</dd>
-        <dt>Sent</dt>
-        <dd>
+        <Fact name="Site">{site}</Fact>
+        <Fact name="Sent">
           <When at={startedAt} />
-        </dd>
-        <dt>Why it is in doubt</dt>
-        <dd>{reason?.message ?? 'not recorded'}</dd>
+        </Fact>
+        <Fact name="Why it is in doubt">{reason?.message ?? 'not recorded'}</Fact>
         <Fact name="Last check">{reason?.note}</Fact>
         <Fact name="Its reference">{referenceField !== undefined && fieldOf(sent, referenceField)}</Fact>
       </dl>
@@ -413,8 +410,7 @@ const Sent = ({ fields }: { fields: Fields }) => (
     <dl class="facts">
       {Object.entries(fields).map(([name, value]) => (
         <>
-          <dt>{name}</dt>
-          <dd>{excerptOf(value)}</dd>
+          <Fact name={name}>{excerptOf(value)}</Fact>
         </>
       ))}
     </dl>

@@ -128,8 +128,7 @@ const FeedPage = (props: FeedPageProps) => {
         <p class="notice bad">{message}</p>
       ))}
       <dl class="facts">
-        <dt>Site</dt>
-        <dd>
+        <Fact name="Site">
           <a href={linkTo(pageAddress.site(feed.site))}>{feed.site}</a>
           {config !== undefined && (
             <>
@@ -137,17 +136,14 @@ const FeedPage = (props: FeedPageProps) => {
               <a href={linkTo(pageAddress.adopt(feed.feed))}>match the jobs that it already has</a>
             </>
           )}
-        </dd>
-        <dt>Schedule</dt>
-        <dd>
+        </Fact>
+        <Fact name="Schedule">
           {schedule === undefined
             ? 'none; it is pulled only when somebody asks'
             : `${scheduleInWords(schedule)} (${feed.time_zone ?? config?.timeZone})`}
-        </dd>
-        <dt>Next pull</dt>
-        <dd>{isPulled && feed.next_run !== null ? <When at={feed.next_run} /> : 'none'}</dd>
-        <dt>Last verified</dt>
-        <dd>{verified === null ? 'never' : <Verified last={verified} />}</dd>
+        </Fact>
+        <Fact name="Next pull">{isPulled && feed.next_run !== null ? <When at={feed.next_run} /> : 'none'}</Fact>
+        <Fact name="Last verified">{verified === null ? 'never' : <Verified last={verified} />}</Fact>
         {config !== undefined && <Settings config={config} />}
       </dl>
       {mayConfigure() && feed.configured ? (

@@ -10,7 +10,7 @@ import { linkTo, mayConfigure, pageAddress } from './parts/addresses.ts';
 import { FeedNumbers, PullButton } from './parts/feed-numbers.tsx';
 import { Layout } from './parts/layout.tsx';
 import { type PageContext, showPage } from './parts/page.tsx';
-import { PULL_STATUS, PullStatusLabel, SiteStatusLabel, When } from './parts/parts.tsx';
+import { Fact, PULL_STATUS, PullStatusLabel, SiteStatusLabel, When } from './parts/parts.tsx';
 
 /** So many fit beside the numbers of a feed, also on a phone. */
 const SHOWN_PULLS = 20;
@@ -110,8 +110,7 @@ const FeedCard = ({ feed, pulls }: { feed: FeedStatus; pulls: readonly BriefPull
       <FeedNumbers feed={feed} />
       <Sparkline pulls={pulls} />
       <dl class="facts">
-        <dt>Last pull</dt>
-        <dd>
+        <Fact name="Last pull">
           {pull === null ? (
             'never'
           ) : (
@@ -123,11 +122,9 @@ const FeedCard = ({ feed, pulls }: { feed: FeedStatus; pulls: readonly BriefPull
               <PullStatusLabel pull={pull} />
             </>
           )}
-        </dd>
-        <dt>Last complete</dt>
-        <dd>{feed.last_complete === null ? 'never' : <When at={feed.last_complete} />}</dd>
-        <dt>Next pull</dt>
-        <dd>
+        </Fact>
+        <Fact name="Last complete">{feed.last_complete === null ? 'never' : <When at={feed.last_complete} />}</Fact>
+        <Fact name="Next pull">
           {feed.stopped !== null ? (
             'none until it is resumed'
           ) : feed.pauses.some(({ pulls: stops }) => stops) ? (
@@ -137,7 +134,7 @@ const FeedCard = ({ feed, pulls }: { feed: FeedStatus; pulls: readonly BriefPull
           ) : (
             <When at={feed.next_run} />
           )}
-        </dd>
+        </Fact>
       </dl>
       <PullButton feed={feed} />
     </li>

@@ -103,14 +103,12 @@ const SitePage = ({ site, config, feeds, requests }: SitePageProps) => {
       {moved !== null && <p class="notice bad">{moved.text}</p>}
       {moved === null && site.paused_since !== null && <Paused site={site} />}
       <dl class="facts">
-        <dt>Address</dt>
-        <dd>{config.options.baseUrl.origin + config.options.baseUrl.pathname}</dd>
-        <dt>Rate</dt>
-        <dd>
+        <Fact name="Address">{config.options.baseUrl.origin + config.options.baseUrl.pathname}</Fact>
+        <Fact name="Rate">
           {rateOf(config.requestsPerSecond)}, {plural(config.options.concurrency, 'request')} at a time
           {learnt !== null &&
             `; now at most ${rateOf(learnt)}, because the site asked to wait: the rate returns step by step`}
-        </dd>
+        </Fact>
         <Fact name="Next request">{until !== null && `in ${formatSpan(msUntil(until))}`}</Fact>
         <Fact name="Out of reach">{streak > 0 && `${plural(streak, 'time')} in a row`}</Fact>
         <Fact name="Last trouble">{site.last_message?.text}</Fact>

@@ -46,16 +46,14 @@ export const PostingOverview = (props: PostingProps) => {
       <dl class="facts">
         <dt>Key</dt>
         <dd class="text">{key}</dd>
-        <dt>Feed</dt>
-        <dd>
+        <Fact name="Feed">
           <a href={linkTo(pageAddress.feed(feed))}>{feed}</a>
-        </dd>
-        <dt>Site</dt>
-        <dd>{change?.site ?? live?.site ?? '–'}</dd>
-        <dt>Job on the site</dt>
-        <dd>{live === undefined ? 'none' : <SiteLink url={live.url}>{`${live.siteJobId}, on the site`}</SiteLink>}</dd>
-        <dt>State</dt>
-        <dd>
+        </Fact>
+        <Fact name="Site">{change?.site ?? live?.site ?? '–'}</Fact>
+        <Fact name="Job on the site">
+          {live === undefined ? 'none' : <SiteLink url={live.url}>{`${live.siteJobId}, on the site`}</SiteLink>}
+        </Fact>
+        <Fact name="State">
           <strong>
             {(change?.state ?? view.state ?? (unusable > 0 ? 'unusable record' : 'not on the site')).replaceAll(
               '_',
@@ -70,7 +68,7 @@ export const PostingOverview = (props: PostingProps) => {
               {` (entry ${change.id})`}
             </>
           )}
-        </dd>
+        </Fact>
       </dl>
       {view.isConfigured && <SyncNow feed={feed} posting={key} group={view.group} />}
       <section aria-labelledby="meaning">
@@ -370,19 +368,16 @@ export const RecordPage = ({ record, placed, refused, reason }: RecordProps) => 
             <a href={linkTo(pageAddress.posting(record.feed, record.key))}>{terminalText(record.key)}</a>
           )}
         </dd>
-        <dt>Feed</dt>
-        <dd>
+        <Fact name="Feed">
           <a href={linkTo(pageAddress.feed(record.feed))}>{record.feed}</a>
-        </dd>
-        <dt>State</dt>
-        <dd>
+        </Fact>
+        <Fact name="State">
           <strong>{record.discarded ? `discarded, ${record.kind}` : record.kind}</strong>
           {', '}
           <TimeSince since={record.since} />
           {` (entry ${record.id})`}
-        </dd>
-        <dt>Records in the last pull</dt>
-        <dd>{record.records}</dd>
+        </Fact>
+        <Fact name="Records in the last pull">{record.records}</Fact>
         <Fact name="Number in the feed">{record.recordNumber}</Fact>
       </dl>
       <h2 id="meaning">What it means</h2>

@@ -241,19 +241,15 @@ const BulkProgress = ({ bulk, leftAlone, refused }: BulkProps) => {
           </p>
         )}
         <dl class="facts">
-          <dt>Done</dt>
-          <dd>{bulk.done}</dd>
+          <Fact name="Done">{bulk.done}</Fact>
           {bulk.still_rejected > 0 && (
             <Fact name="Of them still rejected">
               {bulk.still_rejected} <a href={linkTo(pageAddress.review({ kind: 'rejected' }))}>Show what is rejected</a>
             </Fact>
           )}
-          <dt>Left alone</dt>
-          <dd>{bulk.left_alone}</dd>
-          <dt>Still to do</dt>
-          <dd>{bulk.to_do}</dd>
-          <dt>By</dt>
-          <dd>
+          <Fact name="Left alone">{bulk.left_alone}</Fact>
+          <Fact name="Still to do">{bulk.to_do}</Fact>
+          <Fact name="By">
             {bulk.actor}
             {bulk.rule !== null && (
               <>
@@ -261,7 +257,7 @@ const BulkProgress = ({ bulk, leftAlone, refused }: BulkProps) => {
                 <a href={linkTo(pageAddress.rules())}>{`rule ${bulk.rule}`}</a>
               </>
             )}
-          </dd>
+          </Fact>
           <Fact name="Started">
             <When at={bulk.started_at} />
           </Fact>

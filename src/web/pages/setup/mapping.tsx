@@ -58,8 +58,7 @@ export const MappingPage = ({ draft, tried, recognised, fault, stateField }: Map
                     <dl class="facts">
                       {sample.record.map(({ path, value }) => (
                         <>
-                          <dt>{path}</dt>
-                          <dd>{value}</dd>
+                          <Fact name={path}>{value}</Fact>
                         </>
                       ))}
                     </dl>
@@ -149,8 +148,7 @@ const Recognised = ({ recognised, draft }: { recognised: RecognisedFeed; draft: 
         {`${plural(records, 'record')} in the ${sample === null || sample.whole ? 'document' : 'beginning of the document'}.`}
       </p>
       <dl class="facts">
-        <dt>Fills</dt>
-        <dd>{filled.join(', ') || 'nothing'}</dd>
+        <Fact name="Fills">{filled.join(', ') || 'nothing'}</Fact>
         <Fact name="Key">{key.length > 0 && key.join(' and ')}</Fact>
         <Fact name="Encoding">
           {encoding !== null &&
@@ -454,8 +452,9 @@ const JobCard = ({ sample, stateField }: { sample: Sample; stateField: string })
         <dl class="facts">
           {others.map(([name, value]) => (
             <>
-              <dt>{name}</dt>
-              <dd>{value.length > SHOWN_CHARACTERS ? `${value.slice(0, SHOWN_CHARACTERS).toWellFormed()}…` : value}</dd>
+              <Fact name={name}>
+                {value.length > SHOWN_CHARACTERS ? `${value.slice(0, SHOWN_CHARACTERS).toWellFormed()}…` : value}
+              </Fact>
             </>
           ))}
         </dl>
