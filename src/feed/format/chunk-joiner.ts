@@ -1,9 +1,9 @@
 // Joins chunks of any size so that a scanner sees unfinished parts whole, with little copying.
 import { GrowingBytes } from '../batch/growing-bytes.ts';
-import type { SplitSink } from './format.ts';
+import type { SplitEnd, SplitOptions, SplitSink, Splitter } from './format.ts';
 
 /** Scans bytes and remembers its position, relative to the start of the bytes it is given. */
-export interface Scanner {
+interface Scanner {
   /** Scans as far as the bytes allow; returns the position from which it needs the bytes again. */
   scan(bytes: Buffer): number;
   /** Moves the origin of all positions forward by `by` bytes. */
@@ -14,7 +14,7 @@ export interface Scanner {
 const JOIN_BYTES = 8_192;
 
 /** Holds the bytes of earlier chunks that a scanner still needs. */
-export class ChunkJoiner {
+class ChunkJoiner {
   /** Where the bytes that are scanned begin in the document. */
   origin = 0;
   readonly #hold = new GrowingBytes(Buffer.allocUnsafeSlow(4 * JOIN_BYTES));
@@ -103,3 +103,31 @@ export class RecordHandOver {
 
 const copyHead = (bytes: Buffer, start: number, end: number): Buffer =>
   Buffer.from(bytes.subarray(start, Math.min(start + OVERSIZED_HEAD_BYTES, end)));
+
+/** What splitters have in common that find records by scanning the joined bytes. */
+export abstract class ScanningSplitter implements Splitter, Scanner {
+  protected readonly joiner = new ChunkJoiner();
+  protected readonly handOver: RecordHandOver;
+
+  constructor({ maxRecordBytes }: SplitOptions, sink: SplitSink) {
+    this.handOver = new RecordHandOver(sink, maxRecordBytes);
+  }
+
+  abstract readonly refusal: string | undefined;
+
+  get records(): number {
+    return this.handOver.records;
+  }
+
+  get origin(): number {
+    return this.joiner.origin;
+  }
+
+  push(chunk: Buffer): void {
+    this.joiner.push(chunk, this);
+  }
+
+  abstract finish(isEndProven: boolean): SplitEnd;
+  abstract scan(bytes: Buffer): number;
+  abstract shift(by: number): void;
+}

@@ -2,7 +2,7 @@
 // record, its header and its row, into a tree of texts.
 import { isUtf8 } from 'node:buffer';
 import type { KeyRule } from '../../posting/field-mapping.ts';
-import { ChunkJoiner, RecordHandOver } from './chunk-joiner.ts';
+import { ScanningSplitter } from './chunk-joiner.ts';
 import {
   compileKeyOfTree,
   type FeedFormat,
@@ -12,7 +12,6 @@ import {
   type SplitEnd,
   type SplitOptions,
   type SplitSink,
-  type Splitter,
   textWithFaults,
   unreadableRecord,
 } from './format.ts';
@@ -98,11 +97,9 @@ const PLAIN_TABLE = { skipRows: 0, allowMissingCells: false, keyPaths: [] };
  * the header; everything before is one unreadable record, and the document counts as incomplete. Where no such rows
  * follow, the rest is not read.
  */
-class CsvSplitter implements Splitter {
+class CsvSplitter extends ScanningSplitter {
   refusal: string | undefined;
   readonly #maxRecordBytes: number;
-  readonly #records: RecordHandOver;
-  readonly #joiner = new ChunkJoiner();
   readonly #scanner: RowScanner;
   readonly #shortfalls = new Shortfalls();
   readonly #start: TableStart;
@@ -116,36 +113,25 @@ class CsvSplitter implements Splitter {
   #isWhole = false;
 
   /** Throws for an invalid key path. */
-  constructor({ maxRecordBytes, lenient, table = PLAIN_TABLE }: SplitOptions, sink: SplitSink) {
+  constructor(options: SplitOptions, sink: SplitSink) {
+    super(options, sink);
+    const { maxRecordBytes, lenient, table = PLAIN_TABLE } = options;
     this.#maxRecordBytes = maxRecordBytes;
-    this.#records = new RecordHandOver(sink, maxRecordBytes);
     this.#scanner = new RowScanner({ lenient });
     this.#start = new TableStart(table);
     this.#keyPaths = table.keyPaths;
   }
 
-  get records(): number {
-    return this.#records.records;
-  }
-
-  get origin(): number {
-    return this.#joiner.origin;
-  }
-
-  push(chunk: Buffer): void {
-    this.#joiner.push(chunk, this);
-  }
-
   finish(isEndProven: boolean): SplitEnd {
     this.#isWhole = true;
-    const { held } = this.#joiner;
+    const { held } = this.joiner;
     this.scan(held);
     while (this.refusal === undefined && this.#endsInQuotes(held) && this.#leaveUnclosed(held)) this.scan(held);
     if (this.refusal === undefined) this.#finishRow(held, isEndProven);
     if (this.refusal === undefined && this.#table === undefined) {
       this.#refuse(this.#shortfalls.all()[0] ?? 'the feed is empty: it has no header row');
     }
-    const { records, oversizedRecords } = this.#records;
+    const { records, oversizedRecords } = this.handOver;
     return { records, oversizedRecords, refusal: this.refusal, shortfalls: this.#shortfalls.all(), isOpen: true };
   }
 
@@ -177,7 +163,7 @@ class CsvSplitter implements Splitter {
 
   #takeRow(bytes: Buffer, end: number): void {
     if (this.#rows === undefined) this.#takeStart(bytes, end);
-    else if (this.#records.isOversized) this.#handOver(bytes, end);
+    else if (this.handOver.isOversized) this.#handOver(bytes, end);
     else if (!this.#rows.isSkipped(bytes, this.#rowStart, end)) {
       const names = this.#rows.namesIn(bytes, this.#rowStart, end);
       if (names !== undefined) return void this.#takeHeader(names, bytes.subarray(this.#rowStart, end));
@@ -209,16 +195,16 @@ class CsvSplitter implements Splitter {
   }
 
   #handOver(bytes: Buffer, end: number): void {
-    this.#records.end(bytes, this.#rowStart, end, this.#rows?.prefix);
+    this.handOver.end(bytes, this.#rowStart, end, this.#rows?.prefix);
   }
 
   #neededOfRow(bytes: Buffer): number {
-    if (this.#records.mustKeep(bytes, this.#rowStart)) return this.#rowStart;
+    if (this.handOver.mustKeep(bytes, this.#rowStart)) return this.#rowStart;
     if (this.#table === undefined) {
       this.#refuseLongStart();
       return bytes.length;
     }
-    this.#records.keepHead(bytes, this.#rowStart);
+    this.handOver.keepHead(bytes, this.#rowStart);
     // The byte before tells whether a quote opens a cell.
     return Math.max(this.#rowStart, this.#scanner.at - 1);
   }
@@ -246,7 +232,7 @@ class CsvSplitter implements Splitter {
 
   #findNextRow(bytes: Buffer): Resumption {
     const { at, lineEnd = LF } = this.#scanner;
-    const isOversized = this.#records.isOversized || at + 1 - this.#rowStart > this.#maxRecordBytes;
+    const isOversized = this.handOver.isOversized || at + 1 - this.#rowStart > this.#maxRecordBytes;
     if (this.#table === undefined || isOversized) return { kind: 'none' };
     const document = { table: this.#table, lineEnd, isWhole: this.#isWhole };
     return findNextRow(bytes, this.#rowStart, this.#rowStart + this.#maxRecordBytes, document);
@@ -293,7 +279,7 @@ class CsvSplitter implements Splitter {
       );
     } else if (
       this.#rows === undefined ||
-      this.#records.isOversized ||
+      this.handOver.isOversized ||
       this.#rows.isSkipped(bytes, this.#rowStart, end) ||
       this.#rows.statedError(bytes, this.#rowStart, end) !== undefined ||
       this.#rows.isWhole(bytes, this.#rowStart, end)

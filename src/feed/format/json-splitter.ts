@@ -1,8 +1,8 @@
 // Splits the UTF-8 bytes of a JSON document, in chunks of any size, into its records, without parsing them.
 import { didYouMean } from '../../posting/id-and-name.ts';
 import { UNDECODABLE_OUTSIDE, Utf8Check } from '../decode/utf8-check.ts';
-import { ChunkJoiner, RecordHandOver } from './chunk-joiner.ts';
-import type { SplitEnd, SplitOptions, SplitSink, Splitter } from './format.ts';
+import { ScanningSplitter } from './chunk-joiner.ts';
+import type { SplitEnd, SplitOptions, SplitSink } from './format.ts';
 import {
   declaredTotalOf,
   isErrorName,
@@ -52,10 +52,8 @@ const [OPEN_OBJECT, CLOSE_OBJECT, OPEN_LIST, CLOSE_LIST] = [0x7b, 0x7d, 0x5b, 0x
  * lines are indented deeper than its first, a line that is not begins the next record. In other documents, what follows
  * such a record is not read. Either way the document counts as incomplete.
  */
-export class JsonSplitter implements Splitter {
+export class JsonSplitter extends ScanningSplitter {
   readonly #outline: JsonOutline;
-  readonly #records: RecordHandOver;
-  readonly #joiner = new ChunkJoiner();
   readonly #scanner = new ValueScanner();
   /** Checks only the bytes outside the records; records are checked when they are parsed. */
   readonly #outside = new Utf8Check();
@@ -80,17 +78,9 @@ export class JsonSplitter implements Splitter {
 
   /** Throws for an invalid path. @param tail whether anything but white space may follow the document. */
   constructor(options: SplitOptions, sink: SplitSink, tail: 'refused' | 'may follow' = 'refused') {
+    super(options, sink);
     this.#tail = tail;
     this.#outline = new JsonOutline(parseListPath(options.recordPath), options.totalPaths);
-    this.#records = new RecordHandOver(sink, options.maxRecordBytes);
-  }
-
-  get records(): number {
-    return this.#records.records;
-  }
-
-  get origin(): number {
-    return this.#joiner.origin;
   }
 
   get refusal(): string | undefined {
@@ -102,11 +92,11 @@ export class JsonSplitter implements Splitter {
     return this.#endsAt;
   }
 
-  push(chunk: Buffer): void {
+  override push(chunk: Buffer): void {
     if (this.#opening.length < OPENING_BYTES) {
       this.#opening = Buffer.concat([this.#opening, chunk.subarray(0, OPENING_BYTES - this.#opening.length)]);
     }
-    this.#joiner.push(chunk, this);
+    super.push(chunk);
   }
 
   finish(): SplitEnd {
@@ -121,7 +111,7 @@ export class JsonSplitter implements Splitter {
     this.#outside.end();
     if (this.#outside.broken) this.#outline.note(UNDECODABLE_OUTSIDE);
     const found = this.#outline.finish(this.records);
-    const { records, oversizedRecords } = this.#records;
+    const { records, oversizedRecords } = this.handOver;
     return { records, oversizedRecords, refusal: this.refusal, ...found };
   }
 
@@ -312,7 +302,7 @@ export class JsonSplitter implements Splitter {
       this.#handOver(bytes, this.#scanner.at);
       return this.#afterValue();
     }
-    if (this.#recordIndent === undefined || this.#records.isOversized) return this.#refuseBroken(bytes);
+    if (this.#recordIndent === undefined || this.handOver.isOversized) return this.#refuseBroken(bytes);
     this.#lineStart = Buffer.from(`\n${this.#recordIndent}{`);
     this.#isIndented = false;
     this.#mode = 'broken';
@@ -363,13 +353,13 @@ export class JsonSplitter implements Splitter {
   }
 
   #neededOfRecord(bytes: Buffer, next: number): number {
-    if (this.#records.mustKeep(bytes, this.#valueStart)) return this.#valueStart;
-    this.#records.keepHead(bytes, this.#valueStart);
+    if (this.handOver.mustKeep(bytes, this.#valueStart)) return this.#valueStart;
+    this.handOver.keepHead(bytes, this.#valueStart);
     return next;
   }
 
   #handOver(bytes: Buffer, end: number): void {
-    this.#records.end(bytes, this.#valueStart, end);
+    this.handOver.end(bytes, this.#valueStart, end);
     this.#checked = end;
   }
 

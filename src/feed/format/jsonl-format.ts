@@ -1,7 +1,7 @@
 // The format of documents with one JSON value per line (JSON Lines, also known as newline-delimited JSON): splits them
 // into their lines.
-import { ChunkJoiner, RecordHandOver } from './chunk-joiner.ts';
-import type { FeedFormat, SplitEnd, SplitOptions, SplitSink, Splitter } from './format.ts';
+import { ScanningSplitter } from './chunk-joiner.ts';
+import type { FeedFormat, SplitEnd } from './format.ts';
 import { jsonFormat, parseJson } from './json-format.ts';
 import { refusalOf } from './unexpected-document.ts';
 
@@ -14,43 +14,25 @@ export const jsonLinesFormat: FeedFormat = {
 const [LF, CR, SPACE, TAB] = [0x0a, 0x0d, 0x20, 0x09];
 
 /** No JSON string contains a line break, so every line is a record, whatever is wrong with the others. */
-class JsonLinesSplitter implements Splitter {
+class JsonLinesSplitter extends ScanningSplitter {
   refusal: string | undefined;
-  readonly #records: RecordHandOver;
-  readonly #joiner = new ChunkJoiner();
   #at = 0;
   #lineStart = 0;
   #isFirst = true;
 
-  constructor({ maxRecordBytes }: SplitOptions, sink: SplitSink) {
-    this.#records = new RecordHandOver(sink, maxRecordBytes);
-  }
-
-  get records(): number {
-    return this.#records.records;
-  }
-
-  get origin(): number {
-    return this.#joiner.origin;
-  }
-
-  push(chunk: Buffer): void {
-    this.#joiner.push(chunk, this);
-  }
-
   finish(isEndProven: boolean): SplitEnd {
-    const { held } = this.#joiner;
+    const { held } = this.joiner;
     const shortfalls: string[] = [];
     if (this.refusal === undefined && !this.#isBlank(held, held.length)) {
       // A value in brackets shows its own end.
-      if (isEndProven || (!this.#records.isOversized && parseJson(held.subarray(this.#lineStart)).kind === 'tree')) {
+      if (isEndProven || (!this.handOver.isOversized && parseJson(held.subarray(this.#lineStart)).kind === 'tree')) {
         this.#takeLine(held, held.length);
       } else {
         shortfalls.push(`the document ends inside record ${this.records + 1}`);
       }
     }
     if (this.#isFirst && shortfalls.length === 0) this.refusal ??= 'the feed is empty: it has no JSON value';
-    const { records, oversizedRecords } = this.#records;
+    const { records, oversizedRecords } = this.handOver;
     return { records, oversizedRecords, refusal: this.refusal, shortfalls, isOpen: true };
   }
 
@@ -64,8 +46,8 @@ class JsonLinesSplitter implements Splitter {
       const end = bytes.indexOf(LF, this.#at);
       if (end < 0) {
         this.#at = bytes.length;
-        if (this.#records.mustKeep(bytes, this.#lineStart)) return this.#lineStart;
-        this.#records.keepHead(bytes, this.#lineStart);
+        if (this.handOver.mustKeep(bytes, this.#lineStart)) return this.#lineStart;
+        this.handOver.keepHead(bytes, this.#lineStart);
         return this.#at;
       }
       if (!this.#isBlank(bytes, end)) this.#takeLine(bytes, end);
@@ -76,14 +58,14 @@ class JsonLinesSplitter implements Splitter {
   }
 
   #takeLine(bytes: Buffer, end: number): void {
-    if (this.#isFirst && !this.#records.isOversized) this.#checkFirst(bytes.subarray(this.#lineStart, end));
+    if (this.#isFirst && !this.handOver.isOversized) this.#checkFirst(bytes.subarray(this.#lineStart, end));
     this.#isFirst = false;
-    if (this.refusal === undefined) this.#records.end(bytes, this.#lineStart, end);
+    if (this.refusal === undefined) this.handOver.end(bytes, this.#lineStart, end);
   }
 
   /** Whether the line has nothing but white space. */
   #isBlank(bytes: Buffer, end: number): boolean {
-    if (this.#records.isOversized) return false;
+    if (this.handOver.isOversized) return false;
     for (let at = this.#lineStart; at < end; at++) {
       const byte = bytes[at];
       if (byte !== SPACE && byte !== TAB && byte !== CR) return false;

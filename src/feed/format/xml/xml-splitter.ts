@@ -1,8 +1,8 @@
 // Splits the UTF-8 bytes of an XML document, in chunks of any size, into its records, without parsing them.
 // Not saxes: its events alone take four times as long as a whole pull (docs/performance.md).
 import { UNDECODABLE_OUTSIDE, Utf8Check } from '../../decode/utf8-check.ts';
-import { ChunkJoiner, RecordHandOver } from '../chunk-joiner.ts';
-import type { SplitEnd, SplitOptions, SplitSink, Splitter } from '../format.ts';
+import { ScanningSplitter } from '../chunk-joiner.ts';
+import type { SplitEnd, SplitOptions, SplitSink } from '../format.ts';
 import {
   CDATA,
   CDATA_START,
@@ -40,11 +40,9 @@ const MAX_MARKUP_BYTES = 1_048_576;
  * limit or the end of the document, if records are nested there. Everything since its start is then split again *flat*:
  * the next start tag of a record ends the previous record. The document is incomplete, but no record is lost.
  */
-export class XmlSplitter implements Splitter {
+export class XmlSplitter extends ScanningSplitter {
   readonly #outline: XmlOutline;
-  readonly #records: RecordHandOver;
   readonly #maxRecordBytes: number;
-  readonly #joiner = new ChunkJoiner();
   readonly #cursor = new MarkupCursor();
   readonly #scanner = new RecordScanner(this.#cursor);
   /** The end tags of an oversized record, which is not parsed. */
@@ -58,17 +56,9 @@ export class XmlSplitter implements Splitter {
 
   /** Throws for an invalid path. */
   constructor(options: SplitOptions, sink: SplitSink) {
+    super(options, sink);
     this.#outline = new XmlOutline(parseElementPath(options.recordPath), options.totalPaths);
-    this.#records = new RecordHandOver(sink, options.maxRecordBytes);
     this.#maxRecordBytes = options.maxRecordBytes;
-  }
-
-  get records(): number {
-    return this.#records.records;
-  }
-
-  get origin(): number {
-    return this.#joiner.origin;
   }
 
   /** Why reading must stop: the document is not a feed, or is refused. */
@@ -77,23 +67,23 @@ export class XmlSplitter implements Splitter {
   }
 
   /** Splits the next bytes and hands over the records that end in them. The chunk may be reused afterwards. */
-  push(chunk: Buffer): void {
+  override push(chunk: Buffer): void {
     this.#outline.keepOpening(chunk);
-    this.#joiner.push(chunk, this);
+    super.push(chunk);
   }
 
   /** Ends the document, which may hand over its last records. */
   finish(): SplitEnd {
     if (this.#inRecord && this.#maySplitFlat()) {
       this.#splitFlat();
-      this.scan(this.#joiner.held);
+      this.scan(this.joiner.held);
     }
-    if (!this.#inRecord) this.#check(this.#joiner.held, 0, 0, true);
-    const construct = this.#cursor.construct || (this.#joiner.held.length > 0 ? 'a tag' : '');
+    if (!this.#inRecord) this.#check(this.joiner.held, 0, 0, true);
+    const construct = this.#cursor.construct || (this.joiner.held.length > 0 ? 'a tag' : '');
     if (this.#inRecord) this.#outline.note(`the document ends inside record ${this.records + 1}`);
     else if (construct !== '') this.#outline.note(`the document ends inside ${construct}`);
     const found = this.#outline.finish(this.records);
-    const { records, oversizedRecords } = this.#records;
+    const { records, oversizedRecords } = this.handOver;
     return { records, oversizedRecords, refusal: this.refusal, ...found };
   }
 
@@ -108,13 +98,13 @@ export class XmlSplitter implements Splitter {
     while (this.refusal === undefined) {
       if (this.#inRecord ? this.#scanRecord(bytes) : this.#scanOutline(bytes)) continue;
       if (!this.#inRecord) return cursor.mode === TAG || cursor.mode === DOCTYPE ? cursor.markupStart : cursor.at;
-      if (this.#records.mustKeep(bytes, this.#recordStart)) return this.#recordStart;
+      if (this.handOver.mustKeep(bytes, this.#recordStart)) return this.#recordStart;
       if (this.#maySplitFlat()) {
         this.#splitFlat();
         continue;
       }
       this.#countEndTags(bytes, bytes.length);
-      this.#records.keepHead(bytes, this.#recordStart);
+      this.handOver.keepHead(bytes, this.#recordStart);
       // Keep one byte before the position: it may be the slash of `/>`, which is checked at the `>`.
       const next = cursor.mode === OWN_START || cursor.mode === PARENT_START ? cursor.tag.at - 1 : cursor.at;
       return Math.min(next, this.#endTags.at);
@@ -251,19 +241,19 @@ export class XmlSplitter implements Splitter {
     if (end === 'cut') this.#outline.note(`record ${this.records + 1} has no end tag`);
     this.#inRecord = false;
     this.#checkOversized(bytes);
-    this.#records.end(bytes, this.#recordStart, this.#cursor.at);
+    this.handOver.end(bytes, this.#recordStart, this.#cursor.at);
     return true;
   }
 
   #countEndTags(bytes: Buffer, to: number): void {
-    if (!this.#records.isOversized) this.#endTags.begin(this.#names.own, this.#recordStart);
+    if (!this.handOver.isOversized) this.#endTags.begin(this.#names.own, this.#recordStart);
     this.#endTags.take(bytes, to);
   }
 
   /** A record that is read is found to go on into another one when it is parsed. */
   #checkOversized(bytes: Buffer): void {
     const { at } = this.#cursor;
-    if (!this.#records.isOversized && at - this.#recordStart <= this.#maxRecordBytes) return;
+    if (!this.handOver.isOversized && at - this.#recordStart <= this.#maxRecordBytes) return;
     this.#countEndTags(bytes, at);
     if (this.#endTags.count <= this.#scanner.endTags) return;
     this.#outline.note(
@@ -272,7 +262,7 @@ export class XmlSplitter implements Splitter {
   }
 
   #maySplitFlat(): boolean {
-    return this.#scanner.nested && !this.#flat && !this.#records.isOversized;
+    return this.#scanner.nested && !this.#flat && !this.handOver.isOversized;
   }
 
   /** Goes back to the start of the record that seems to contain others, and continues without nesting. */
