@@ -48,7 +48,12 @@ it('the exit status of status --check distinguishes failures, review entries, an
     next_run: expect.stringMatching(/T03:00:00.000Z$/),
     failing: [],
   });
-  expect((await run('status')).out).toMatch(/LAST PULL +LAST COMPLETE +NEXT RUN/);
+  expect((await run('status')).out).toMatch(
+    /LAST PULL +LAST COMPLETE +NEXT RUN *\n.*03:00:00.*, but no process runs it\n/,
+  );
+  await run('pause', 'acme', '--pulls');
+  expect((await run('status')).out).toMatch(/ none until it is resumed\n/);
+  await run('resume', 'acme');
 
   // Back-date: no test could wait that long.
   const { db } = await mirror.app();
@@ -103,6 +108,7 @@ it('start at once pulls feeds that are overdue, but no others, and logs the next
   const text = await readFile(mirror.configPath, 'utf8');
   await startIt();
   expect(running?.errors()).toMatch(/feed acme is pulled next at \d{4}-01-01 03:00:00/);
+  await vi.waitFor(async () => expect((await run('status')).out).toMatch(/ \d{4}-01-01 03:00:00\S*( UTC)?\n/), 10_000);
   running?.process.kill('SIGTERM');
   await running?.ended;
   expect(await mirror.sandbox.inspect.count()).toBe(3);

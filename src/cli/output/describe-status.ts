@@ -181,8 +181,14 @@ const COLUMNS: readonly RowColumn<FeedStatus>[] = [
   { title: 'RECORDS', align: 'right', cell: ({ unreadable, duplicates }) => String(unreadable + duplicates) },
   { title: 'LAST PULL', cell: ({ last_pull: pull }) => (pull === null ? 'never' : pullWords(pull)) },
   { title: 'LAST COMPLETE', cell: ({ last_complete: at }) => (at === null ? 'never' : formatTime(at)) },
-  { title: 'NEXT RUN', cell: ({ next_run: at }) => (at === null ? 'no schedule' : formatTime(at)) },
+  { title: 'NEXT RUN', cell: nextRunWords },
 ];
+
+function nextRunWords({ next_run: at, stopped, pauses, schedule_processes: processes }: FeedStatus): string {
+  if (at === null) return 'no schedule';
+  if (stopped !== null || pauses.some(({ pulls }) => pulls)) return 'none until it is resumed';
+  return processes === 0 ? `${formatTime(at)}, but no process runs it` : formatTime(at);
+}
 
 const SAY_SO = ['running', 'failed', 'incomplete'];
 
