@@ -184,6 +184,10 @@ it('after a restore that forgot the answer, the question waits until it is answe
   const inDoubt = async () => (await (await db()).query(`select from change where state = 'in_doubt'`)).length;
   await vi.waitFor(async () => expect(await inDoubt()).toBe(8), { timeout: 20_000 });
   expect(await mirror.sync()).toMatchObject({ held: 8, in_doubt: 8 });
+  const [waiting] = await (await db()).query<{ why: string }>(
+    `select reason->>'message' as why from change where key = 'b1'`,
+  );
+  expect(waiting?.why).toMatch(/ although posting a\d of feed acme has it, whose reference it does not show; decide/);
   await mirror.stopEngine();
   expect((await run('status')).out).toMatch(/answer first whether the keys have changed: .* feeds rekey acme/);
   expect(await run('feeds', 'rekey', 'acme', '--sure')).toMatchObject({

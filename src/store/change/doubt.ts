@@ -397,6 +397,12 @@ export async function putInDoubt(
   found: readonly RecognisedCreate[],
 ): Promise<ReadonlySet<string>> {
   if (found.length === 0) return new Set();
+  const owners = await readMap<string, string>(
+    tx,
+    `select m.site_job_id, 'posting ' || m.key || ' of feed ' || m.feed from feed_state f join mapping m on m.site = f.site
+     where f.feed = $1 and m.site_job_id = any($2::text[])`,
+    [feed, found.map(({ id }) => id)],
+  );
   return new Set(
     await readColumn<string>(
       tx,
@@ -405,20 +411,32 @@ export async function putInDoubt(
        sent_fields = null, sent_record_hash = null, sent_content_hash = null, sent_revision = null, sent_pull = null
      from unnest($2::text[], $3::text[], $4::jsonb[]) f(key, id, reason)
      where c.feed = $1 and c.key = f.key and c.state = 'ready' and c.operation = 'create' returning c.key`,
-      [feed, found.map(({ key }) => key), found.map(({ id }) => id), found.map(reasonOf)],
+      [
+        feed,
+        found.map(({ key }) => key),
+        found.map(({ id }) => id),
+        found.map((one) => reasonOf(one, owners.get(one.id))),
+      ],
     ),
   );
 }
 
-function reasonOf({ id, kind, by, score, reasons, candidates, isCrowded }: RecognisedCreate): string {
+/** @param owner the posting whose mapping has the job, which shows another reference: the posting may have had another key before */
+function reasonOf(
+  { id, kind, by, score, reasons, candidates, isCrowded }: RecognisedCreate,
+  owner: string | undefined,
+): string {
   const seems = kind === 'found_on_site' ? 'seems to be' : 'may be';
-  const say = (why: string) =>
-    `not sent: job ${id} on the site ${seems} the job of this posting${why}, and no mapping owns it; decide whether it is`;
+  const say = (why: string, whose = owner) => {
+    const but =
+      whose === undefined ? 'and no mapping owns it' : `although ${whose} has it, whose reference it does not show`;
+    return `not sent: job ${id} on the site ${seems} the job of this posting${why}, ${but}; decide whether it is`;
+  };
   const reason: Reason = {
     kind,
     message: say(` (${score.toFixed(2)}: ${reasons.join(', ')})`),
     // Entries are grouped by it.
-    problems: [{ message: say('') }],
+    problems: [{ message: say('', owner && 'another posting') }],
     by,
     candidates,
     crowded: isCrowded,
