@@ -259,6 +259,38 @@ describe('a feed whose postings are jobs of a retired one', () => {
     ]);
   });
 
+  it('keeps what was discarded under the new name before', async () => {
+    const write = (...bad: string[]) => {
+      const all = [
+        ...postings(3).filter(({ key }) => !bad.includes(key)),
+        ...bad.map((key) => posting(key, { state: 'Jalisco' })),
+      ];
+      return mirror.writeFeed(feedXml(all).replace('</source>', '<job>x</job></source>'));
+    };
+    await write('both');
+    await syncOnce();
+    await rename('acme', 'other');
+    await run('feeds', 'retire', 'acme');
+    await search('other');
+    await write('both', 'new', 'p1');
+    await run('sync');
+    const discarded = () =>
+      mirror.query<{ key: string | null }>(
+        `select key from change where feed = 'other' and state = 'discarded'
+         union all select key from record_problem where feed = 'other' and discarded order by key`,
+      );
+    const entries = await mirror.query<{ id: number }>(
+      `select id from change where feed = 'other' and state = 'rejected' union all select id from record_problem where feed = 'other'`,
+    );
+    expect((await run('review', 'discard', '--yes', ...entries.map(({ id }) => `${id}`))).status).toBe(0);
+    const before = await discarded();
+    expect(before).toHaveLength(4);
+    expect((await run('feeds', 'rename', 'acme', 'other')).status).toBe(0);
+    expect(await discarded()).toEqual(before);
+    await run('sync');
+    expect(await discarded()).toEqual(before);
+  });
+
   it('takes the name over although one of its creates, not sent, waits for a person because of a job that was found', async () => {
     await makeJob(mirror, jobOf(posting('p3')));
     await search('acme');

@@ -210,6 +210,25 @@ export const reopenEntries: Act = async (tx, ...asked) => {
   return acted;
 };
 
+/**
+ * Of the open entries of the new name of a feed stay those that a person has discarded. What the former name has, too, is discarded there.
+ */
+export async function keepDiscards(tx: Queryable, from: FeedName, to: FeedName): Promise<void> {
+  const statements = [
+    `update record_problem o set discarded = true, revision = nextval('revision_number') from record_problem n
+     where o.feed = $1 and n.feed = $2 and n.discarded and not o.discarded and (n.kind, n.record_hash) = (o.kind, o.record_hash)`,
+    `delete from record_problem n where n.feed = $2 and (not n.discarded
+       or exists (select from record_problem o where o.feed = $1 and (o.kind, o.record_hash) = (n.kind, n.record_hash)))`,
+    `update change o set state = 'discarded', discarded_from = o.state, since = now(), revision = nextval('revision_number') from change n
+     where o.feed = $1 and n.feed = $2 and n.key = o.key and n.state = 'discarded' and o.state in ('rejected', 'failed', 'held')
+       and (o.desired, o.content_hash) = (n.desired, n.content_hash)`,
+    `delete from change n where n.feed = $2
+       and (n.state <> 'discarded' or exists (select from change o where o.feed = $1 and o.key = n.key))`,
+    `update change n set operation = 'update' from mapping m where n.feed = $2 and m.feed = $1 and m.key = n.key`,
+  ];
+  for (const statement of statements) await tx.query(statement, [from, to]);
+}
+
 /** How each action changes the entries that it applies to. @param configured what decides about deletes now */
 export const ACTIONS = {
   retry: retryChanges,

@@ -1,6 +1,7 @@
 // Renames a feed in all tables, or takes a feed out of service; in one transaction.
 import type { FeedName, PostingKey, SiteName } from '../../posting/identifiers.ts';
 import { auditAction } from '../access/audit.ts';
+import { keepDiscards } from '../change/act-in-review.ts';
 import { planAgain } from '../change/edit.ts';
 import { MOST_VERSIONS } from '../feed/feed-file-versions.ts';
 import { keepNewest, moveUploadsBehind } from '../feed/feed-uploads.ts';
@@ -82,7 +83,8 @@ export async function renameFeed(
       const message = await whyNotRename(tx, from, to);
       if (message !== undefined) return { kind: 'refused', message };
       const edited = await keepLatestEdits(tx, from, to.feed);
-      for (const table of [...KEYED_TABLES, 'change'].filter((each) => each !== 'override'))
+      await keepDiscards(tx, from, to.feed);
+      for (const table of KEYED_TABLES.filter((each) => each !== 'override' && each !== 'record_problem'))
         await tx.query(`delete from ${table} where feed = $1`, [to.feed]);
       // Whichever of them a person has paused, the feed stays paused.
       await joinPauses(tx, from, to.feed);
