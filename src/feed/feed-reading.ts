@@ -67,6 +67,8 @@ export type FeedReading =
       readonly declaredTotal?: number;
       /** How many records each list from the web has that is one document of a source, and of which no header states a total. */
       readonly uncounted?: readonly number[];
+      /** Whether one of the documents says that it is of a kind that mostly lists the newest entries. */
+      readonly listsEntries?: boolean;
       /** How many records each source, list and file has; absent: they may be empty. */
       readonly sources?: readonly SourceRecords[];
       /** Which records were on which page, if the feed has lists of several pages. */

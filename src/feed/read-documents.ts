@@ -231,6 +231,7 @@ class DocumentEnds {
   readonly #mayBeEmpty: boolean;
   #further = 0;
   #advice: string | undefined;
+  #listsEntries = false;
   /** Of the documents that a proxy may have cut. */
   readonly #marks: AnswerMark[] = [];
   #weak: Shortfall | undefined;
@@ -278,6 +279,7 @@ class DocumentEnds {
         ? undefined
         : this.#declaredTotal + end.declaredTotal;
     this.#advice ??= end.advice;
+    this.#listsEntries ||= end.listsEntries === true;
     if (relayed !== undefined && end.isOpen === true) {
       this.#weak ??= { document, reason: `${WEAK} ${relayed === 'piped' ? PIPED : RELAYED}` };
       this.#marks.push(mark ?? {});
@@ -370,6 +372,7 @@ class DocumentEnds {
       version: shortfalls.length > 0 ? undefined : version(),
       declaredTotal: this.#declaredTotal,
       ...(uncounted.length === 0 ? {} : { uncounted }),
+      ...(this.#listsEntries ? { listsEntries: true } : {}),
       ...(this.#mayBeEmpty ? {} : { sources: [...this.#sources.values()] }),
       ...(this.#weak === undefined || shortfalls.length > 0
         ? {}

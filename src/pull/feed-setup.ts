@@ -41,7 +41,7 @@ export interface RecordRules {
   readonly detail?: string;
   /** The feed consists of pages, of which no two may have the same posting. */
   readonly isPaged?: boolean;
-  /** The feed is a document from the web that states no total: `entries` of RSS or Atom, or JSON of an `api`. */
+  /** The feed is a document from the web that states no total: `entries` of RSS or Atom, or JSON of an `api`, which may also be a JSON Feed. */
   readonly mayListNewest?: 'entries' | 'api' | undefined;
   /** For tables: how they are laid out. */
   readonly table?: TableLayout;

@@ -31,7 +31,7 @@ export class RecordIntake {
     this.#recoverKey = recoverKey;
     this.#sample = new RecordSample(rules);
     this.#samplesKnown = samplesKnown;
-    this.listed = rules.mayListNewest === 'entries' ? [] : undefined;
+    this.listed = rules.mayListNewest === undefined ? undefined : [];
   }
 
   /** @param isDue whether the record whose hash starts there is parsed even if it is known. */

@@ -80,7 +80,7 @@ export interface GonePostings {
 }
 
 /** What a complete pull has read, apart from the records. */
-interface FeedAsRead extends Pick<Extract<FeedReading, { kind: 'read' }>, 'sources' | 'uncounted'> {
+interface FeedAsRead extends Pick<Extract<FeedReading, { kind: 'read' }>, 'sources' | 'uncounted' | 'listsEntries'> {
   readonly weak: WeakPull | undefined;
   readonly filledBefore: FilledSources | undefined;
   /** See `RecordIntake`. */
@@ -135,8 +135,9 @@ export async function removeGone(
   pullTx: PullTransaction,
   ledger: PullLedger,
   unreadable: UnreadableInPull,
-  { weak, uncounted = [], sources = [], filledBefore, listed }: FeedAsRead,
+  read: FeedAsRead,
 ): Promise<GonePostings> {
+  const { weak, sources = [], filledBefore } = read;
   const before = graceOf(setup, weak);
   const counts = weak !== 'repeated';
   const hasSeen = (hash: Buffer) => ledger.hasSeen(hash);
@@ -144,7 +145,7 @@ export async function removeGone(
   await protectUnreadable(pullTx, (hash) => ledger.hasSeenChange(hash));
   await collectMissingChanges(pullTx, 'unmapped', hasSeen);
   // A record without a key may be the posting of a create that was not sent yet, so keep those changes.
-  const newest = await sizeOfNewest(setup, pullTx, ledger, before + 1, uncounted, listed);
+  const newest = await sizeOfNewest(setup, pullTx, ledger, before + 1, read);
   if (unreadable.withoutKey > 0) await markUnseenToo(pullTx);
   else {
     const skipped = ledger.skippedKeys;
@@ -252,13 +253,13 @@ async function sizeOfNewest(
   pullTx: PullTransaction,
   { records }: PullLedger,
   pulls: number,
-  uncounted: readonly number[],
-  listed: readonly Buffer[] | undefined,
+  { uncounted = [], listed, listsEntries }: FeedAsRead,
 ): Promise<number | undefined> {
   if (mayListNewest === undefined) return undefined;
-  const size = uncounted.find(mayListNewest === 'api' ? mayBeCapped : mayBeNewest);
+  const areEntries = mayListNewest === 'entries' || listsEntries === true;
+  const size = uncounted.find(areEntries ? mayBeNewest : mayBeCapped);
   if (size === undefined) return undefined;
-  const isKnown = mayListNewest === 'entries' && size === records && !hasPlaces(mapping);
+  const isKnown = areEntries && size === records && !hasPlaces(mapping);
   if (!isKnown) return size;
   const more = (await recordsBefore(pullTx, pulls)).filter((seen) => seen > records);
   return more.every(mayBeNewest) || (await mayBeCut(pullTx, listed)) ? size : undefined;

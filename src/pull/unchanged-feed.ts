@@ -46,7 +46,7 @@ export async function pullUnchanged(
     bytes,
     version,
     weak: weak?.reason,
-    listedRecords: setup.mayListNewest === 'entries' ? [...hashes].map((hash) => Buffer.from(hash, 'hex')) : undefined,
+    listedRecords: setup.mayListNewest && [...hashes].map((hash) => Buffer.from(hash, 'hex')),
     filledSources: sources && nextFilled(undefined, sources, []),
     expires: setup.expireAfterDays !== undefined,
   });

@@ -1,5 +1,5 @@
 // A feed of several sources or files, one of which had postings and has none: what is gone waits until it has postings again.
-import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, it, onTestFinished } from 'vitest';
 import { runProgram } from '../cli/run-program.ts';
@@ -169,18 +169,31 @@ describe('files of a folder', () => {
     expect(await put(own, { 'b-3.json': undefined })).toMatchObject({ deleted: 1, held: 0 });
   });
 
-  it('in an archive are, too', async () => {
-    const own = await open({ source: 'feed.zip' });
-    const zip = (b: string) =>
-      zipOf([
-        { name: 'a.json', content: JSON.stringify(documentOf(A)) },
-        { name: 'b.json', content: JSON.stringify(documentOf(b)) },
-      ]);
-    writeFileSync(join(own.folder, 'feed.zip'), zip('b1 b2 b3'));
-    await own.sync({});
-    writeFileSync(join(own.folder, 'feed.zip'), zip(''));
-    expect(await own.sync({})).toMatchObject({ deleted: 0, held: 3 });
-    expect((await messages(own))[0]?.why).toMatch(/feed\.zip, b\.json had postings before/);
+  const upload = (own: Opened, path: string) => own.run('feeds', 'upload', 'acme', path);
+  it.each<[string, Readonly<Record<string, string>>, (own: Opened, path: string) => unknown]>([
+    [
+      'an archive',
+      { source: 'inbox/monday.zip' },
+      (_, path) => path.endsWith('tuesday.zip') && renameSync(path, path.replace('tuesday', 'monday')),
+    ],
+    ['the newest archive', { source: 'inbox', files: 'newest' }, () => undefined],
+    ['an uploaded archive', { source: 'upload://' }, upload],
+  ])('in %s are, too', async (_, feed, act) => {
+    const own = await open(feed);
+    const put = async (name: string, b: string) => {
+      const files = { 'a.json': A, 'b.json': b };
+      const zipped = Object.entries(files).map(([file, ids]) => ({
+        name: file,
+        content: JSON.stringify(documentOf(ids)),
+      }));
+      mkdirSync(join(own.folder, 'inbox'), { recursive: true });
+      writeFileSync(join(own.folder, 'inbox', name), zipOf(zipped));
+      await act(own, join(own.folder, 'inbox', name));
+      return own.sync({});
+    };
+    await put('monday.zip', 'b1 b2 b3');
+    expect(await put('tuesday.zip', '')).toMatchObject({ deleted: 0, held: 3 });
+    expect((await messages(own))[0]?.why).toMatch(/, b\.json had postings before/);
   });
 });
 

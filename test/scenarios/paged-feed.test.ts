@@ -165,7 +165,7 @@ describe('a document that may list only its newest postings', () => {
     const web = await serveWeb(({ path, query }, response) => {
       if (query.has('counted')) response.setHeader('X-Total-Count', newest.length);
       const item = path === '/others' ? Array.from({ length: others }, (_, at) => job(`other${at}`)) : newest;
-      sendJson(response, { jobs: item, channel: { item } });
+      sendJson(response, { jobs: item, channel: { item }, ...(query.has('feed') ? { version: JSON_FEED } : {}) });
     });
     const own = await openMirror({
       feed: {
@@ -180,6 +180,7 @@ describe('a document that may list only its newest postings', () => {
     });
     return { ...own, origin: web.origin };
   };
+  const JSON_FEED = 'https://jsonfeed.org/version/1.1';
   let newest: Job[] = [];
   let others = 2;
   beforeEach(() => {
@@ -372,6 +373,7 @@ describe('a document that may list only its newest postings', () => {
   it.each<[string, Readonly<Record<string, string>>, readonly number[], readonly number[], number]>([
     ['it lists all', { expect: '{ cap: none }' }, from(1), from(2), 1],
     ['it is neither RSS nor Atom', { format: formatOf('jobs') }, from(1), from(2), 1],
+    ['nothing of a JSON Feed', { format: formatOf('jobs'), query: '?feed' }, from(1), from(2), 0],
     ['nothing of JSON with as many as APIs list', { format: formatOf('jobs') }, from(1, 100), from(2, 100), 0],
     ['nothing of JSON that had more before', { format: formatOf('jobs') }, from(1, 104), from(5, 100), 0],
     ['a header states its total', { format: formatOf('jobs'), query: '?counted' }, from(1, 100), from(2, 100), 1],

@@ -151,6 +151,8 @@ export interface SplitEnd {
   readonly declaredTotal?: number;
   readonly following?: readonly FollowingPage[];
   readonly pageNumber?: PageNumber | undefined;
+  /** Whether the document says that it is of a kind that mostly lists the newest entries. */
+  readonly listsEntries?: boolean;
   /** Without records: what the configuration of their path may mean instead, for people. */
   readonly advice?: string;
 }

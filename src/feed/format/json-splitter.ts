@@ -452,7 +452,7 @@ type Place =
   | 'skipped'
   /** A declared total. */
   | 'total'
-  /** A value that may state an error, or that another page follows. */
+  /** A value that may state an error, that another page follows, or what the document is. */
   | 'stated';
 
 class JsonOutline {
@@ -467,6 +467,8 @@ class JsonOutline {
   #name = '';
   readonly #errors = new StatedErrors();
   readonly #pages = new StatedPages();
+  /** Like RSS and Atom (jsonfeed.org), it mostly lists the newest entries. */
+  #isJsonFeed = false;
 
   constructor(recordPath: ListPath, totalPaths: readonly string[]) {
     this.#recordPath = recordPath;
@@ -555,7 +557,9 @@ class JsonOutline {
 
   /** Takes the text of a value that may state an error or a next page, or its beginning. */
   takeStated(text: string): void {
-    const names = this.#placeIn(this.#open.at(-1)).path.split('/');
+    const { path } = this.#placeIn(this.#open.at(-1));
+    if (path === 'version') this.#isJsonFeed ||= /^https?:\/\/(?:www\.)?jsonfeed\.org\//i.test(text);
+    const names = path.split('/');
     this.#errors.take(names, text);
     this.#pages.take(names, text, this.#isInGroup);
   }
@@ -574,7 +578,9 @@ class JsonOutline {
   }
 
   /** Ends the document. Returns every reason why it is incomplete, given the number of records found. */
-  finish(records: number): Pick<SplitEnd, 'shortfalls' | 'declaredTotal' | 'following' | 'pageNumber'> {
+  finish(
+    records: number,
+  ): Pick<SplitEnd, 'shortfalls' | 'declaredTotal' | 'following' | 'pageNumber' | 'listsEntries'> {
     const stated = this.#errors.found(records);
     if (stated !== undefined) this.note(stated);
     const declaredTotal = declaredTotalOf(this.#totals, records, (fault) => this.note(fault));
@@ -582,6 +588,7 @@ class JsonOutline {
       shortfalls: [...this.#shortfalls],
       declaredTotal,
       ...this.#pages.end(records),
+      ...(this.#isJsonFeed ? { listsEntries: true } : {}),
     };
   }
 
@@ -606,7 +613,7 @@ class JsonOutline {
     const names = path.split('/');
     const mayTell = (this.#open.at(-1)?.level ?? -1) >= 0 || maySayErrorIn(names.slice(0, -1));
     const isTold = mayTell && maySayError(names.at(-1) ?? '');
-    return isTold || names.some(isErrorName) || maySayNext(names) ? 'stated' : 'skipped';
+    return isTold || names.some(isErrorName) || maySayNext(names) || path === 'version' ? 'stated' : 'skipped';
   }
 }
 

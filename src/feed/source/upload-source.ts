@@ -47,7 +47,7 @@ async function openUpload({ feed }: UploadConfig, { uploads, version }: SourceCo
   if (version === itsVersion) return { kind: 'not_modified' };
   if ((await found.fitsSettings?.()) === false) return { kind: 'failed', message: OTHER_SETTINGS };
   const { name, bytes: totalBytes } = found;
-  return oneDocument({ name, chunks: wholeOf(found), isEndProven: true, totalBytes }, itsVersion);
+  return oneDocument({ name, id: UPLOADED_FILE, chunks: wholeOf(found), isEndProven: true, totalBytes }, itsVersion);
 }
 
 /** Read as the present one, it would delete, and set back, what came with a newer one. */
