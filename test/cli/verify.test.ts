@@ -678,6 +678,28 @@ describe('a posting that is being sent', () => {
   });
 });
 
+it('a deleted job that a restored site shows again is reported until its posting is back', {
+  tags: 'slow',
+}, async () => {
+  await openMirrored(postings(3));
+  const id = await jobOf('p2');
+  await mirror.query('create table kept as select * from sandbox.job where id = $1', [id]);
+  await mirror.syncOf([posting('p1'), posting('p3')]);
+  await mirror.query('insert into sandbox.job overriding system value select * from kept');
+  await mirror.stopEngine();
+  const message = 'it was deleted for this posting, and is on the site again: delete it there if it is not to stay';
+  expect(await found('--repair')).toMatchObject({
+    status: 2,
+    findings: [{ key: 'p2', job_id: id, finding: 'foreign', message }],
+  });
+  const requests = writes().length;
+  await mirror.sync();
+  expect(writes()).toHaveLength(requests);
+  await mirror.syncOf(postings(3));
+  await mirror.stopEngine();
+  expect((await found()).findings.map((finding) => finding.message)).not.toContain(message);
+});
+
 it('an update that is ready is sent with the fields that were marked', { tags: 'slow' }, async () => {
   await openMirrored(postings(2));
   await mirror.writeFeed(feedXml([posting('p1', { description: 'new' }), posting('p2')]));

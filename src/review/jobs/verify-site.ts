@@ -478,11 +478,11 @@ function openReference(siteJob: SiteJob, referenceField: string | undefined): st
 /** Asks for each such job of the list, as lists may be outdated. */
 async function findForeign(verifying: Verifying, referenceField: string): Promise<void> {
   const { verification, subject, countsOf } = verifying;
-  for await (const { ownJobId, ...job } of await verification.foreignJobs(referenceField)) {
+  for await (const { ownJobId, isDeleted, ...job } of await verification.foreignJobs(referenceField)) {
     subject.signal.throwIfAborted();
     const counts = countsOf(job.feed);
     try {
-      if (!(await isForeign(verifying, { ownJobId, ...job }))) continue;
+      if (!(await isForeign(verifying, { ownJobId, isDeleted, ...job }))) continue;
     } catch {
       subject.signal.throwIfAborted();
       counts.unasked++;
@@ -491,7 +491,9 @@ async function findForeign(verifying: Verifying, referenceField: string): Promis
     counts.foreign++;
     if (subject.keepsDrift) await verification.dropGone(job);
     const own = ownJobId === undefined ? 'which has no job of its own' : `whose own job is ${ownJobId}`;
-    const message = `another job shows the reference of the posting, ${own}`;
+    const message = isDeleted
+      ? 'it was deleted for this posting, and is on the site again: delete it there if it is not to stay'
+      : `another job shows the reference of the posting, ${own}`;
     await subject.onFinding({ ...job, finding: 'foreign', fields: {}, message, ownJobId: ownJobId ?? null });
   }
 }

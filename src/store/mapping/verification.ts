@@ -55,6 +55,8 @@ export interface VerifiedJob extends AcceptedJob {
 export interface ForeignJob extends MappedJob {
   /** The posting's own job; `undefined`: it has none. */
   readonly ownJobId: SiteJobId | undefined;
+  /** It was deleted for the posting, which has none since. */
+  readonly isDeleted: boolean;
 }
 
 /** The jobs to verify. `sample`: `most` of each feed, at random; `all`: those after this posting, at most `most`. */
@@ -215,7 +217,8 @@ export class Verification {
   }
 
   /**
-   * Listed jobs that nobody owns and that show the reference of one posting, as it was sent or as the posting's own job shows it.
+   * Listed jobs that nobody owns and that show the reference of one posting, as it was sent or as the posting's own job shows it; or that
+   * were deleted and still show the reference that they had: a site that was restored shows them again.
    * Leaves out jobs that may be those of creates in flight or in doubt, jobs about to be deleted, and those of which a person said
    * that they are not the posting's.
    */
@@ -236,19 +239,30 @@ export class Verification {
          where c.site = $1 and c.feed = any($2::text[]) and c.desired = 'present'),
        telling as (
          select reference, min(feed) as feed, min(key) as key from ours where reference <> ''
-         group by reference having count(*) = 1)
-       select row_number() over (order by t.feed, t.key, l.id) as n, t.feed, t.key, l.id, own.site_job_id as own
-       from verify_listed l join telling t on t.reference = trim(l.reference)
+         group by reference having count(*) = 1),
+       shown as (
+         select t.feed, t.key, l.id, false as deleted from verify_listed l join telling t on t.reference = trim(l.reference)
+         union
+         select q.feed, q.key, l.id, true from verify_listed l
+         join request q on q.site_job_id = l.id and q.operation = 'delete' and q.outcome in ('accepted', 'gone') and q.feed = any($2::text[])
+         join former_document f on f.feed = q.feed and f.key = q.key and f.pull = q.pull and f.whole and trim(f.fields->>$3) = trim(l.reference)
+         where not exists (select from telling t where t.reference = trim(l.reference))
+           and not exists (select from change c where c.feed = q.feed and c.key = q.key and c.desired = 'present'))
+       select row_number() over (order by t.feed, t.key, t.id) as n, t.feed, t.key, t.id, own.site_job_id as own, t.deleted
+       from shown t
        left join mapping own on own.feed = t.feed and own.key = t.key
-       where not exists (select from mapping m where m.site = any($4::text[]) and m.site_job_id = l.id)
-         and not exists (select from mapping m where m.site = any($4::text[]) and ${numberOfTitled('m.site_job_id')} = l.id)
-         and not exists (select from orphan_site_job s where s.site = any($4::text[]) and s.site_job_id = l.id)
+       where not exists (select from mapping m where m.site = any($4::text[]) and m.site_job_id = t.id)
+         and not exists (select from mapping m where m.site = any($4::text[]) and ${numberOfTitled('m.site_job_id')} = t.id)
+         and not exists (select from orphan_site_job s where s.site = any($4::text[]) and s.site_job_id = t.id)
          and not exists (select from change c where c.feed = t.feed and c.key = t.key and c.attempt_token is not null)
          and not exists (select from refuted_job x
-           where x.feed = t.feed and x.key = t.key and x.site = any($4::text[]) and x.site_job_id = l.id)`,
+           where x.feed = t.feed and x.key = t.key and x.site = any($4::text[]) and x.site_job_id = t.id)`,
       [this.#site, this.#feeds, referenceField, await namesOfSite(this.session, this.#site)],
     );
-    return this.#numbered<ForeignJob>('verify_foreign', 'feed, key, id as "siteJobId", own as "ownJobId"');
+    return this.#numbered<ForeignJob>(
+      'verify_foreign',
+      'feed, key, id as "siteJobId", own as "ownJobId", deleted as "isDeleted"',
+    );
   }
 
   async isOwned(id: SiteJobId): Promise<boolean> {
