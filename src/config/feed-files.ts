@@ -95,12 +95,7 @@ export type SavedFeedFile =
     };
 
 /** A text that the file of a feed has, or has had. */
-export interface FeedFileVersion {
-  readonly version: number;
-  readonly at: Date;
-  /** `undefined`: found in the file, written by hand. */
-  readonly actor: string | undefined;
-  readonly text: string;
+export interface FeedFileVersion extends Pick<StoredVersion, 'version' | 'at' | 'actor' | 'text'> {
   /** The file has this text now. */
   readonly isPresent: boolean;
 }

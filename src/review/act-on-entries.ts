@@ -19,7 +19,6 @@ import {
   type ActedEntry,
   type AlikeChanges,
   type AuditNote,
-  type ChosenCount,
   countAlike,
   countChosen,
   type EntryState,
@@ -27,6 +26,7 @@ import {
   feedsToReadAgain,
   findEntries,
   findRefusedEntry,
+  type SelectedCount,
 } from '../store/change/act-in-review.ts';
 import { blockPulls } from '../store/change/edit.ts';
 import { lockChanges } from '../store/change/open-change.ts';
@@ -303,7 +303,7 @@ const feedsOfNamed = async (db: Queryable, { numbers, feeds }: Named): Promise<F
 ];
 
 /** An entry that a decision would change, counted. */
-interface NamedCount extends ChosenCount {
+interface NamedCount extends SelectedCount {
   /** It is selected by the name of its feed. */
   readonly byName: boolean;
 }

@@ -1,5 +1,5 @@
 // Describes for people what they selected: how many entries of each feed and kind.
-import type { SelectedCount } from '../store/review/review-totals.ts';
+import type { SelectedCount } from '../store/change/act-in-review.ts';
 
 const SHOWN_FEEDS = 50;
 

@@ -12,12 +12,13 @@ import {
 } from '../plan/allowed.ts';
 import { type Message, reword, textOf } from '../plan/message.ts';
 import type { FeedName, PostingKey } from '../posting/identifiers.ts';
+import type { SelectedCount } from '../store/change/act-in-review.ts';
 import { type ActedEntry, countOpenEntries, type EntryState, findEntries } from '../store/change/act-in-review.ts';
 import type { OpenChangeRow } from '../store/change/open-change.ts';
 import type { Queryable } from '../store/postgres/database.ts';
 import { findLiveJob } from '../store/review/posting-history.ts';
 import type { EntryDetails, RecordEntry } from '../store/review/review-entries.ts';
-import { byFeedAndKind, type CountedEntries, type SelectedCount } from '../store/review/review-totals.ts';
+import { byFeedAndKind, type CountedEntries } from '../store/review/review-totals.ts';
 import type { LeftAlone } from './describe-selected.ts';
 import { tokenOfChange } from './seen.ts';
 

@@ -1,10 +1,9 @@
 // What a person was shown of the entries that they decide about, as one short text: with any others, or after any change, nothing is done.
 import { hash } from 'node:crypto';
 import { plural } from '../plan/message.ts';
-import type { EntryState } from '../store/change/act-in-review.ts';
+import type { EntryState, SelectedCount } from '../store/change/act-in-review.ts';
 import type { PostingStory } from '../store/review/posting-history.ts';
 import type { EntryDetails } from '../store/review/review-entries.ts';
-import type { SelectedCount } from '../store/review/review-totals.ts';
 import { describeSelected } from './describe-selected.ts';
 
 /** Binds a decision to what was shown. */

@@ -2,9 +2,9 @@
 import type { Config } from '../config/config.ts';
 import { plural } from '../plan/message.ts';
 import type { FeedName } from '../posting/identifiers.ts';
+import type { SelectedCount } from '../store/change/act-in-review.ts';
 import type { Queryable } from '../store/postgres/database.ts';
 import type { BulkEdit, SkippedCount } from '../store/review/bulk-actions.ts';
-import type { SelectedCount } from '../store/review/review-totals.ts';
 import { entryEditor, nearestState } from './edit-posting.ts';
 
 /** What an edit would do. */

@@ -11,8 +11,9 @@ import { chooseFeeds, feedSetups, unsentChangesOfRemovedFeeds } from '../../runt
 import { answeredWithinMs, hasNoFeedYet, reloadingRun, startReloading } from '../../runtime/reload.ts';
 import { startRetention } from '../../runtime/retention.ts';
 import { startAlerts } from '../../runtime/run-alerts.ts';
+import type { Schedules } from '../../runtime/schedule/scheduled-runs.ts';
 import { startScheduledVerify } from '../../runtime/schedule/scheduled-verify.ts';
-import { runSchedules, type Schedules } from '../../runtime/schedule/schedules.ts';
+import { runSchedules } from '../../runtime/schedule/schedules.ts';
 import { STOP_WITHIN_MS, type StopSignal, stopSignal, UserError, unlessStopped } from '../../runtime/stop-signal.ts';
 import { isOpen } from '../../web/visitor.ts';
 import { CONFIG, commandWriter } from '../adapter/command-line.ts';

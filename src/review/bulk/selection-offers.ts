@@ -1,9 +1,10 @@
 // What can be decided about many entries at once: of those that a query selects, exactly those that each action would act on.
 import type { FeedName } from '../../posting/identifiers.ts';
+import type { SelectedCount } from '../../store/change/act-in-review.ts';
 import type { Database } from '../../store/postgres/database.ts';
 import { SELECTED_ACTIONS, type SelectedAction } from '../../store/review/bulk-actions.ts';
 import { type EntryQuery, isCountCut, isCounted } from '../../store/review/found-entries.ts';
-import { countSelected, questionedSelected, type SelectedCount } from '../../store/review/review-totals.ts';
+import { countSelected, questionedSelected } from '../../store/review/review-totals.ts';
 import type { LeftAlone } from '../describe-selected.ts';
 import { countActedOn, countRefused } from '../entry-facts.ts';
 import { type FeedsConfig, readConfiguredHere } from '../health/configured-policy.ts';

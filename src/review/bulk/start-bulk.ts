@@ -3,6 +3,7 @@ import type { Config } from '../../config/config.ts';
 import type { ConfiguredHere } from '../../plan/allowed.ts';
 import type { Message } from '../../plan/message.ts';
 import { questionedOfBulk } from '../../store/backlog/open-counts.ts';
+import type { SelectedCount } from '../../store/change/act-in-review.ts';
 import type { Database, Queryable } from '../../store/postgres/database.ts';
 import {
   type BulkDetail,
@@ -20,7 +21,6 @@ import {
   countSelected,
   foldReviewCounts,
   readParts,
-  type SelectedCount,
 } from '../../store/review/review-totals.ts';
 import { RULE_ACTIONS } from '../../store/review/rules.ts';
 import { decideWithin, type Refused, RefusedError } from '../act-on-entries.ts';

@@ -38,7 +38,7 @@ interface RunOptions {
   readonly onInvalidSchedule: OnInvalidSchedule;
 }
 
-interface ScheduledRuns {
+export interface Schedules {
   /**
    * Takes no more runs. Those that run go on, and count as over: the schedule says when the next ones are due. One that has to be
    * started again, or is cut off by `stop`, is due at once.
@@ -63,7 +63,7 @@ const RECONCILE_EVERY_MS = 30_000;
 const UNREADABLE_FOR_MS = 15_000;
 
 /** Takes runs until stopped. Database outages only interrupt it. */
-export function startScheduledRuns(options: RunOptions): ScheduledRuns {
+export function startScheduledRuns(options: RunOptions): Schedules {
   const { db, worker, schedules, mostAtOnce } = options;
   /** Aborts when no more runs are taken: by `leave` or by `stop`. */
   const ending = new AbortController();

@@ -23,7 +23,7 @@ import type { Engine } from '../engine.ts';
 import { watchConfigurations } from '../reload.ts';
 import { isOverdue, nextRun, watchLateness } from './next-run.ts';
 import { pullAndReport } from './pull-now.ts';
-import { type RunEnd, startScheduledRuns } from './scheduled-runs.ts';
+import { type RunEnd, type Schedules, startScheduledRuns } from './scheduled-runs.ts';
 
 /** How often schedules are set again: the process that had set them differently may have ended. */
 const SET_EVERY_MS = 15_000;
@@ -33,13 +33,6 @@ const SET_EVERY_MS = 15_000;
  * (`src/pull/pull-slots.ts`).
  */
 const MOST_PULLS = 800;
-
-export interface Schedules {
-  /** Takes no more runs; those that run end with their configuration. @param onEnded called when they have ended and are reported */
-  leave(onEnded: () => void): Promise<void>;
-  readonly isPulling: (feed: FeedName) => boolean;
-  stop(graceMs: number): Promise<void>;
-}
 
 /**
  * Starts pulling on schedule in this process. Any number of processes may do so: each takes runs that are due and free.

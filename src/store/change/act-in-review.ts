@@ -245,12 +245,12 @@ export const feedsToReadAgain = (db: Queryable, ids: readonly number[]): Promise
     [ids],
   );
 
-/** Entries that an action applies to, counted. */
-export interface ChosenCount {
+/** The selected entries of one feed and kind. */
+export interface SelectedCount {
   readonly feed: FeedName;
   readonly kind: EntryKind;
   readonly n: number;
-  /** Another one if other entries are counted, or one of them has changed. */
+  /** Another one if other entries are selected, or one of them has changed. */
   readonly mark: string;
 }
 
@@ -260,8 +260,8 @@ export const countChosen = (
   action: BulkAction,
   ids: readonly number[],
   configured: readonly ConfiguredFeed[],
-): Promise<ChosenCount[]> =>
-  db.query<ChosenCount>(
+): Promise<SelectedCount[]> =>
+  db.query<SelectedCount>(
     `with changed as materialized (
        select c.feed, case c.state when 'discarded' then ${DISCARDED_KIND} else c.state end as kind, ${markOfChange('c')}::bigint as mark
        from change c where c.id = any($1::bigint[]) and ${allows(action, 2)} order by c.feed, c.key for update),

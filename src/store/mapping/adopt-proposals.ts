@@ -39,12 +39,8 @@ export interface FoundMatch {
 }
 
 /** A candidate as it is stored and shown. */
-export interface ProposedJob {
-  readonly siteJobId: SiteJobId;
-  readonly url: string | null;
+export interface ProposedJob extends Omit<FoundCandidate, 'fields'> {
   readonly title: string | null;
-  readonly score: number;
-  readonly reasons: readonly string[];
   /** What the job shows, and what the next pull sends instead. */
   readonly differences: readonly { readonly field: string; readonly before?: string; readonly now?: string }[];
   readonly moreFields: number;

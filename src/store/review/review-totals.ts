@@ -1,12 +1,14 @@
 // Review entries are counted while they are written: each count is a total and what was written since it was last folded.
 // Triggers of the database write the entries, bring their messages into the normal form and count them: changes enter review in ten places,
 // some without their fields at hand. The normal form is 7 % of what an entry costs the server, 18 of 270 µs; counting cannot be measured.
+
 import type { StoredCircumstance } from '../../plan/allowed.ts';
 import type { HoldKind } from '../../plan/delete-guard.ts';
 import { messageOfReason, type Reason } from '../../plan/desired-change.ts';
 import type { Message } from '../../plan/message.ts';
 import type { FeedName, PostingKey, SiteJobId, SiteName } from '../../posting/identifiers.ts';
 import { type EntryKind, isDeleteInQuestion, type QuestionedDeletes } from '../backlog/open-counts.ts';
+import type { SelectedCount } from '../change/act-in-review.ts';
 import { markOfChange } from '../change/open-change.ts';
 import { IS_WRITABLE, type Queryable } from '../postgres/database.ts';
 import {
@@ -76,15 +78,6 @@ export async function foldReviewCounts(db: Queryable): Promise<void> {
 }
 
 // Counts what a person selects in review, so that an action is bound to exactly these entries.
-
-/** The selected entries of one feed and kind. */
-export interface SelectedCount {
-  readonly feed: FeedName;
-  readonly kind: EntryKind;
-  readonly n: number;
-  /** Another one if other entries are selected, or one of them has changed. */
-  readonly mark: string;
-}
 
 /** Selected entries that are alike in everything that decides what can be done about them. */
 export interface CountedEntries extends PartFacts, SelectedCount {}

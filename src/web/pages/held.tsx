@@ -158,19 +158,20 @@ const Held = (props: HeldProps) => {
   );
 };
 
-const TITLES = {
-  guard: 'Held by the delete guard',
-  unreadable: 'Held because records could not be read',
-  rekey: 'Held because the keys of the feed seem to have changed',
-  restored: 'Held until the next complete pull of the feed',
-  newest: 'Held because the feed may list only its newest postings',
-  empty_source: 'Held because a source of the feed had postings and has none',
+/** What holds deletes, in a column and as a title. */
+const HOLDS = {
+  guard: ['delete guard', 'Held by the delete guard'],
+  unreadable: ['unreadable records', 'Held because records could not be read'],
+  rekey: ['changed keys', 'Held because the keys of the feed seem to have changed'],
+  restored: ['restored database', 'Held until the next complete pull of the feed'],
+  newest: ['newest postings only', 'Held because the feed may list only its newest postings'],
+  empty_source: ['empty source', 'Held because a source of the feed had postings and has none'],
 } as const;
 
 const Why = ({ feed, guard, hold, count, reason }: HeldProps & HeldFor) => (
-  <section class="panel" aria-label={TITLES[hold]}>
+  <section class="panel" aria-label={HOLDS[hold][1]}>
     <p>
-      <strong>{`${TITLES[hold]}: ${plural(count, 'delete')}.`}</strong>
+      <strong>{`${HOLDS[hold][1]}: ${plural(count, 'delete')}.`}</strong>
     </p>
     <p>{textOf(reason)}</p>
     {hold === 'guard' && (
@@ -220,21 +221,12 @@ const Deletes = ({ feed, deletes, reasons, isChosen, checkable }: HeldProps & { 
       },
       { head: 'Title', cell: ({ title }) => title ?? <span class="quiet">not known</span> },
       { head: 'Job', inline: true, cell: (held) => <Job {...held} /> },
-      reasons.length > 1 && { head: 'Held for', cell: ({ hold }) => HOLD_WORDS[hold] },
+      reasons.length > 1 && { head: 'Held for', cell: ({ hold }) => HOLDS[hold][0] },
       { head: 'Since', inline: true, cell: ({ since }) => <When at={since} /> },
     ]}
     rows={deletes}
   />
 );
-
-const HOLD_WORDS = {
-  guard: 'delete guard',
-  unreadable: 'unreadable records',
-  rekey: 'changed keys',
-  restored: 'restored database',
-  newest: 'newest postings only',
-  empty_source: 'empty source',
-} as const;
 
 const Job = ({ siteJobId, url }: Pick<HeldDelete, 'siteJobId' | 'url'>) =>
   siteJobId === null ? <span class="quiet">none yet</span> : <SiteLink url={url}>{siteJobId}</SiteLink>;

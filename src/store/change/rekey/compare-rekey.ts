@@ -2,7 +2,7 @@
 // found other postings, otherwise those that depend on a posting which has changed since.
 import { hash } from 'node:crypto';
 import pg from 'pg';
-import { type Certainty, judgeRekey } from '../../../plan/match/whose-job.ts';
+import { type Certainty, judgeRekey, type RekeyEvidence } from '../../../plan/match/whose-job.ts';
 import type { FeedName, PostingKey, SiteJobId } from '../../../posting/identifiers.ts';
 import { lockKey } from '../../locks/advisory-locks.ts';
 import { toJsonb } from '../../postgres/copy-rows.ts';
@@ -202,13 +202,9 @@ const rekeyVersionOf = ({ key, oldKey, siteJobId, title, verdict, reasons, conte
   );
 
 /** A pair, or a posting without one. */
-interface PairRow extends Stored<NamedLine> {
+interface PairRow extends Stored<NamedLine>, Pick<RekeyEvidence, 'missing' | 'added' | 'proven' | 'edited'> {
   /** 1: the same content, 2: alike, 3: no pair. */
   readonly rank: 1 | 2 | 3;
-  readonly missing: number;
-  readonly added: number;
-  readonly proven: boolean;
-  readonly edited: boolean;
   readonly differing: readonly string[] | null;
 }
 

@@ -8,8 +8,8 @@ import { countByKind, describeSelected, type LeftAlone } from '../../../review/d
 import { sumOf, tokenOf } from '../../../review/seen.ts';
 import type { App } from '../../../runtime/app.ts';
 import type { EntryKind } from '../../../store/backlog/open-counts.ts';
+import type { SelectedCount } from '../../../store/change/act-in-review.ts';
 import type { SelectedAction } from '../../../store/review/bulk-actions.ts';
-import type { SelectedCount } from '../../../store/review/review-totals.ts';
 import { linkTo, mayReview, pageAddress, type ReviewSelection } from '../parts/addresses.ts';
 import { Layout, PostForm } from '../parts/layout.tsx';
 import { askedBy, type PageContext, type PageVisit } from '../parts/page.tsx';
