@@ -161,7 +161,8 @@ export async function removeGone(
       'empty_source',
       ...(newest === undefined ? (['newest'] as const) : []),
     ] as const;
-    await releaseHolds(pullTx, kinds, await stillEmpty(setup, pullTx, compared, sources.length > 0));
+    const isCompared = filledBefore !== undefined && sources.length > 0;
+    await releaseHolds(pullTx, kinds, isCompared ? await stillEmpty(setup, pullTx, compared) : []);
   }
   if (!deletesMissing(setup.policy)) await withdrawDeletes(pullTx);
   let found = await collectMissing(pullTx, ledger.missingRecords(), hasSeen, before);
@@ -232,12 +233,11 @@ async function stillEmpty(
   { source: { from } }: FeedSetup,
   pullTx: PullTransaction,
   { stateOf }: ComparedSources,
-  isCompared: boolean,
 ): Promise<readonly string[]> {
   const held = await sourcesOfHolds(pullTx);
   return held.filter((source) => {
     const state = stateOf(source);
-    return isCompared && (state === 'empty' || (state === 'gone' && from.kind !== 'several'));
+    return state === 'empty' || (state === 'gone' && from.kind !== 'several');
   });
 }
 
