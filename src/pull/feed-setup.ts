@@ -80,6 +80,12 @@ export interface FeedSetup extends RecordRules {
   readonly file: SettingsFile | undefined;
 }
 
+/** Whether the records are entries, of which feeds mostly list the newest. */
+export const listsEntries = (
+  { mayListNewest }: Pick<RecordRules, 'mayListNewest'>,
+  reading: { readonly listsEntries?: boolean },
+): boolean => mayListNewest === 'entries' || (mayListNewest === 'api' && reading.listsEntries === true);
+
 interface SettingsFile {
   readonly path: string;
   /** Whether it has these settings, and no others by now. */

@@ -22,7 +22,7 @@ import type { PullFindings } from '../store/pull/pull-history.ts';
 import { type PullSubject, PullTransaction } from '../store/pull/pull-transaction.ts';
 import { clearRecordProblems, noteRecordProblems, noteUnreadable } from '../store/pull/record-problems.ts';
 import { crossStep } from '../telemetry/times.ts';
-import type { FeedSetup } from './feed-setup.ts';
+import { type FeedSetup, listsEntries } from './feed-setup.ts';
 import { recogniseUnreadable, type UnreadableInPull, unreadableShortfall } from './recognise-rekey.ts';
 import type { RecordPlanner } from './record-planner.ts';
 import { shortfallsOf, uncertainShortfall } from './refuse-feed.ts';
@@ -69,7 +69,7 @@ async function mergeAndCommit(
   const warnings = reading.advice === undefined ? recordPlanner.mistakes() : [reading.advice];
   // While postings are within their grace, the next pull compares with the same list.
   const isListKept = !findings.complete || (findings.grace > 0 && deletesMissing(setup.policy));
-  const listedRecords = isListKept ? undefined : recordPlanner.listed;
+  const listedRecords = isListKept || !listsEntries(setup, reading) ? undefined : recordPlanner.listed;
   await commitPull(pullTx, findings, { version, keyRule, warnings, weakAnswer, filledSources, listedRecords });
   return { complete: findings.complete, warnings: warnings ?? [] };
 }

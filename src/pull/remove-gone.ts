@@ -62,7 +62,7 @@ import { countNewPostings } from '../store/change/rekey/collect-rekey.ts';
 import { readListedRecords } from '../store/feed/feed-state.ts';
 import { forgetUnexpired } from '../store/pull/posting-expiry.ts';
 import type { PullTransaction } from '../store/pull/pull-transaction.ts';
-import type { FeedSetup } from './feed-setup.ts';
+import { type FeedSetup, listsEntries } from './feed-setup.ts';
 import type { PullLedger } from './pull-ledger.ts';
 import type { UnreadableInPull } from './recognise-rekey.ts';
 import { comparedFields, recogniseRekey, recogniseTwins } from './recognise-rekey.ts';
@@ -249,17 +249,18 @@ const emptinessOf = ({ isEmpty, skipped }: PullLedger) => ({ emptied: isEmpty, s
  * several places.
  */
 async function sizeOfNewest(
-  { mayListNewest, mapping }: FeedSetup,
+  setup: FeedSetup,
   pullTx: PullTransaction,
   { records }: PullLedger,
   pulls: number,
-  { uncounted = [], listed, listsEntries }: FeedAsRead,
+  read: FeedAsRead,
 ): Promise<number | undefined> {
-  if (mayListNewest === undefined) return undefined;
-  const areEntries = mayListNewest === 'entries' || listsEntries === true;
+  if (setup.mayListNewest === undefined) return undefined;
+  const { uncounted = [], listed } = read;
+  const areEntries = listsEntries(setup, read);
   const size = uncounted.find(areEntries ? mayBeNewest : mayBeCapped);
   if (size === undefined) return undefined;
-  const isKnown = areEntries && size === records && !hasPlaces(mapping);
+  const isKnown = areEntries && size === records && !hasPlaces(setup.mapping);
   if (!isKnown) return size;
   const more = (await recordsBefore(pullTx, pulls)).filter((seen) => seen > records);
   return more.every(mayBeNewest) || (await mayBeCut(pullTx, listed)) ? size : undefined;

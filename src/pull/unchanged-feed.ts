@@ -10,7 +10,7 @@ import type { Database } from '../store/postgres/database.ts';
 import { anyUnexpired } from '../store/pull/posting-expiry.ts';
 import { commitUnchanged } from '../store/pull/pull-commit.ts';
 import type { PullSubject } from '../store/pull/pull-transaction.ts';
-import type { FeedSetup } from './feed-setup.ts';
+import { type FeedSetup, listsEntries } from './feed-setup.ts';
 import { MOST_LISTED } from './record-intake.ts';
 
 /** For larger feeds, the fixed cost of planning no longer matters. */
@@ -46,7 +46,7 @@ export async function pullUnchanged(
     bytes,
     version,
     weak: weak?.reason,
-    listedRecords: setup.mayListNewest && [...hashes].map((hash) => Buffer.from(hash, 'hex')),
+    listedRecords: listsEntries(setup, reading) ? [...hashes].map((hash) => Buffer.from(hash, 'hex')) : undefined,
     filledSources: sources && nextFilled(undefined, sources, []),
     expires: setup.expireAfterDays !== undefined,
   });
