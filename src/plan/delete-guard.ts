@@ -1,6 +1,6 @@
 // Decides from the deletes of a pull and of the last 24 hours whether the pull may delete, or must hold its deletes.
 import type { Reason } from './desired-change.ts';
-import { adviceOf, type Message, merge, messageOf, textOf } from './message.ts';
+import { adviceOf, type Message, merge, messageOf, reword, textOf } from './message.ts';
 
 /** Deletes are held for a person when they exceed both limits. */
 export interface DeleteGuard {
@@ -258,3 +258,12 @@ export function heldBecause(kind: HoldKind, message: Message): Reason {
   const next = adviceOf(message);
   return { kind, message: textOf(message), ...(next.length === 0 ? {} : { next }), problems: [] };
 }
+
+const ARE_HELD = 'deletes are held: ';
+
+/** What a pull says of the deletes that it leaves held. */
+export const noteOfHeld = (reason: Message): Message => reword(reason, (text) => `${ARE_HELD}${text}`);
+
+/** The notes of a pull once no delete of its feed is held any more: there is nothing left to do about them. */
+export const notesOfFormerlyHeld = (notes: readonly Message[]): Message[] =>
+  notes.map((note) => (textOf(note).startsWith(ARE_HELD) ? textOf(note).replace('are', 'were') : note));

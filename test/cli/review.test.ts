@@ -86,11 +86,16 @@ it('held deletes are grouped with the command that approves them, and approving 
     errors: expect.stringContaining('9 entries now, not 10'),
   });
   expect((await mirror.siteJobs()).size).toBe(12);
+  const said = async () => (await run('pulls', 'acme', '--json')).json()[0];
+  expect(await said()).toMatchObject({
+    message: expect.stringMatching(/^deletes are held: /),
+  });
   const approved = await run('review', 'approve', 'acme', '--count', '9', '--json');
   expect(approved.json()).toEqual([
     { action: 'approve', feed: 'acme', done: 9, message: '9 approved, ready to be deleted', now: { done: 9 } },
   ]);
   expect(approved.status).toBe(0);
+  expect(await said()).toMatchObject({ message: expect.stringMatching(/^deletes were held: /), actions: [] });
   expect([...(await mirror.siteJobs()).keys()].sort()).toEqual(['p1', 'p2', 'p3']);
 });
 

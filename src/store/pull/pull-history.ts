@@ -1,4 +1,5 @@
 // Reads past pulls: with their outcomes, the newest of many feeds in brief, and what one has done on the site.
+import { notesOfFormerlyHeld } from '../../plan/delete-guard.ts';
 import type { Message } from '../../plan/message.ts';
 import type { FeedName, PostingKey, SiteName } from '../../posting/identifiers.ts';
 import type { Fields } from '../../posting/posting.ts';
@@ -274,7 +275,7 @@ export async function endInterruptedPull(db: Queryable, pull: number, message: s
 
 const COLUMNS = `id, feed, site, undoable, undoes, started_at as "startedAt", committed_at as "committedAt", finished_at as "finishedAt", status,
   complete, shortfalls, weak, notes, seen, unchanged, duplicates, unreadable, skipped, expired, gone, grace, discarded, bytes, duration_ms as "durationMs",
-  taken_over_by as "takenOverBy", left_open as "leftOpen"`;
+  taken_over_by as "takenOverBy", left_open as "leftOpen", exists (select from change c where c.feed = pull.feed and c.state = 'held') as "isHeld"`;
 
 /** The undo of a pull that was committed, if there is one; the newest. */
 export const findUndoOf = (db: Queryable, pull: number): Promise<number | undefined> =>
@@ -288,6 +289,8 @@ type StoredPull = Stored<Omit<PullRow, 'takenOver'>> & {
   /** Null unless a later pull took the feed over; then both are set. */
   readonly takenOverBy: number | null;
   readonly leftOpen: OpenCounts;
+  /** Changes of its feed are held now. */
+  readonly isHeld: boolean;
 };
 
 export async function findPull(db: Queryable, pull: number): Promise<PullRow | undefined> {
@@ -314,14 +317,15 @@ export async function listPulls(
 export async function newestPulls(db: Queryable, feeds: readonly FeedName[]): Promise<ReadonlyMap<FeedName, PullRow>> {
   const rows = await db.query<StoredPull>(
     `select p.* from unnest($1::text[]) f(feed)
-     cross join lateral (select ${COLUMNS} from pull p where p.feed = f.feed order by p.id desc limit 1) p`,
+     cross join lateral (select ${COLUMNS} from pull where pull.feed = f.feed order by id desc limit 1) p`,
     [feeds],
   );
   return new Map(rows.map((row) => [row.feed, tidy(row)]));
 }
 
-const tidy = ({ takenOverBy, leftOpen, ...row }: StoredPull): PullRow => ({
+const tidy = ({ takenOverBy, leftOpen, isHeld, ...row }: StoredPull): PullRow => ({
   ...withoutNulls<Omit<PullRow, 'takenOver'>>(row),
+  notes: isHeld ? row.notes : notesOfFormerlyHeld(row.notes),
   takenOver: takenOverBy === null ? undefined : { by: takenOverBy, leftOpen },
 });
 

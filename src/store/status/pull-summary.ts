@@ -1,7 +1,8 @@
 // Builds the summary of a feed's pull from the tables, as `sync --json` prints it, checks its sums, and concludes pulls whose process has
 // ended before it could.
 import { AccountingError, checkAccounts, type SeenCounts } from '../../plan/accounting.ts';
-import { type Message, messageOf, plural, reword, textOf } from '../../plan/message.ts';
+import { noteOfHeld } from '../../plan/delete-guard.ts';
+import { type Message, messageOf, plural, textOf } from '../../plan/message.ts';
 import { type CommonReason, describeNothingMirrored, mirroredNothing } from '../../plan/set-up-suspicion.ts';
 import type { FeedName, PostingKey } from '../../posting/identifiers.ts';
 import { countOpen, countOutcomes, type OpenCounts } from '../backlog/open-counts.ts';
@@ -229,8 +230,7 @@ export const notesOfState = (state: PullState): Message[] => [
 const nothingNote = ({ summary, nothingMirrored: why }: PullState): Message[] =>
   why === undefined ? [] : [describeNothingMirrored(summary, why.common, why.live)];
 
-const holdNote = ({ holdReason }: PullState): Message[] =>
-  holdReason === undefined ? [] : [reword(holdReason, (text) => `deletes are held: ${text}`)];
+const holdNote = ({ holdReason }: PullState): Message[] => (holdReason === undefined ? [] : [noteOfHeld(holdReason)]);
 
 /** The reason of held deletes says so, if they are held for it. */
 const rekeyNote = ({ holdReason, rekey }: PullState): Message[] =>
