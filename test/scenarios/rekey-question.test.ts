@@ -179,6 +179,9 @@ it('after a restore that forgot the answer, the question waits until it is answe
   await run('sync');
   const answered = await keysOnSite();
   expect((await run('restore', file, '--replace', '--yes')).status).toBe(0);
+  expect((await run('recover', 'acme')).out).toMatch(
+    /8 jobs of another posting, as the site shows them: the keys of the feed seem to have changed\. .* feeds rekey acme/,
+  );
   await mirror.sync();
   // The site shows that the jobs have the new keys.
   const inDoubt = async () => (await (await db()).query(`select from change where state = 'in_doubt'`)).length;

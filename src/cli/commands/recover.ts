@@ -18,6 +18,7 @@ import { verifySubjectOf } from '../../runtime/schedule/scheduled-verify.ts';
 import { ExitStatus, UserError } from '../../runtime/stop-signal.ts';
 import { addressOf } from '../../site/http/job-address.ts';
 import { noteRecovered } from '../../store/backup/restore-backup.ts';
+import { isRekeySuspected } from '../../store/change/rekey/read-rekey.ts';
 import { searchFeedAgain } from '../../store/change/site-search.ts';
 import { JobMatching } from '../../store/mapping/job-matching.ts';
 import { Verification } from '../../store/mapping/verification.ts';
@@ -255,6 +256,17 @@ async function tellEnd(recovering: Recovering, found: Recovery, done: Recovered 
       `${plural(second.length, 'other job')} with the reference of a posting that has its own job: they were made by hand, or another ` +
         `installation mirrors this feed into site ${adopting.site.name}. Only one installation may: stop the other, and delete its jobs there.`,
     );
+  const others = unclear.filter(({ finding }) => finding === 'foreign').length;
+  if (others > 0) {
+    const isAsked = await isRekeySuspected(recovering.app.db, feed);
+    await printLine(
+      `${plural(others, 'job')} of another posting, as the site shows them: ${
+        isAsked
+          ? `the keys of the feed seem to have changed. Say first which postings are the same: ${write(['feeds', 'rekey', feed])}`
+          : `if the keys of the feed have changed meanwhile, the next sync asks about that: ${write(['sync', feed])}`
+      }`,
+    );
+  }
   if (strays.length > 0)
     await printLine(
       `${plural(strays.length, 'job')} of site ${adopting.site.name} that no posting of the feed has: if ${strays.length === 1 ? 'it was' : 'they were'} ` +
