@@ -4,7 +4,7 @@ import { resolve } from 'node:path';
 import { programVersion } from '../config/package-root.ts';
 import { plural } from '../plan/message.ts';
 import { type App, openServer, readConfig } from '../runtime/app.ts';
-import { stopSignal, UserError } from '../runtime/stop-signal.ts';
+import { UserError, untilSignalled } from '../runtime/stop-signal.ts';
 import { BackupFileError, type BackupSummary, checkBackup } from '../store/backup/read-backup.ts';
 import { type RestoreRefusal, restoreBackup, type SetAsideData } from '../store/backup/restore-backup.ts';
 import { backUpToFile } from '../store/backup/write-backup.ts';
@@ -94,26 +94,24 @@ function whyNotRestored(error: unknown, file: string): unknown {
 }
 
 export async function checkFile(file: string, { json }: RestoreCommandOptions): Promise<void> {
-  const stopping = stopSignal();
-  const summary = await readWhole(file, stopping.signal).finally(() => stopping.release());
+  const summary = await untilSignalled((signal) => readWhole(file, signal));
   if (json === true) return printJson({ file: resolve(file), whole: true, ...summaryJson(summary) });
   await printLine(`${file} is whole: ${describeSummary(summary)}.`);
 }
 
-export async function restore(file: string, options: RestoreCommandOptions): Promise<void> {
-  const stopping = stopSignal();
-  try {
-    const summary = await readWhole(file, stopping.signal);
+export const restore = (file: string, options: RestoreCommandOptions): Promise<void> =>
+  untilSignalled(async (signal) => {
+    const summary = await readWhole(file, signal);
     const config = await readConfig(options);
-    const server = await openServer(config, printNotice, stopping.signal);
+    const server = await openServer(config, printNotice, signal);
     const db = openDatabase(server.url, { max: 1 });
     try {
       await onUsableServer(db, async () => undefined).catch((cause: Error) => {
         throw cause instanceof UnusableServerError ? new UserError(`database: ${cause.message}`, { cause }) : cause;
       });
       if (options.replace === true && options.yes !== true) await confirm(file, summary);
-      stopping.signal.throwIfAborted();
-      const how = { replace: options.replace === true, actor: actorName(options.as), signal: stopping.signal };
+      signal.throwIfAborted();
+      const how = { replace: options.replace === true, actor: actorName(options.as), signal };
       const result = await restoreBackup(db, resolve(file), how).catch((error: unknown) => {
         throw whyNotRestored(error, file);
       });
@@ -130,10 +128,7 @@ export async function restore(file: string, options: RestoreCommandOptions): Pro
       await db.close();
       await server.leave();
     }
-  } finally {
-    stopping.release();
-  }
-}
+  });
 
 async function confirm(file: string, summary: BackupSummary): Promise<void> {
   const effect = `This replaces everything in the configured database by ${file}: ${describeSummary(summary)}.`;

@@ -87,6 +87,16 @@ export function stopSignal(endAfterMs = END_AFTER_MS, { reloads = false } = {}):
   };
 }
 
+/** Runs work that the first stop signal aborts. */
+export async function untilSignalled<T>(work: (signal: AbortSignal) => Promise<T>): Promise<T> {
+  const stopping = stopSignal();
+  try {
+    return await work(stopping.signal);
+  } finally {
+    stopping.release();
+  }
+}
+
 // The exit statuses of commands, which scripts rely on (docs/reference.md, "Exit status").
 
 export const ExitStatus = {

@@ -1,7 +1,7 @@
 // Opens the app for a command that prints results, and closes it however the command ends.
 import { OperationRefused } from '../../operations/operation.ts';
 import { type App, type AppOptions, openApp } from '../../runtime/app.ts';
-import { stopSignal, UserError } from '../../runtime/stop-signal.ts';
+import { UserError, untilSignalled } from '../../runtime/stop-signal.ts';
 import { askWhether, printJson, stopPrintingOn } from '../../telemetry/print.ts';
 import { commandWriter } from './command-line.ts';
 import { actionWriter, say } from './write-action.ts';
@@ -10,27 +10,23 @@ import { actionWriter, say } from './write-action.ts';
  * A stop signal ends the output. Always closes the database and leaves the embedded server.
  * @throws {UserError} with the reason of a refused operation
  */
-export async function withApp<T>(options: AppOptions, work: (app: App, signal: AbortSignal) => Promise<T>): Promise<T> {
-  const stopping = stopSignal();
-  stopPrintingOn(stopping.signal);
-  try {
+export const withApp = <T>(options: AppOptions, work: (app: App, signal: AbortSignal) => Promise<T>): Promise<T> =>
+  untilSignalled(async (signal) => {
+    stopPrintingOn(signal);
     const app = await openApp({
       needs: 'mirror',
       ...options,
       quiet: true,
-      signal: stopping.signal,
+      signal,
       writeAction: actionWriter(commandWriter(options.config)),
     });
     try {
-      stopping.signal.throwIfAborted();
-      return await explainRefusal(options, () => work(app, stopping.signal));
+      signal.throwIfAborted();
+      return await explainRefusal(options, () => work(app, signal));
     } finally {
       await app.close();
     }
-  } finally {
-    stopping.release();
-  }
-}
+  });
 
 /** @throws {UserError} with the reason why an operation is refused */
 export async function explainRefusal<Result>(

@@ -22,7 +22,7 @@ import { openServer } from '../../runtime/app.ts';
 import { chooseFeeds, describeLeft } from '../../runtime/feed-setups.ts';
 import { openProvenClient, openSiteClient } from '../../runtime/open-site-client.ts';
 import { nextRun as nextRunAfter } from '../../runtime/schedule/next-run.ts';
-import { ExitStatus, stopSignal } from '../../runtime/stop-signal.ts';
+import { ExitStatus, untilSignalled } from '../../runtime/stop-signal.ts';
 import type { ProbeResult, TokenCheck } from '../../site/exchange.ts';
 import { addressOf } from '../../site/http/job-address.ts';
 import { readFeedState } from '../../store/feed/feed-state.ts';
@@ -435,19 +435,14 @@ async function checkFeeds(config: Config, online: boolean): Promise<readonly str
   const { setups } = chooseFeeds(config, []);
   const waiting = [...setups.entries()].filter(([, { source }]) => isRead(source.from, online));
   const warnings: (readonly string[])[] = [];
-  const stopping = stopSignal();
-  const lane = async () => {
+  const lane = async (signal: AbortSignal) => {
     for (let next = waiting.shift(); next !== undefined; next = waiting.shift()) {
       const [at, setup] = next;
-      const found = await sampleFeed(setup, stopping.signal);
+      const found = await sampleFeed(setup, signal);
       warnings[at] = found.map((text) => `feed ${setup.feed}: ${text}`);
     }
   };
-  try {
-    await Promise.all(Array.from({ length: AT_ONCE }, lane));
-  } finally {
-    stopping.release();
-  }
+  await untilSignalled((signal) => Promise.all(Array.from({ length: AT_ONCE }, () => lane(signal))));
   return warnings.flat();
 }
 

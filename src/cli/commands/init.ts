@@ -13,7 +13,7 @@ import { secondChoice } from '../../operations/feed-setup.ts';
 import type { FeedSetup } from '../../pull/feed-setup.ts';
 import { type Trial, tryFeed } from '../../pull/preview/try-feed.ts';
 import { setupOfFeed } from '../../runtime/feed-setups.ts';
-import { ExitStatus, stopSignal, UserError } from '../../runtime/stop-signal.ts';
+import { ExitStatus, UserError, untilSignalled } from '../../runtime/stop-signal.ts';
 import { AccessRefused, type FeedAccess, readFeedAccess } from '../../setup/feed-access.ts';
 import type { Proposal } from '../../setup/propose.ts';
 import { type Recognition, recogniseFeed } from '../../setup/recognise.ts';
@@ -76,15 +76,12 @@ export function initCommand(): Command {
     .option('--config <file>', 'configuration file to write, or to add the feed to (default: jobmirror.yaml)')
     .option('--force', 'replace the file if it exists, instead of adding the feed to it')
     .option('--json', 'print what was written, the first postings, and what the feed becomes, as JSON objects')
-    .action(async (source: string | undefined, options: InitOptions) => {
-      const stopping = stopSignal();
-      stopPrintingOn(stopping.signal);
-      try {
-        process.exitCode = await init(source, options, stopping.signal);
-      } finally {
-        stopping.release();
-      }
-    });
+    .action((source: string | undefined, options: InitOptions) =>
+      untilSignalled(async (signal) => {
+        stopPrintingOn(signal);
+        process.exitCode = await init(source, options, signal);
+      }),
+    );
 }
 
 async function init(source: string | undefined, options: InitOptions, signal: AbortSignal): Promise<ExitStatus> {

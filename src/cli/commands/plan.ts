@@ -8,7 +8,7 @@ import type { FeedSetup } from '../../pull/feed-setup.ts';
 import { type PlanEnd, planFeed } from '../../pull/preview/dry-run.ts';
 import { type App, openAppFor, readConfig } from '../../runtime/app.ts';
 import { chooseFeeds } from '../../runtime/feed-setups.ts';
-import { ExitStatus, stopSignal, worstStatus } from '../../runtime/stop-signal.ts';
+import { ExitStatus, untilSignalled, worstStatus } from '../../runtime/stop-signal.ts';
 import {
   formatBytes,
   OutputFailedError,
@@ -32,29 +32,25 @@ export function planCommand(): Command {
     async (names: string[], options: { config?: string; json?: boolean }) => {
       const config = await readConfig(options);
       const { setups, broken } = chooseFeeds(config, names);
-      const stopping = stopSignal();
-      stopPrintingOn(stopping.signal);
-      const statuses: ExitStatus[] = broken.map(({ feed, message }) => fail(feed, message));
       const write = commandWriter(options.config);
-      try {
+      await untilSignalled(async (signal) => {
+        stopPrintingOn(signal);
+        const statuses: ExitStatus[] = broken.map(({ feed, message }) => fail(feed, message));
         if (setups.length > 0) {
           const app = await openAppFor(config, {
             quiet: true,
             json: options.json,
-            signal: stopping.signal,
+            signal,
             writeAction: actionWriter(write),
           });
           try {
-            for (const setup of setups)
-              statuses.push(await planOne(app, setup, stopping.signal, options.json === true, write));
+            for (const setup of setups) statuses.push(await planOne(app, setup, signal, options.json === true, write));
           } finally {
             await app.close();
           }
         }
         process.exitCode = worstStatus(statuses);
-      } finally {
-        stopping.release();
-      }
+      });
     },
   );
 }

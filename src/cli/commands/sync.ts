@@ -10,7 +10,7 @@ import type { Engine } from '../../runtime/engine.ts';
 import { chooseFeeds, unsentChangesOfRemovedFeeds } from '../../runtime/feed-setups.ts';
 import { mirrorFeed } from '../../runtime/mirror-feed.ts';
 import { removeOldRowsBriefly } from '../../runtime/retention.ts';
-import { ExitStatus, STOP_WITHIN_MS, stopSignal, UserError, worstStatus } from '../../runtime/stop-signal.ts';
+import { ExitStatus, STOP_WITHIN_MS, UserError, untilSignalled, worstStatus } from '../../runtime/stop-signal.ts';
 import { describePassing } from '../../store/postgres/transient-error.ts';
 import { endInterruptedPull } from '../../store/pull/pull-history.ts';
 import {
@@ -42,19 +42,16 @@ export function syncCommand(): Command {
   return printing(command, pullReportOutput).action(async (names: string[], options: SyncOptions) => {
     const config = withoutFeedsLackingSecrets(await readConfig(options));
     const { setups, broken } = chooseFeeds(config, names, 'send');
-    const stopping = stopSignal();
     const statuses: ExitStatus[] = [];
-    try {
+    await untilSignalled(async (signal) => {
       // Report feeds that can't be pulled first; the others are mirrored anyway.
       for (const { feed, message } of broken) {
         await print(failedReport(feed, null, message, 0), options);
         statuses.push(ExitStatus.failed);
       }
       const mirrored = { setups, isWhole: names.length === 0 };
-      if (setups.length > 0) statuses.push(...(await mirrorAll(config, mirrored, stopping.signal, options)));
-    } finally {
-      stopping.release();
-    }
+      if (setups.length > 0) statuses.push(...(await mirrorAll(config, mirrored, signal, options)));
+    });
     process.exitCode = worstStatus(statuses);
   });
 }

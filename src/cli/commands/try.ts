@@ -4,7 +4,7 @@ import type { FeedSetup } from '../../pull/feed-setup.ts';
 import { type Trial, tryFeed } from '../../pull/preview/try-feed.ts';
 import { readConfig } from '../../runtime/app.ts';
 import { setupOfFeed } from '../../runtime/feed-setups.ts';
-import { ExitStatus, stopSignal, UserError } from '../../runtime/stop-signal.ts';
+import { ExitStatus, UserError, untilSignalled } from '../../runtime/stop-signal.ts';
 import { formatBytes, printNotice, startProgressLine, stopPrintingOn } from '../../telemetry/print.ts';
 import { CONFIG, type CommonOptions, positiveNumber } from '../adapter/command-line.ts';
 import { printTrial } from '../output/describe-trial.ts';
@@ -33,20 +33,16 @@ export function tryCommand(): Command {
     });
 }
 
-async function showTrial(
+const showTrial = (
   setup: FeedSetup,
   options: TryOptions & { readonly element: string | undefined },
-): Promise<ExitStatus> {
-  const stopping = stopSignal();
-  stopPrintingOn(stopping.signal);
-  try {
-    const trial = await readWithProgress(setup, options.limit, stopping.signal);
+): Promise<ExitStatus> =>
+  untilSignalled(async (signal) => {
+    stopPrintingOn(signal);
+    const trial = await readWithProgress(setup, options.limit, signal);
     await printTrial(setup, trial, options);
     return statusOf(trial);
-  } finally {
-    stopping.release();
-  }
-}
+  });
 
 /** Reads the whole feed. */
 async function readWithProgress(setup: FeedSetup, samples: number, signal: AbortSignal): Promise<Trial> {
