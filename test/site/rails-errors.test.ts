@@ -184,6 +184,10 @@ describe('other answers', () => {
       'Spring',
       '<Map><status>400</status><error>Bad Request</error><errors><errors><defaultMessage>is bad</defaultMessage><field>title</field></errors></errors></Map>',
     ],
+    [
+      'an exception of Spring',
+      '<Map><timestamp>2026-11-30T16:00:00Z</timestamp><status>500</status><error>Internal Server Error</error><message>title is bad</message><path>/jobs</path></Map>',
+    ],
     ['NestJS', '<root><statusCode>400</statusCode><message>title is bad</message><error>Bad Request</error></root>'],
     ['express-validator', '<root><errors><msg>is bad</msg><path>title</path></errors></root>'],
     ['ASP.NET Core', '<problem><title>Invalid.</title><MVC-Errors><Title>is bad</Title></MVC-Errors></problem>'],

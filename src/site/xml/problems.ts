@@ -63,7 +63,7 @@ const fieldNames = [
 ];
 /** What many sites put beside the reason, or in its place. */
 const STATUS_NAME =
-  /^(\d{3}|(\d{3} )?(bad request|unprocessable (entity|content)|conflict|forbidden|not (acceptable|found)|precondition failed))\.?$/i;
+  /^(\d{3}|(\d{3} )?(bad (request|gateway)|unprocessable (entity|content)|conflict|forbidden|not (acceptable|found)|precondition failed|internal server error|service unavailable|gateway time-?out))\.?$/i;
 const remarkNames = ['code', 'status', 'type', 'id', 'faultcode', 'faultactor'];
 const failureNames = ['failure', 'fault', 'exception', 'problem'];
 
