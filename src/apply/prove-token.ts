@@ -4,6 +4,7 @@ import { randomInt } from 'node:crypto';
 import type { RateLimiter } from '../flow/rate-limiter.ts';
 import { type SiteJobId, type SiteName, siteJobId } from '../posting/identifiers.ts';
 import {
+  type AskedToWait,
   NotShownError,
   type Readable,
   type ReadPastCaches,
@@ -22,7 +23,7 @@ import {
 import type { Queryable } from '../store/postgres/database.ts';
 import { idsInOtherForms, newestJobId, numberIn, titledNumber } from '../store/site/kept-values.ts';
 import { noteAcceptedToken, type TokenHistory, tokenHistory } from '../store/site/refused-token.ts';
-import { noteListQuery } from '../store/site/site-state.ts';
+import { noteListQuery, throttleSite } from '../store/site/site-state.ts';
 import { showJob } from './show-job.ts';
 import type { SiteContext } from './site-context.ts';
 
@@ -114,8 +115,13 @@ async function recordWrites({ db, site, tokenDigest, client }: TokenReader): Pro
  * | it has accepted a write since it last refused the token, if asked since some time | none                   |
  * | it refuses a reader with a wrong token                                            | 1, at most every 10 min |
  */
-export function proveReads(reader: TokenReader): SiteClient {
-  const { client } = reader;
+export function proveReads(reader: TokenReader & { readonly requestsPerSecond: number }): SiteClient {
+  const { db, site, client, rateLimiter, requestsPerSecond } = reader;
+  // If it cannot be recorded, the next refusal teaches the same.
+  const onThrottled = async (asked: AskedToWait): Promise<void> => {
+    await throttleSite(db, site, { ...asked, requestsPerSecond }).catch(() => undefined);
+    rateLimiter?.slowDown?.();
+  };
   const proven: SiteClient = {
     ...client,
     async show(id, signal) {
@@ -136,6 +142,7 @@ export function proveReads(reader: TokenReader): SiteClient {
         maxAgeMs,
         once,
         whyCopy,
+        onThrottled,
       );
       const ambiguous = listing.kind === 'listed' ? named.whyAmbiguous() : undefined;
       if (ambiguous !== undefined) return { kind: 'unreadable', message: ambiguous, changed: false };

@@ -27,9 +27,12 @@ export async function openSiteClient(options: SiteOptions): Promise<SiteClient> 
 }
 
 /** What it does not find is missing only if it is proven that the site accepts the token: see `proveReads`. */
-export async function openProvenClient(db: Queryable, { name, options }: SiteConfig): Promise<SiteClient> {
+export async function openProvenClient(
+  db: Queryable,
+  { name, options, requestsPerSecond }: SiteConfig,
+): Promise<SiteClient> {
   const digest = tokenDigest(await readInstallation(db), name, options.token.reveal());
-  return proveReads({ db, site: name, tokenDigest: digest, client: await openSiteClient(options) });
+  return proveReads({ db, site: name, tokenDigest: digest, client: await openSiteClient(options), requestsPerSecond });
 }
 
 /** For comparing, and for checking a decision. */

@@ -243,6 +243,14 @@ export class NotShownError extends Error {
   }
 }
 
+/** How a site asks to wait. */
+export interface AskedToWait {
+  readonly status: 429 | 503;
+  readonly waitMs: number;
+  /** Age of the request that it has answered so. */
+  readonly sentMsAgo: number;
+}
+
 export interface SiteClient {
   /**
    * Sends one request and classifies the answer. Never throws for anything the site or the network does. `notAfter` is
@@ -263,6 +271,7 @@ export interface SiteClient {
    * @param maxAgeMs maximum age of cached pages when the reading begins; 0 unless given.
    * @param once reads each page once: even if the end was reached, a job that was not handed over may exist.
    * @param whyCopy told how the list was read past caches; returns why its plain answers do not count.
+   * @param onThrottled called when the site asks to wait before it gives a page, which is waited for afterwards.
    */
   list(
     take: (siteJob: SiteJob) => void,
@@ -271,6 +280,7 @@ export interface SiteClient {
     maxAgeMs?: number,
     once?: boolean,
     whyCopy?: (answered: ReadPastCaches) => Promise<string | undefined>,
+    onThrottled?: (asked: AskedToWait) => Promise<void>,
   ): Promise<Listing>;
   /** Sends one harmless GET to check that the interface is there and accepts the token. */
   probe(signal?: AbortSignal): Promise<ProbeResult>;

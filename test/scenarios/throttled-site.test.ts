@@ -95,6 +95,23 @@ describe('a site that asks to wait', { concurrent: true }, () => {
     expect(await mirror.sync()).toMatchObject({ created: 19, rejected: 1, failed: 0, pending: 0, in_doubt: 0 });
   });
 
+  it('with 429 before it gives a page of its list teaches the rate of all requests', async ({ openAt }) => {
+    let refused = 0;
+    const { mirror } = await openAt(
+      ({ method, url }) => {
+        if (method !== 'GET') return [201, { location: '/jobs/9' }];
+        const number = Number(new URL(url, 'http://a').searchParams.get('page') ?? 1);
+        if (number === 2 && refused++ === 0) return [429, { 'retry-after': '0' }];
+        return [200, {}, `<jobs page="${number}" total-pages="2"><job><id>${number}</id></job></jobs>`];
+      },
+      { site: { limits: LIMITS, doubts: '{ resolve_after_seconds: 31 }' }, searched: true },
+    );
+    await mirror.syncOf(postings(1));
+    const { learntRate, askedToWaitMsAgo } = await readSiteState((await mirror.app()).db, siteName('board'));
+    expect([refused > 1, askedToWaitMsAgo]).toEqual([true, expect.any(Number)]);
+    expect(learntRate).toBeLessThanOrEqual(CONFIGURED / 2);
+  });
+
   it('is reported if it has done nothing else for an hour', async ({ openAt }) => {
     const { mirror, failing } = await openThrottling(openAt, Number.POSITIVE_INFINITY, () => [
       429,

@@ -125,7 +125,7 @@ export function createSiteClient(options: SiteOptions): SiteClient {
       const unused = own && (await read(unusedId));
       return unused?.status === own?.status && unused?.words === own?.words ? own : undefined;
     },
-    async list(take, signal, beforePage, maxAgeMs = 0, once = false, whyCopy = async () => undefined) {
+    async list(take, signal, beforePage, maxAgeMs = 0, once = false, whyCopy = async () => undefined, onThrottled) {
       if (!listUrl)
         return {
           kind: 'unreadable',
@@ -139,10 +139,16 @@ export function createSiteClient(options: SiteOptions): SiteClient {
         let leftMs = LONGEST_LIST_WAIT_MS;
         for (let tries = 1; ; tries++) {
           await beforePage?.(signal);
+          const sentAt = performance.now();
           const page = await getPage(url, takeReal, signal);
-          const waitMs = isBegun ? waitForPage(page, tries) : undefined;
-          isBegun = true;
-          if (waitMs === undefined || waitMs > leftMs || signal?.aborted === true) return page;
+          const waitMs = waitForPage(page, tries);
+          if (waitMs === undefined || signal?.aborted === true) {
+            isBegun = true;
+            return page;
+          }
+          const status = page.status === 503 ? 503 : 429;
+          await onThrottled?.({ status, waitMs, sentMsAgo: performance.now() - sentAt });
+          if (!isBegun || waitMs > leftMs) return page;
           leftMs -= Math.max(waitMs, LEAST_LIST_WAIT_MS);
           await sleep(waitMs, signal);
         }
