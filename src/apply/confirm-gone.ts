@@ -84,6 +84,10 @@ function unlessMoved(id: SiteJobId, attempt: Attempt, { policy }: SiteContext): 
   return untilListed({ kind: 'unconfirmed', message }, attempt, policy.retry.attempts);
 }
 
+/** Whether the site redirects requests for the job to another address of it, or to another job. */
+const isRenamed = (outcome: Outcome, id: SiteJobId): boolean =>
+  outcome.kind === 'misconfigured' && outcome.leadsTo !== undefined && outcome.leadsTo !== id && isMadeOfTitle(id);
+
 /** A site that asks to wait before it shows a job gets the change again later, however often. */
 function unlessThrottled(error: unknown, message: Message): Outcome {
   const failed = error === undefined ? undefined : outcomeOfUnshownJob(error, () => '');
@@ -105,7 +109,7 @@ async function readChanged(
   const { request } = attempt;
   const mayTell = outcome.kind === 'unknown' || outcome.kind === 'misconfigured';
   if (request.kind === 'create') return readMade(outcome, { ...attempt, request }, siteContext, signal);
-  if (!mayTell || outcome.perhapsDone !== true) return outcome;
+  if (!mayTell || outcome.perhapsDone !== true || isRenamed(outcome, request.siteJobId)) return outcome;
   const unknown = (what: string): Outcome => ({
     kind: 'unknown',
     message: `${textOf(outcome.message)}, ${what}`,
@@ -275,9 +279,7 @@ async function readDenied(
   const { request, number } = attempt;
   const { canList, retry } = siteContext.policy;
   if (!mayDeny(outcome) || request.kind === 'create' || response === undefined || !canList) return outcome;
-  const { leadsTo } = outcome.kind === 'misconfigured' ? outcome : {};
-  const isRenamed = leadsTo !== undefined && leadsTo !== request.siteJobId && isMadeOfTitle(request.siteJobId);
-  if (isRenamed) return untilListed(outcome, attempt, retry.attempts);
+  if (isRenamed(outcome, request.siteJobId)) return untilListed(outcome, attempt, retry.attempts);
   const { status } = response;
   // A delete that is answered so and leaves no trace of the job was done, or had nothing to do.
   const isDeletion = request.kind === 'delete' && claimed.kind === 'misconfigured' && claimed.perhapsDone === true;

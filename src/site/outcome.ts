@@ -109,11 +109,12 @@ export const outcomeRules: readonly OutcomeRule[] = [
       redirectsOn(facts) === 'job' && { kind: 'unknown', message: redirected(facts), perhapsDone: true },
   },
   {
-    answer: 'the same to another page of the site other than a sign-in page',
+    answer: '301, 302, 303 or 308 to another page of the site other than a sign-in page',
     requests: updateOrDelete,
     outcome: 'misconfigured',
-    because: 'it may also be a refusal',
-    conclude: (facts) => redirectsOn(facts) === 'page' && { ...notFollowed(facts), perhapsDone: true },
+    because: 'it may also be a refusal, or the answer to all requests for a job that has expired',
+    conclude: (facts) =>
+      is(facts, 301, 302, 303, 308) && facts.redirectsOn() === 'page' && { ...notFollowed(facts), perhapsDone: true },
   },
   {
     answer: 'any other 3xx',

@@ -514,17 +514,21 @@ describe('a change answered with a redirect', { concurrent: true }, () => {
     expect(jobs.size).toBe(3);
   });
 
-  it('leaves the site open if it redirects only what concerns a job that it no longer has', async ({ openAt }) => {
-    const { open, jobs, does } = await openRedirecting(openAt);
-    Object.assign(does, { it: false, shows: (job: string) => (job.includes('Nurse a') ? '' : job) });
-    const changed = [posting('a', { title: 'Other' }), posting('b'), posting('c')];
-    expect(await open.syncOf(changed)).toMatchObject({ status: 'review', updated: 0, failed: 1, created: 0 });
-    expect(await review(open)).toMatchObject([
-      { key: 'a', message: expect.stringContaining('it may be deleted or hidden') },
-    ]);
-    expect(await open.syncOf([...changed, posting('d')])).toMatchObject({ created: 1 });
-    expect(jobs.size).toBe(4);
-  });
+  it.for([302, 301, 308])(
+    'leaves the site open if it redirects by %i only what concerns a job that it no longer has',
+    async (status, { openAt }) => {
+      const { open, jobs, does } = await openRedirecting(openAt);
+      const page: Reply = [status, { location: '/jobs' }];
+      Object.assign(does, { it: false, page, shows: (job: string) => (job.includes('Nurse a') ? '' : job) });
+      const changed = [posting('a', { title: 'Other' }), posting('b'), posting('c')];
+      expect(await open.syncOf(changed)).toMatchObject({ status: 'review', updated: 0, failed: 1, created: 0 });
+      expect(await review(open)).toMatchObject([
+        { key: 'a', message: expect.stringContaining('it may be deleted or hidden') },
+      ]);
+      expect(await open.syncOf([...changed, posting('d')])).toMatchObject({ created: 1 });
+      expect(jobs.size).toBe(4);
+    },
+  );
 
   it('keeps the mapping of a job whose delete was refused so, and which is hidden from strangers', async ({
     openAt,

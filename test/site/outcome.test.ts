@@ -101,6 +101,7 @@ const rows: readonly Row[] = [
   ],
   same('302 to a page to sign in', answer(302, { location: '/users/sign_in' }), 'misconfigured'),
   same('303 to another site', answer(303, { location: 'https://elsewhere.test/' }), 'misconfigured'),
+  same('301 of a job to another page', answer(301, { location: '/jobs', siteJobId: siteJobId('12') }), 'misconfigured'),
   same('307 to a job', answer(307, { location }), 'misconfigured'),
   same('304 without Location', answer(304), 'misconfigured'),
   ['404', answer(404), 'misconfigured', 'gone', 'gone'],
