@@ -3,7 +3,7 @@ import { readFailureIndicator } from './failure-indicator.ts';
 import { JOB, type Resource } from './http/job-address.ts';
 import type { Answer, StreamedAnswer } from './http/transport.ts';
 import { BrokenBody, timeSlices } from './xml/body-text.ts';
-import { isJobLike, type ReadJob, readJobElement } from './xml/decode.ts';
+import { isJobLike, type ReadJob, readJobElement, showsFields } from './xml/decode.ts';
 import { foldName, openXml, type XmlElement, XmlRefused } from './xml/xml-events.ts';
 import { childrenOf, elementText, isNamed } from './xml/xml-tree.ts';
 
@@ -31,8 +31,11 @@ export interface PagingHeaders {
 export interface ListPageReading {
   /** Parses the next piece. Returns the jobs that it completes. @throws XmlRefused */
   write(text: string): readonly ReadJob[];
-  /** What the page says besides its jobs; `undefined`: it is not a collection, or not a whole one. @throws XmlRefused */
-  end(headers: PagingHeaders): PageHints | undefined;
+  /**
+   * What the page says besides its jobs, and those that are known only now; `undefined`: it is not a collection, or not a whole one.
+   * @throws XmlRefused
+   */
+  end(headers: PagingHeaders): { readonly hints: PageHints; readonly jobs: readonly ReadJob[] } | undefined;
   /** The failure that the page states, if any; known at its end. */
   readonly failure: string | undefined;
 }
@@ -70,8 +73,9 @@ const listNames = ['results', 'items', 'data', 'content', 'entries', 'records', 
  * what states a failure beside its jobs. Only an empty root or an empty `jobs` counts as empty, because after an empty list a
  * create in doubt is sent again.
  *
- * Entries under other names count below the root, and in an element that is named for a list or, as Jackson does, like its entries. All of
- * them must be like jobs, and the root must not be: it would be a job with a list in it.
+ * Entries under other names count below the root, and in an element that is named for a list or, as Jackson does, like its entries; below the
+ * root also under the name of the list, as CakePHP writes them. All of them must be like jobs, and the root must not be: it would be a job with
+ * a list in it.
  */
 function openListPage(base: URL, resource: Resource = JOB): ListPageReading {
   const job = foldName(resource.element).toLowerCase();
@@ -126,8 +130,13 @@ function openListPage(base: URL, resource: Resource = JOB): ListPageReading {
         ({ message }) => !isHarmless(message, count > 0, resource),
       )?.message;
       const isMixed = entries.ofJobs > 0 && (entries.others > 0 || entries.ofJobs < count);
-      if (failure !== undefined || isMixed) return undefined;
-      return count === 0 && !isEmptyList(root, resource) ? undefined : readHints(root, headers, resource);
+      const named = childrenOf(root).filter((child) => isNamed(child, ...namesOfList(resource)));
+      const alike = named.filter((one) => isJobLike(one, resource));
+      if (failure !== undefined || isMixed || (count > 0 && alike.length > 0)) return undefined;
+      const isNamedAlike = named.length > 0 && alike.length === named.length;
+      if (count === 0 && !isNamedAlike && !isEmptyList(root, resource)) return undefined;
+      const last = isNamedAlike ? alike.map((one) => readJobElement(one, base, resource)) : [];
+      return { hints: readHints(root, headers, resource), jobs: last };
     },
   };
 }
@@ -171,8 +180,12 @@ const isHarmless = (message: string, besideJobs: boolean, resource: Resource): b
 function isEmptyList(root: XmlElement, resource: Resource): boolean {
   const lists = [root, ...childrenOf(root)].filter((element) => isNamed(element, ...namesOfList(resource)));
   if (lists.length === 0) return isBlank(root) || countsNone(root, resource);
-  return lists.every(({ content }) =>
-    content.every((node) => (typeof node === 'string' ? saysNothing(node.trim(), resource) : !hasId(node, resource))),
+  return lists.every(
+    (list) =>
+      !isRecord(list, resource) &&
+      list.content.every((node) =>
+        typeof node === 'string' ? saysNothing(node.trim(), resource) : !hasId(node, resource),
+      ),
   );
 }
 
@@ -187,8 +200,14 @@ const saysNothing = (text: string, resource: Resource): boolean => text === '' |
 
 /** Whether the element has an ID: then it is a record, perhaps a job by another name. */
 const hasId = (element: XmlElement, resource: Resource): boolean =>
-  element.attributes.has('id') ||
-  childrenOf(element).some((child) => isNamed(child, 'id', `${foldName(resource.element).toLowerCase()}-id`));
+  element.attributes.has('id') || childrenOf(element).some((child) => isId(child, resource));
+
+const isId = (element: XmlElement, resource: Resource): boolean =>
+  isNamed(element, 'id', `${foldName(resource.element).toLowerCase()}-id`);
+
+/** Whether an element that is named for a list is an entry itself. */
+const isRecord = (list: XmlElement, resource: Resource): boolean =>
+  childrenOf(list).some((child) => isId(child, resource)) || showsFields(list, resource);
 
 const isBlank = (element: XmlElement): boolean =>
   childrenOf(element).length === 0 && elementText(element).trim() === '';
@@ -289,13 +308,15 @@ export async function readPage(
       } else if (body.length >= KEPT_CHARACTERS) break;
       await pause();
     }
-    refused ??= await refusal(() => {
-      hints = page.end({
+    refused ??= await refusal(async () => {
+      const end = page.end({
         link: header('link'),
         total:
           header('x-total-count') || header('x-total') || header('total-count') || rangeTotal(header('content-range')),
         totalPages: header('x-total-pages'),
       });
+      for (const job of end?.jobs ?? []) await take(job);
+      hints = end?.hints;
     });
     if (page.failure !== undefined) trouble = `the site states a failure: ${page.failure}`;
     if (refused?.isTooLarge) trouble = `a limit is exceeded: ${refused.message}`;

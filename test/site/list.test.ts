@@ -75,6 +75,11 @@ describe('list (site-interface.md, section 4: 200 with the XML of a collection)'
         'its pages, and records in records',
         `<root><count>2</count><next></next><previous></previous><results>${entries('list-item', `<tags><list-item>a</list-item></tags><offices>${entries('list-item')}</offices>`)}</results></root>`,
       ],
+      ['CakePHP', `<response>${entries('jobs')}</response>`],
+      [
+        'CakePHP, with its pages',
+        `<response>${entries('jobs')}<pagination><page_count>1</page_count></pagination></response>`,
+      ],
       ['Jackson', `<List>${entries('item')}</List>`],
       ['Jackson, with a wrapper', `<JobList><jobs>${entries('jobs')}</jobs></JobList>`],
       [
@@ -103,6 +108,10 @@ describe('list (site-interface.md, section 4: 200 with the XML of a collection)'
       ['jobs and others', `<root>${entries('list-item')}<list-item><id>3</id></list-item></root>`],
       ['entries without an ID', '<root><list-item><title>T</title><number>A</number></list-item></root>'],
       ['jobs under two names', `<root>${jobs(1, 2)}${entries('item')}</root>`],
+      ['some jobs and others in elements of the same name', `<root>${entries('jobs')}<jobs><id>3</id></jobs></root>`],
+      ['records that are no jobs', '<root><jobs><id>1</id></jobs><jobs><id>2</id></jobs></root>'],
+      ['records that are no jobs, and one', '<root><jobs><id>1</id></jobs></root>'],
+      ['entries and a list in them', `<root>${entries('jobs', jobs(8, 9))}</root>`],
       ['no count of none', '<root><results></results></root>'],
       ['entries of something else', `<root><facets>${entries('list-item')}</facets></root>`],
     ])('no list of jobs: %s', async (_name, body) => {

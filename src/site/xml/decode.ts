@@ -62,11 +62,20 @@ const FEWEST_FIELDS = 2;
  * Whether an element of another name is a job all the same: servers that write whatever they have as XML name it `root`, `response`, `item`
  * or after a class. It has an ID, and several fields that only jobs have.
  */
-export function isJobLike(element: XmlElement, { element: name, fields = [] }: Resource = JOB): boolean {
+export function isJobLike(element: XmlElement, resource: Resource = JOB): boolean {
+  const ids = idNames(resource);
+  const hasId =
+    ids.some((id) => element.attributes.has(id)) || childrenOf(element).some((child) => isNamed(child, ...ids));
+  return hasId && !isNamed(element, 'html', 'error', 'errors') && showsFields(element, resource);
+}
+
+const idNames = ({ element }: Resource): readonly string[] => ['id', `${foldName(element).toLowerCase()}-id`];
+
+/** Whether it has several fields that only jobs have. */
+export function showsFields(element: XmlElement, resource: Resource): boolean {
+  const { fields = [] } = resource;
+  const ids = idNames(resource);
   const children = childrenOf(element);
-  const ids = ['id', `${foldName(name).toLowerCase()}-id`];
-  const hasId = ids.some((id) => element.attributes.has(id)) || children.some((child) => isNamed(child, ...ids));
-  if (!hasId || isNamed(element, 'html', 'error', 'errors')) return false;
   const own = fields.length === 0 ? USUAL_FIELDS : fields;
   const known = new Set(own.map((field) => foldName(field).toLowerCase()).filter((field) => !ids.includes(field)));
   const shown = children.flatMap((child) => (childrenOf(child).length === 0 ? foldName(child.name).toLowerCase() : []));
