@@ -180,12 +180,11 @@ const isHarmless = (message: string, besideJobs: boolean, resource: Resource): b
 function isEmptyList(root: XmlElement, resource: Resource): boolean {
   const lists = [root, ...childrenOf(root)].filter((element) => isNamed(element, ...namesOfList(resource)));
   if (lists.length === 0) return isBlank(root) || countsNone(root, resource);
+  const isEntry = (node: XmlElement): boolean => hasId(node, resource) || showsFields(node, resource);
   return lists.every(
     (list) =>
       !isRecord(list, resource) &&
-      list.content.every((node) =>
-        typeof node === 'string' ? saysNothing(node.trim(), resource) : !hasId(node, resource),
-      ),
+      list.content.every((node) => (typeof node === 'string' ? saysNothing(node.trim(), resource) : !isEntry(node))),
   );
 }
 

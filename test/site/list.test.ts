@@ -110,6 +110,10 @@ describe('list (site-interface.md, section 4: 200 with the XML of a collection)'
       ['jobs under two names', `<root>${jobs(1, 2)}${entries('item')}</root>`],
       ['some jobs and others in elements of the same name', `<root>${entries('jobs')}<jobs><id>3</id></jobs></root>`],
       ['records that are no jobs', '<root><jobs><id>1</id></jobs><jobs><id>2</id></jobs></root>'],
+      [
+        'entries without an ID, of another name',
+        '<jobs><posting><uuid>a</uuid><title>T</title><location-city>B</location-city></posting></jobs>',
+      ],
       ['records that are no jobs, and one', '<root><jobs><id>1</id></jobs></root>'],
       ['entries and a list in them', `<root>${entries('jobs', jobs(8, 9))}</root>`],
       ['no count of none', '<root><results></results></root>'],
