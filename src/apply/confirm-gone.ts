@@ -19,7 +19,7 @@ import {
 } from '../site/exchange.ts';
 import { readJobId, wordsOfAnswer } from '../site/http/job-address.ts';
 import type { Attempt } from '../store/change/attempt.ts';
-import { ownerOfReference } from '../store/change/candidate-owners.ts';
+import { isSentByAnother, ownerOfReference } from '../store/change/candidate-owners.ts';
 import { renewAttempt } from '../store/change/claim.ts';
 import { moveJob } from '../store/change/restored-database.ts';
 import { type DeniedJob, endDenied, searchFeedAgain, takeDenied } from '../store/change/site-search.ts';
@@ -145,11 +145,12 @@ async function readChanged(
 
 /**
  * A create that was redirected to a job has made it if the job shows the reference that was sent, and all else if the site does not tell that
- * the job is new: sites also redirect to one that exists. Otherwise the list is to tell; of a job that is not shown, only that it was made.
+ * the job is new: sites also redirect to one that exists, such as that of another create of ours. Otherwise the list is to tell; of a job that is
+ * not shown, only that it was made.
  */
 async function readMade(
   outcome: Outcome,
-  { key, request }: Attempt & { readonly request: { readonly kind: 'create'; readonly fields: Fields } },
+  { feed, key, request }: Attempt & { readonly request: { readonly kind: 'create'; readonly fields: Fields } },
   siteContext: SiteContext,
   signal: AbortSignal,
 ): Promise<Outcome> {
@@ -163,6 +164,7 @@ async function readMade(
   const { fields, types } = withRevealedFields(siteJob);
   const reference = fieldOf(request.fields, referenceField)?.trim();
   if (!reference || fieldOf(fields, referenceField)?.trim() !== reference) return other;
+  if (await isSentByAnother(db, { feed, key, site }, referenceField, reference)) return other;
   const rules = { ...policy.places, learnt: await learntRewrites(db, site), referenceField };
   const timely = isTimely(windowFrom(new Date()), siteJob.createdAt);
   const compared = comparePosting({ key, fields: request.fields }, { fields, types }, rules);

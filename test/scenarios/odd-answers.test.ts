@@ -289,6 +289,38 @@ describe('a create answered with a redirect to a job', { concurrent: true }, () 
     expect(await open.sync()).toMatchObject({ unchanged: 1, created: 0 });
     expect((await review(open))[0]?.message).toMatch(/job 1, which belongs to posting a of feed acme/);
   });
+
+  it('that another create may have made is not taken before the list tells whose it is', async ({ openAt }) => {
+    let job = '';
+    let isListed = false;
+    const open = await openOdd(
+      openAt,
+      ({ method, url, body }) => {
+        if (url.startsWith('/jobs.xml') && method === 'GET') return isListed ? [200, {}, `<jobs>${job}</jobs>`] : [500];
+        if (method !== 'POST') return [200, {}, job];
+        if (job !== '') return [302, { location: '/jobs/1' }];
+        const fields = /<job>([\s\S]*)<\/job>/.exec(body)?.[1];
+        job = `<job><id>1</id>${fields}<created_at>${new Date().toISOString()}</created_at></job>`;
+        return [500];
+      },
+      {
+        reference_field: 'number',
+        list_path: '/jobs.xml',
+        limits: '{ timeout_seconds: 0.5 }',
+        doubts: '{ resolve_after_seconds: 0.6 }',
+      },
+    );
+    expect(await open.syncOf([posting('a')])).toMatchObject({ in_doubt: 1 });
+    await open.configure(/$/, '  globex:\n    { source: feed.xml, site: board, format: indeed }\n');
+    await runProgram(open, 'feeds', 'new', 'globex');
+    await open.writeFeed(feedXml([posting('a', { title: 'Cook' })]));
+    expect(await open.sync('globex')).toMatchObject({ created: 0, in_doubt: 1 });
+    isListed = true;
+    await vi.waitFor(async () => {
+      await open.sync('globex');
+      expect(await open.query('select feed from mapping')).toEqual([{ feed: 'acme' }]);
+    }, 20_000);
+  });
 });
 
 /**

@@ -169,6 +169,20 @@ export const ownerOfReference = (
     [site, feed, key, referenceField, reference],
   );
 
+/** Whether another create of the site that is in flight or in doubt has sent this reference, so that a job with it may be its job. */
+export const isSentByAnother = async (
+  db: Queryable,
+  { feed, key, site }: Pick<Attempt, 'feed' | 'key' | 'site'>,
+  referenceField: string,
+  reference: string,
+): Promise<boolean> =>
+  returnsRow(
+    db,
+    `select from change where site = any($1::text[]) and state in ('sending', 'in_doubt') and attempt_operation = 'create'
+       and (feed, key) <> ($2, $3) and lower(btrim(coalesce(sent_fields, fields)->>$4)) = lower($5) limit 1`,
+    [await namesOfSite(db, site), feed, key, referenceField, reference],
+  );
+
 /**
  * Another posting of the site with the reference that a job shows, in the form to compare. A reference that the posting has itself proves
  * nothing, whoever else has it.
