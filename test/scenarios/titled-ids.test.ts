@@ -291,6 +291,19 @@ it.for(Object.entries(SLUGS))(
   },
 );
 
+it('the repair of verify gives a posting the new address of its job', { tags: 'slow' }, async ({ openAt }) => {
+  const { jobs, mirror } = await openSlugs(openAt, {});
+  await mirror.syncOf([posting('a'), posting('b', { title: 'Pilot' })]);
+  const list = [posting('a'), posting('b', { title: 'Captain' })];
+  await mirror.syncOf(list);
+  await mirror.stopEngine();
+  await runProgram(mirror, 'verify', 'acme', '--repair');
+  expect(await mirror.syncOf(list)).toMatchObject({ status: 'mirrored', created: 0, updated: 1 });
+  await mirror.stopEngine();
+  expect(await runProgram(mirror, 'verify', 'acme')).toMatchObject({ status: 0 });
+  expect(jobs.size).toBe(2);
+});
+
 it('without references, a person says which job has a new address', { tags: 'slow' }, async ({ openAt }) => {
   const { jobs, mirror } = await openSlugs(
     openAt,

@@ -129,6 +129,7 @@ function verifyingOf({ app, adopting }: Recovering): Omit<VerifySubject, 'onFind
     ...verifySubjectOf(app.db, site, [setup], { client, rateLimiter, signal }),
     selection: { kind: 'list' },
     keepsDrift: updatesJobs(setup.policy),
+    bindsJobs: true,
     onProgress: (at) =>
       progress.show(
         at.what === 'listed'

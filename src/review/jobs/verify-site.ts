@@ -7,7 +7,7 @@ import { fieldOf } from '../../plan/same-meaning.ts';
 import type { FeedName, PostingKey, SiteJobId, SiteName } from '../../posting/identifiers.ts';
 import type { StateTable } from '../../posting/places.ts';
 import type { Fields } from '../../posting/posting.ts';
-import { explainOtherContent, tellOtherReference } from '../../site/contradiction.ts';
+import { explainOtherContent, isMadeOfTitle, tellOtherReference } from '../../site/contradiction.ts';
 import { type SiteClient, type SiteJob, shownUnlessDeleted, withRevealedFields } from '../../site/exchange.ts';
 import { provenByValues } from '../../store/change/candidate-owners.ts';
 import { databaseTime } from '../../store/change/site-search.ts';
@@ -109,6 +109,8 @@ export interface VerifySubject {
   readonly keepsDrift: boolean;
   /** Whether fields that can be compared only after they were sent once more are kept as well. */
   readonly makesKnown?: boolean;
+  /** Whether the caller gives postings the jobs that show their references. */
+  readonly bindsJobs?: boolean;
   /** Which of that is kept; absent: all. A job that is gone is asked about with each of its fields, or all of them together. */
   readonly isSetAgain?: (finding: 'changed' | 'gone', field: string) => boolean;
   readonly onFinding: (finding: Finding) => Promise<void>;
@@ -489,7 +491,9 @@ async function findForeign(verifying: Verifying, referenceField: string): Promis
       continue;
     }
     counts.foreign++;
-    if (subject.keepsDrift) await verification.dropGone(job);
+    // An update that does not find such a job gets the new address by the list.
+    const isLookedUp = subject.bindsJobs !== true && ownJobId !== undefined && isMadeOfTitle(ownJobId);
+    if (subject.keepsDrift && !isLookedUp) await verification.dropGone(job);
     const own = ownJobId === undefined ? 'which has no job of its own' : `whose own job is ${ownJobId}`;
     const message = isDeleted
       ? 'it was deleted for this posting, and is on the site again: delete it there if it is not to stay'
