@@ -56,8 +56,8 @@ describe('paths that no record has', () => {
     const records = [Object.fromEntries(Array.from({ length: 400 }, (_, at) => [`${at}`.padEnd(20_000, 'x'), 'a']))];
     const text = mistakes({ salary: from('compensation'), city: from('place/city') }, { key: [], records });
     expect(text).toEqual([
-      'fields.salary: "compensation" is always empty in the only record that was read; they have no text at all',
-      'fields.city: "place/city" is always empty in the only record that was read; they have no text at all',
+      'fields.salary: "compensation" is always empty in the only record that was read; it has no text at all',
+      'fields.city: "place/city" is always empty in the only record that was read; it has no text at all',
     ]);
   });
 
@@ -128,7 +128,7 @@ describe('the path of places', () => {
   it.each([
     ['locations', 'did you mean "location"?'],
     ['tag/name', 'did you mean "tags/name"?'],
-    ['offices', 'they have "@id", "title"'],
+    ['offices', 'it has "@id", "title"'],
   ])('%s has none: %s', (path, expected) => {
     const [only, ...others] = placeMistakes(path);
     expect(only).toContain(`places.path: "${path}" is always empty in the only record that was read; ${expected}`);

@@ -165,17 +165,17 @@ function sentence(
   { records }: Pick<PathCensus, 'records'>,
   guess: Guess,
 ): string {
-  return `${setting}: "${path}" is always empty in ${recordsRead(records)}; ${askFor(guess)}`;
+  return `${setting}: "${path}" is always empty in ${recordsRead(records)}; ${askFor(guess, records)}`;
 }
 
 const recordsRead = (records: number): string =>
   records === 1 ? 'the only record that was read' : `the ${records} records that were read`;
 
-function askFor({ name, names = [] }: Guess): string {
+function askFor({ name, names = [] }: Guess, records: number): string {
   if (name !== undefined) return `did you mean "${name}"?`;
-  if (names.length === 0) return 'they have no text at all';
+  if (names.length === 0) return records === 1 ? 'it has no text at all' : 'they have no text at all';
   const more = names.length > MAX_NAMED ? ', …' : '';
-  return `they have ${names
+  return `${records === 1 ? 'it has' : 'they have'} ${names
     .slice(0, MAX_NAMED)
     .map((one) => `"${one}"`)
     .join(', ')}${more}`;
