@@ -130,10 +130,11 @@ async function takeMade(
     const { made } = open.doubt;
     if (made === undefined || known.has(made)) continue;
     await rateLimiter.take(signal);
-    const siteJob = await client.show(made, signal).catch(() => undefined);
-    if (siteJob === undefined) {
+    // A site that fails to answer says nothing about what it hides.
+    const siteJob = await client.show(made, signal).catch(() => null);
+    if (siteJob == null) {
       unshown.add(open);
-      if (!signal.aborted) await noteNewJob(db, site, made, false);
+      if (siteJob === undefined) await noteNewJob(db, site, made, false);
       continue;
     }
     known.add(made);

@@ -216,6 +216,20 @@ describe('a create answered with a redirect to a job', { concurrent: true }, () 
     },
   );
 
+  it('about which the site does not answer for a while, does not teach that the site hides new ones', async ({
+    openAt,
+  }) => {
+    const { open, approve } = await openModerated(openAt, true, [500]);
+    expect(await open.syncOf([posting('a'), posting('b')])).toMatchObject({ in_doubt: 1 });
+    await vi.waitFor(async () => {
+      await open.sync();
+      expect(await open.query("select from change where reason->>'note' ~ 'does not show job 2'")).toHaveLength(1);
+    }, 20_000);
+    expect(await open.query('select new_hidden_job from site_state')).toEqual([{ new_hidden_job: null }]);
+    approve();
+    await vi.waitFor(async () => expect(await open.sync()).toMatchObject({ unchanged: 2, in_doubt: 0 }), 20_000);
+  });
+
   type Moderated = Awaited<ReturnType<typeof openModerated>>;
   type Run = (...args: string[]) => Promise<unknown>;
   // What happens while it waits, and which postings have which jobs afterwards.
@@ -327,7 +341,7 @@ describe('a create answered with a redirect to a job', { concurrent: true }, () 
  * A mirror with a job for a, and b in doubt: a site that redirects each create to its job, and shows all but the first only once they are
  * approved. What becomes of the create of c it does not say.
  */
-async function openModerated(openAt: OpenAt, isListed: boolean) {
+async function openModerated(openAt: OpenAt, isListed: boolean, hides: Reply = [404, {}, '<error>Not found</error>']) {
   const jobs = new Map<string, string>();
   let isApproved = false;
   let made = 0;
@@ -344,7 +358,7 @@ async function openModerated(openAt: OpenAt, isListed: boolean) {
       if (url.startsWith('/jobs.xml'))
         return [200, {}, `<jobs>${(isApproved && isListed ? [...jobs.keys()] : ['1']).map(shown).join('')}</jobs>`];
       const id = /jobs\/(\d+)/.exec(url)?.[1] ?? '';
-      if (!jobs.has(id) || !(isApproved || id === '1')) return [404, {}, '<error>Not found</error>'];
+      if (!jobs.has(id) || !(isApproved || id === '1')) return hides;
       if (method === 'DELETE') jobs.delete(id);
       if (method === 'PUT') jobs.set(id, (jobs.get(id) ?? '').replace(/<title>[^<]*<\/title>/, fields));
       return [200, {}, method === 'GET' ? shown(id) : ''];
