@@ -260,7 +260,7 @@ function untilListed(outcome: Denial, { denied, number }: Attempt, attempts: num
     case 'rejected':
       return { ...outcome, denied, problems: [...outcome.problems, { message: note }] };
     case 'unconfirmed':
-      return { ...outcome, denied, message: `${outcome.message}: ${denied}` };
+      return { ...outcome, denied, message: `${outcome.message}; ${denied}` };
     default:
       return { ...outcome, denied, message: reword(outcome.message, (text) => `${text}; ${note}`) };
   }
@@ -336,7 +336,8 @@ export async function lookForDenied(siteContext: SiteContext, signal: AbortSigna
     found.take(siteJob);
     renamed.take(siteJob);
     const name = nameOf(siteJob.siteJobId);
-    if (names.has(name)) listed.add(name);
+    // Sites that only mark deleted jobs may list them.
+    if (names.has(name) && !statesDeletion(siteJob)) listed.add(name);
   };
   const keep = async (): Promise<void> => {
     await found.keep();
@@ -366,7 +367,7 @@ export async function lookForDenied(siteContext: SiteContext, signal: AbortSigna
     else {
       const left = await renamed.move(one, siteContext, { since, signal });
       if (left === 'moved') continue;
-      const unlisted = unproven === undefined ? 'unlisted' : `its list does not prove that this is one: ${unproven}`;
+      const unlisted = unproven === undefined ? 'unlisted' : `its list proves nothing: ${unproven}`;
       verdicts.set(one, left !== undefined && one.desired === 'absent' ? left : unlisted);
       // A create in its place is compared with these jobs first, and a person says whether it has one of them.
       if (left !== undefined && one.desired === 'present') await searchFeedAgain(db, one.feed);

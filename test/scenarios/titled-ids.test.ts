@@ -218,8 +218,8 @@ const slugOf = (fields: string): string =>
 interface Slugs {
   /** What becomes of the former address; by default it is not found. */
   readonly redirects?: boolean;
-  /** How else a job is found, and what its XML has beside a number. */
-  readonly also?: 'number' | 'slug';
+  /** How else a job is found, and what its XML has beside a number, or in its place. */
+  readonly also?: 'number' | 'slug' | 'slug as ID';
 }
 
 /** A site whose addresses are made of titles alone, and change with them. */
@@ -228,7 +228,7 @@ async function openSlugs(openAt: OpenAt, { redirects = false, also = 'number' }:
   const former = new Map<string, string>();
   const shownAs = (id: string): string => {
     const fields = jobs.get(id) ?? '';
-    return `<job><id>${id}</id>${also === 'slug' ? `<slug>${slugOf(fields)}</slug>` : ''}${fields}</job>`;
+    return `<job><id>${also === 'slug as ID' ? slugOf(fields) : id}</id>${also === 'slug' ? `<slug>${slugOf(fields)}</slug>` : ''}${fields}</job>`;
   };
   const handle = ({ method, url, body, headers }: Got): Reply => {
     const sent = /<job>([\s\S]*)<\/job>/.exec(body)?.[1] ?? '';
@@ -241,7 +241,11 @@ async function openSlugs(openAt: OpenAt, { redirects = false, also = 'number' }:
     if (url.startsWith('/jobs.xml'))
       return [200, { 'content-type': 'application/xml' }, `<jobs>${[...jobs.keys()].map(shownAs).join('')}</jobs>`];
     const asked = /\/jobs\/([^/?]+)\.xml/.exec(url)?.[1] ?? '';
-    const id = [...jobs].find(([one, fields]) => slugOf(fields) === asked || (also === 'number' && one === asked))?.[0];
+    const [id] =
+      [...jobs].find(
+        ([one, fields]) =>
+          !fields.includes('<deleted_at>') && (slugOf(fields) === asked || (also === 'number' && one === asked)),
+      ) ?? [];
     if (id === undefined) {
       const now = jobs.get(former.get(asked) ?? '');
       return redirects && now !== undefined ? [301, { location: `/jobs/${slugOf(now)}.xml` }] : [404];
@@ -290,6 +294,16 @@ it.for(Object.entries(SLUGS))(
     expect([...jobs.values()]).toEqual([expect.stringContaining('Nurse a')]);
   },
 );
+
+it('a job that a person has removed, and that the list shows as deleted, is gone', async ({ openAt }) => {
+  const { jobs, mirror } = await openSlugs(openAt, { also: 'slug as ID' });
+  const others = [posting('a'), posting('b', { title: 'Cook' })];
+  await mirror.syncOf([...others, posting('c', { title: 'Pilot' })]);
+  for (const [id, fields] of jobs)
+    if (/Cook|Pilot/.test(fields)) jobs.set(id, `${fields}<deleted_at>2026-01-01T00:00:00Z</deleted_at>`);
+  const changed = posting('b', { title: 'Cook', city: 'Salem' });
+  expect(await mirror.syncOf([posting('a'), changed])).toMatchObject({ status: 'mirrored', deleted: 1, created: 1 });
+});
 
 it('the repair of verify gives a posting the new address of its job', { tags: 'slow' }, async ({ openAt }) => {
   const { jobs, mirror } = await openSlugs(openAt, {});
