@@ -55,7 +55,7 @@ describe('first', () => {
     const { updated, message } = await sync(record('1', BOSTON, CHICAGO), record('2', DENVER));
     expect([updated, message]).toEqual([
       1,
-      '1 of 1 update set location-city, location-state to what it was at least twice before, such as that of posting 1: the source seems to send a list in changing order; if the field is read from a list, name its path in the setting unordered of the feed',
+      '1 of 1 update set location-city, location-state to what it was at least twice before, such as that of posting 1: the source seems to send a list in changing order, or older copies of the feed in turn; if the field is read from a list, name its path in the setting unordered of the feed; if a cache keeps old copies, have it send none, and until then set delete_guard: { missing_pulls: 2 }',
     ]);
     await mirror.configure('places: {', 'unordered: places\n    places: {');
     for (const places of orders) {

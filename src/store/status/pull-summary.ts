@@ -248,7 +248,8 @@ function repeatedNote({ repeated, summary: { updated } }: PullState): string[] {
 const TWO_RECORDS =
   'the feed has several different records with its key, in changing order; choose a key that differs between them, or ask for a feed that has each posting once';
 const SHUFFLED =
-  'the source seems to send a list in changing order; if the field is read from a list, name its path in the setting unordered of the feed';
+  'the source seems to send a list in changing order, or older copies of the feed in turn; if the field is read from a list, name its path in the ' +
+  'setting unordered of the feed; if a cache keeps old copies, have it send none, and until then set delete_guard: { missing_pulls: 2 }';
 
 /** "Mirrored" alone would hide what a person has discarded. */
 function discardedNote({ feed, discarded }: PullSummary): Message[] {
