@@ -19,7 +19,7 @@ import {
 } from '../site/exchange.ts';
 import { readJobId, wordsOfAnswer } from '../site/http/job-address.ts';
 import type { Attempt } from '../store/change/attempt.ts';
-import { isSentByAnother, ownerOfReference } from '../store/change/candidate-owners.ts';
+import { isSentByAnother, withSharedReference } from '../store/change/candidate-owners.ts';
 import { renewAttempt } from '../store/change/claim.ts';
 import { moveJob } from '../store/change/restored-database.ts';
 import { type DeniedJob, endDenied, searchFeedAgain, takeDenied } from '../store/change/site-search.ts';
@@ -344,12 +344,14 @@ export async function lookForDenied(siteContext: SiteContext, signal: AbortSigna
     await expected.keep();
   };
   let takenAt = performance.now();
+  const renew = async (): Promise<void> => {
+    if (performance.now() - takenAt <= RENEW_AFTER_MS) return;
+    takenAt = performance.now();
+    await takeDenied(db, site, WHILE_LISTED_SECONDS, referenceField);
+  };
   const listing = await client.list(take, signal, async (stop) => {
     await keep();
-    if (performance.now() - takenAt > RENEW_AFTER_MS) {
-      takenAt = performance.now();
-      await takeDenied(db, site, WHILE_LISTED_SECONDS, referenceField);
-    }
+    await renew();
     await rateLimiter.take(stop);
   });
   if (listing.kind === 'listed') await keep();
@@ -362,7 +364,9 @@ export async function lookForDenied(siteContext: SiteContext, signal: AbortSigna
         : ((await expected.tellLeftOut(signal)) ?? (await listing.whyUnproven?.())?.message);
   log.info({ site, denied: denied.length, listed: listed.size, unproven }, 'list read for jobs that the site denies');
   const verdicts = new Map<DeniedJob, string>();
+  await renamed.noteShared(siteContext);
   for (const one of denied) {
+    await renew();
     if (listed.has(nameOf(one.siteJobId))) verdicts.set(one, 'its list shows this one');
     else {
       const left = await renamed.move(one, siteContext, { since, signal });
@@ -389,6 +393,16 @@ function renamedJobs(denied: readonly DeniedJob[], referenceField: string | unde
   };
   const mayBe = denied.filter(({ siteJobId }) => isMadeOfTitle(siteJobId));
   for (const { known } of mayBe) for (const fields of known) for (const clue of cluesIn(fields)) found.set(clue, []);
+  let shared: ReadonlySet<DeniedJob> = new Set();
+  const candidatesOf = (one: DeniedJob) => {
+    const clues = isMadeOfTitle(one.siteJobId) ? one.known.flatMap(cluesIn) : [];
+    const jobs = [...new Set(clues.flatMap((clue) => found.get(clue) ?? []))];
+    const [siteJob] = jobs;
+    const isByReference = clues.some(
+      (clue) => clue.startsWith('reference ') && siteJob !== undefined && found.get(clue)?.includes(siteJob),
+    );
+    return { jobs, isByReference };
+  };
   return {
     take(siteJob: SiteJob): void {
       if (found.size === 0 || statesDeletion(siteJob)) return;
@@ -396,34 +410,48 @@ function renamedJobs(denied: readonly DeniedJob[], referenceField: string | unde
       const jobs = first === undefined ? undefined : found.get(first);
       if (jobs !== undefined && jobs.length < MOST_RENAMED) jobs.push(siteJob);
     },
+    /** Asks once for all of them which references another posting has, too. */
+    async noteShared({ db, site }: Pick<SiteContext, 'db' | 'site'>): Promise<void> {
+      if (referenceField === undefined) return;
+      const references = mayBe.flatMap((one): [DeniedJob, string][] => {
+        const { jobs, isByReference } = candidatesOf(one);
+        return isByReference && jobs[0] !== undefined ? [[one, shownReference(jobs[0], referenceField)]] : [];
+      });
+      shared = await withSharedReference(db, site, referenceField, new Map(references));
+    },
     /** Gives the posting the one job that shows its reference. Returns why it got none; `undefined`: no job may be its own. */
     async move(
       one: DeniedJob,
       siteContext: SiteContext,
       { since, signal }: { readonly since: Date; readonly signal: AbortSignal },
     ): Promise<string | undefined> {
-      const clues = isMadeOfTitle(one.siteJobId) ? one.known.flatMap(cluesIn) : [];
-      const jobs = [...new Set(clues.flatMap((clue) => found.get(clue) ?? []))];
+      const { jobs, isByReference } = candidatesOf(one);
       const [siteJob, other] = jobs;
       if (siteJob === undefined) return undefined;
-      const isByReference = clues.some((clue) => clue.startsWith('reference ') && found.get(clue)?.includes(siteJob));
       const names = jobs.map(({ siteJobId }) => siteJobId).join(', ');
       if (!isByReference) return `its list shows its title in ${names}, without a reference`;
       if (other !== undefined) return `its list shows its reference in several jobs: ${names}`;
-      return moveTo(siteJob, one, siteContext, { since, signal });
+      const what = `its list shows its reference in job ${siteJob.siteJobId}`;
+      if (shared.has(one)) return `${what}, which may be another posting's`;
+      const left = await moveTo(siteJob, one, siteContext, { since, signal });
+      return left === undefined ? 'moved' : `${what}, ${left}`;
     },
   };
 }
 
+const shownReference = (siteJob: SiteJob, referenceField: string): string =>
+  fieldOf(withRevealedFields(siteJob).fields, referenceField)?.trim() ?? '';
+
+/** Returns why the posting does not get the job; `undefined`: it got it. */
 async function moveTo(
   listed: SiteJob,
   { feed, key, revision, siteJobId: from, known }: DeniedJob,
   siteContext: SiteContext,
   { since, signal }: { readonly since: Date; readonly signal: AbortSignal },
-): Promise<'moved' | string> {
+): Promise<string | undefined> {
   const { db, site, client, rateLimiter, log, policy } = siteContext;
-  const rules = { ...policy.places, learnt: await learntRewrites(db, site), referenceField: policy.referenceField };
-  const what = `its list shows its reference in job ${listed.siteJobId}`;
+  const { referenceField = '' } = policy;
+  const rules = { ...policy.places, learnt: await learntRewrites(db, site), referenceField };
   // `slug` is what friendly_id calls such addresses; some sites find a job by nothing else.
   const ids = [listed.siteJobId, readJobId(fieldOf(listed.fields, 'slug'))].flatMap((id) => id ?? []);
   for (const to of ids) {
@@ -431,16 +459,15 @@ async function moveTo(
     const shown = shownUnlessDeleted(await client.show(to, signal).catch(() => undefined));
     if (shown === undefined) continue;
     const { fields, types } = withRevealedFields(shown);
-    const reference = fieldOf(fields, policy.referenceField ?? '')?.trim() ?? '';
-    const owner = await ownerOfReference(db, { feed, key, site }, policy.referenceField ?? '', reference);
     const isOwn = known.some(
       (sent) => comparePosting({ key, fields: sent }, { fields, types }, rules).likeness() === 'match',
     );
-    if (owner !== undefined || !isOwn) return `${what}, which may be another posting's`;
+    if (!isOwn || shownReference(shown, referenceField) !== shownReference(listed, referenceField))
+      return "which may be another posting's";
     const why = await moveJob(db, { feed, site, since, revision }, { key, from, to, url: shown.url });
-    if (why !== undefined) return `${what}, but ${why}`;
+    if (why !== undefined) return `but ${why}`;
     log.info({ site, feed, key, siteJobId: to, from }, 'site job has another address');
-    return 'moved';
+    return undefined;
   }
-  return `${what}, which it does not find under this ID`;
+  return 'which it does not find under this ID';
 }

@@ -1,8 +1,8 @@
 // Whose the jobs are that a create in doubt may have made: which values other postings have too, and since when a job may be an open create's.
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { feedName, siteName } from '../../src/posting/identifiers.ts';
+import { feedName, postingKey, siteName } from '../../src/posting/identifiers.ts';
 import type { Fields } from '../../src/posting/posting.ts';
-import { openCreates, sharedValues } from '../../src/store/change/candidate-owners.ts';
+import { openCreates, sharedValues, withSharedReference } from '../../src/store/change/candidate-owners.ts';
 import { type Database, openDatabase } from '../../src/store/postgres/database.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 
@@ -56,6 +56,12 @@ it('a value that another posting has in another form is shared', async () => {
   ];
   const shared = await sharedValues(db, site, values);
   expect([...shared].sort()).toEqual([`contact_mail HR@acme.example`, `description ${TEXT}`, `url ${ADDRESS}`]);
+});
+
+it('a reference is shared if another posting, and not only the same, has sent it', async () => {
+  const [a, other] = ['a', 'other'].map((key) => ({ feed: feedName('acme'), key: postingKey(key) }) as const);
+  const wanted = new Map([a, other].flatMap((one) => (one === undefined ? [] : [[one, 'https://acme.example/1']])));
+  expect(await withSharedReference(db, site, 'own', wanted)).toEqual(new Set([other]));
 });
 
 it('a create that is in doubt again counts from its first attempt on', async () => {

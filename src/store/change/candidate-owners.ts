@@ -169,6 +169,33 @@ export const ownerOfReference = (
     [site, feed, key, referenceField, reference],
   );
 
+/** Those of the postings whose reference another posting of the site has sent, or will send, too; scans all of the site's postings once. */
+export const withSharedReference = async <Posting extends PostingRef>(
+  db: Queryable,
+  site: SiteName,
+  referenceField: string,
+  postings: ReadonlyMap<Posting, string>,
+): Promise<ReadonlySet<Posting>> => {
+  if (postings.size === 0) return new Set();
+  const rows = await db.query<PostingRef>(
+    `select distinct w.feed, w.key from unnest($1::text[], $2::text[], $3::text[]) w(feed, key, reference)
+     join (select m.feed, m.key, d.fields->>$5 as reference from mapping m join document d on d.feed = m.feed and d.key = m.key
+         where m.site = any($4::text[])
+       union all
+       select c.feed, c.key, r.reference from change c, unnest(array[c.fields->>$5, c.sent_fields->>$5]) r(reference)
+         where c.site = any($4::text[])) p
+       on p.reference = w.reference and (p.feed, p.key) <> (w.feed, w.key)`,
+    [
+      ...columnsOf([...postings.keys()], 'feed', 'key'),
+      [...postings.values()],
+      await namesOfSite(db, site),
+      referenceField,
+    ],
+  );
+  const shared = new Set(rows.map(idOf));
+  return new Set([...postings.keys()].filter((posting) => shared.has(idOf(posting))));
+};
+
 /** Whether another create of the site that is in flight or in doubt has sent this reference, so that a job with it may be its job. */
 export const isSentByAnother = async (
   db: Queryable,
