@@ -84,6 +84,19 @@ function unlessMoved(id: SiteJobId, attempt: Attempt, { policy }: SiteContext): 
   return untilListed({ kind: 'unconfirmed', message }, attempt, policy.retry.attempts);
 }
 
+/** Another job may have got an address that a job of ours lost with its title: the list tells where ours is now. */
+function unlessTaken(
+  outcome: Extract<Outcome, { kind: 'foreign' }>,
+  attempt: Attempt,
+  { policy: { canList, retry } }: SiteContext,
+): Outcome {
+  const { request, denied } = attempt;
+  if (!canList || request.kind === 'create' || !isMadeOfTitle(request.siteJobId)) return outcome;
+  const later = untilListed({ kind: 'unconfirmed', message: outcome.message }, attempt, retry.attempts);
+  if (later.kind === 'unconfirmed' && later.denied === 'open') return later;
+  return request.kind === 'update' || later.kind === 'gone' || denied === LISTED ? outcome : later;
+}
+
 /** Whether the site redirects requests for the job to another address of it, or to another job. */
 const isRenamed = (outcome: Outcome, id: SiteJobId): boolean =>
   outcome.kind === 'misconfigured' && outcome.leadsTo !== undefined && outcome.leadsTo !== id && isMadeOfTitle(id);
@@ -245,6 +258,8 @@ const MORE_ATTEMPTS = 3;
 /** Less than `sync` waits for a change; begins anew while the list is read. */
 const WHILE_LISTED_SECONDS = 25;
 const RENEW_AFTER_MS = 8_000;
+/** What the list tells of a job. */
+const LISTED = 'its list shows this one';
 
 type Denial = Extract<Outcome, { kind: 'rejected' | 'unknown' | 'unconfirmed' | 'misconfigured' }>;
 
@@ -280,6 +295,7 @@ async function readDenied(
 ): Promise<Outcome> {
   const { request, number } = attempt;
   const { canList, retry } = siteContext.policy;
+  if (outcome.kind === 'foreign' && response === undefined) return unlessTaken(outcome, attempt, siteContext);
   if (!mayDeny(outcome) || request.kind === 'create' || response === undefined || !canList) return outcome;
   if (isRenamed(outcome, request.siteJobId)) return untilListed(outcome, attempt, retry.attempts);
   const { status } = response;
@@ -367,10 +383,10 @@ export async function lookForDenied(siteContext: SiteContext, signal: AbortSigna
   await renamed.noteShared(siteContext);
   for (const one of denied) {
     await renew();
-    if (listed.has(nameOf(one.siteJobId))) verdicts.set(one, 'its list shows this one');
+    const left = await renamed.move(one, siteContext, { since, signal });
+    if (left === 'moved') continue;
+    if (listed.has(nameOf(one.siteJobId))) verdicts.set(one, one.desired === 'absent' ? (left ?? LISTED) : LISTED);
     else {
-      const left = await renamed.move(one, siteContext, { since, signal });
-      if (left === 'moved') continue;
       const unlisted = unproven === undefined ? 'unlisted' : `its list proves nothing: ${unproven}`;
       verdicts.set(one, left !== undefined && one.desired === 'absent' ? left : unlisted);
       // A create in its place is compared with these jobs first, and a person says whether it has one of them.
@@ -427,7 +443,7 @@ function renamedJobs(denied: readonly DeniedJob[], referenceField: string | unde
     ): Promise<string | undefined> {
       const { jobs, isByReference } = candidatesOf(one);
       const [siteJob, other] = jobs;
-      if (siteJob === undefined) return undefined;
+      if (siteJob === undefined || jobs.some(({ siteJobId }) => siteJobId === one.siteJobId)) return undefined;
       const names = jobs.map(({ siteJobId }) => siteJobId).join(', ');
       if (!isByReference) return `its list shows its title in ${names}, without a reference`;
       if (other !== undefined) return `its list shows its reference in several jobs: ${names}`;

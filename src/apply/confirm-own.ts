@@ -1,4 +1,4 @@
-// Before a change or delete, checks that the job is still its posting's, if the site may have reused the job ID.
+// Before a change or delete, checks that the job is still its posting's, if the site may have reused the job ID, or made it of a title.
 import { explainMissed, readForms, showsOwnForm } from '../plan/compare-shown.ts';
 import { problemsInOneSentence } from '../plan/desired-change.ts';
 import { type Message, messageOf, plural, textOf } from '../plan/message.ts';
@@ -6,7 +6,7 @@ import { fieldOf } from '../plan/same-meaning.ts';
 import { judgeSuspicion, MAX_REFUSED_ALIKE } from '../plan/set-up-suspicion.ts';
 import type { SiteJobId } from '../posting/identifiers.ts';
 import type { Problem } from '../posting/posting.ts';
-import { explainOtherContent, tellOtherReference } from '../site/contradiction.ts';
+import { explainOtherContent, isMadeOfTitle, tellOtherReference } from '../site/contradiction.ts';
 import { type Exchange, NotShownError, type Outcome, type SiteJob, withRevealedFields } from '../site/exchange.ts';
 import { formOfRefusal, type SetUpFault } from '../site/set-up-fault.ts';
 import { readSetUpSuspects } from '../store/backlog/set-up-suspects.ts';
@@ -14,24 +14,29 @@ import type { Attempt } from '../store/change/attempt.ts';
 import { type FindSharedNames, provenByValues, sharedNamesOfDeletes } from '../store/change/candidate-owners.ts';
 import { learntRewrites, referenceState } from '../store/site/kept-values.ts';
 import { wasRefusedAlone } from '../store/site/recent-requests.ts';
-import { checkOtherJobs, showsJobs } from './prove-token.ts';
+import { checkOtherJobs, showsAnotherJob, showsJobs } from './prove-token.ts';
 import { showJob, warnOfUnshownJob } from './show-job.ts';
 import type { SiteContext } from './site-context.ts';
 import { showsReferences } from './site-health.ts';
+
+/** Whether the job may be another posting's: an ID that is made of a title goes to the next job with that title. */
+export const mayBeOthers = ({ request, idMayBeReused }: Attempt): boolean =>
+  request.kind !== 'create' && (idMayBeReused === true || isMadeOfTitle(request.siteJobId));
 
 /**
  * Returns a `foreign` exchange if the site shows another posting's job under this ID, and an `unconfirmed` one if what it
  * shows does not tell whose job it is that would be deleted; `undefined`: the request may be sent. After a job expires, the
  * site may give its ID to the next create, whose answer may be lost: then only the site knows. An update of a job that
- * cannot be shown is sent: unlike a delete, it can be repaired.
+ * cannot be shown is sent: unlike a delete, it can be repaired. So is a delete whose ID is only made of a title, if the site
+ * shows no job, or redirects to where this one is.
  */
 export async function confirmOwn(
   attempt: Attempt,
   siteContext: SiteContext,
   signal: AbortSignal,
 ): Promise<Exchange | undefined> {
-  const { request } = attempt;
-  if (request.kind === 'create' || attempt.idMayBeReused !== true) return undefined;
+  const { request, idMayBeReused } = attempt;
+  if (request.kind === 'create' || !mayBeOthers(attempt)) return undefined;
   const startedAt = performance.now();
   const notSent = (outcome: Outcome): Exchange => ({
     outcome,
@@ -43,19 +48,24 @@ export async function confirmOwn(
     shown = await showJob(siteContext, request.siteJobId, signal);
   } catch (error) {
     warnOfUnshownJob(siteContext, request.siteJobId, error);
-    return request.kind === 'delete'
+    const leads = error instanceof NotShownError && error.status >= 300 && error.status < 400;
+    const isAsked =
+      idMayBeReused === true || (!leads && (await showsAnotherJob(siteContext, request.siteJobId, signal)));
+    return request.kind === 'delete' && isAsked
       ? notSent(outcomeOfUnshownJob(error, (why) => unconfirmedBecause(request.siteJobId, why)))
       : undefined;
   }
   const foreign = shown === undefined ? undefined : await explainForeignReference(shown, attempt, siteContext);
-  if (foreign !== undefined && (await isCertainlyForeign(attempt, siteContext)))
+  const needsProof = request.kind === 'delete' || idMayBeReused !== true;
+  if (foreign !== undefined && (await isCertainlyForeign(attempt, siteContext, needsProof)))
     return notSent({ kind: 'foreign', message: foreign });
-  if (request.kind === 'update') return undefined;
+  if (request.kind === 'update' || (shown === undefined && idMayBeReused !== true)) return undefined;
+  // A reference that proves nothing is a reason to wait only where something else says that the ID was used again.
   const why =
-    foreign ??
+    (idMayBeReused === true ? foreign : undefined) ??
     (shown === undefined
       ? await tellBlindSite(siteContext, request.siteJobId, signal)
-      : showsReference(shown, siteContext)
+      : foreign === undefined && showsReference(shown, siteContext)
         ? undefined
         : await tellOtherTitle(shown, attempt, siteContext));
   return why === undefined
@@ -113,8 +123,8 @@ export function outcomeOfUnshownJob(error: unknown, describe: (why: string) => s
 }
 
 const unconfirmedBecause = (id: SiteJobId, why: string): string =>
-  `not sent: job ${id} may be another posting's by now, because the site reuses job IDs or a create is in doubt, ` +
-  `and ${why}`;
+  `not sent: job ${id} may be another posting's by now, because the site ` +
+  `${isMadeOfTitle(id) ? 'makes job IDs of titles' : 'reuses job IDs'} or a create is in doubt, and ${why}`;
 
 /**
  * Explains that the shown reference makes the job another posting's; `undefined`: nothing suggests that, or it is what the job showed after
@@ -141,11 +151,15 @@ export async function explainForeignReference(
  * Whether another reference is enough to end a posting's claim to the job. Not for a delete, after which nobody would look for the job,
  * if the site is not known to show references as they were sent: it may have made this one of the posting's own.
  */
-export async function isCertainlyForeign({ request, forms }: Attempt, siteContext: SiteContext): Promise<boolean> {
+export async function isCertainlyForeign(
+  { request, forms }: Attempt,
+  siteContext: SiteContext,
+  needsProof = request.kind === 'delete',
+): Promise<boolean> {
   const { db, site, address, policy } = siteContext;
   const field = policy.referenceField ?? '';
   const { kind } = readForms(forms)(field);
-  if (request.kind === 'update' || kind === 'as_sent' || kind === 'rewritten') return true;
+  if (!needsProof || kind === 'as_sent' || kind === 'rewritten') return true;
   return (await referenceState(db, { site, address, field })) === 'shown';
 }
 

@@ -16,7 +16,7 @@ import { type Exchange, type Outcome, type SiteJob, type SiteRequest, withReveal
 import type { Attempt } from '../store/change/attempt.ts';
 import { noteForms } from '../store/change/complete.ts';
 import { learntRewrites } from '../store/site/kept-values.ts';
-import { explainForeignReference, outcomeOfUnshownJob } from './confirm-own.ts';
+import { explainForeignReference, mayBeOthers, outcomeOfUnshownJob } from './confirm-own.ts';
 import { showJob, warnOfUnshownJob } from './show-job.ts';
 import type { SiteContext } from './site-context.ts';
 
@@ -75,7 +75,7 @@ const asksForValues = ({ request, createOnly }: Attempt, { policy }: SiteContext
 
 /** Whether the site is asked for the job before the change is sent: whose it is, or what it shows. */
 export const asksFirst = (attempt: Attempt, siteContext: SiteContext): boolean =>
-  asksForValues(attempt, siteContext) || (attempt.request.kind !== 'create' && attempt.idMayBeReused === true);
+  asksForValues(attempt, siteContext) || mayBeOthers(attempt);
 
 function keptValues(
   createOnly: NonNullable<CreateOnlyFields>,

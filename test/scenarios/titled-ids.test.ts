@@ -355,6 +355,26 @@ it('a job that a person has removed, and that the list shows as deleted, is gone
   expect(await mirror.syncOf([posting('a'), changed])).toMatchObject({ status: 'mirrored', deleted: 1, created: 1 });
 });
 
+it.for(Object.entries({ ...SLUGS, 'lists as the ID': { also: 'slug as ID' } as Slugs }))(
+  "a job that got the address of another one with its title is not changed or deleted in that one's place, by a site that %s",
+  { tags: 'slow' },
+  async ([, slugs], { openAt }) => {
+    const { jobs, mirror } = await openSlugs(openAt, slugs);
+    const others = [posting('a'), posting('b', { title: 'Cook' })];
+    await mirror.syncOf([...others, posting('c', { title: 'Pilot' }), posting('d', { title: 'Driver' })]);
+    await mirror.syncOf([...others, posting('c', { title: 'Captain' }), posting('d', { title: 'Trucker' })]);
+    for (const [id, title] of Object.entries({ 90: 'Pilot', 91: 'Driver' }))
+      jobs.set(id, `<number>${id}</number><title>${title}</title>`);
+    const foreign = [jobs.get('90'), jobs.get('91')];
+    const changed = [...others, posting('d', { title: 'Trucker', city: 'Salem' })];
+    expect(await mirror.syncOf(changed)).toMatchObject({ status: 'mirrored', deleted: 1, updated: 1 });
+    expect([jobs.get('90'), jobs.get('91')]).toEqual(foreign);
+    const numbers = [...jobs.values()].map((fields) => /<number>(.*?)</.exec(fields)?.[1]);
+    expect(numbers.sort()).toEqual(['90', '91', 'a', 'b', 'd']);
+    expect([...jobs.values()].filter((fields) => fields.includes('Salem'))).toHaveLength(1);
+  },
+);
+
 it('the repair of verify gives a posting the new address of its job', { tags: 'slow' }, async ({ openAt }) => {
   const { jobs, mirror } = await openSlugs(openAt, {});
   await mirror.syncOf([posting('a'), posting('b', { title: 'Pilot' })]);
