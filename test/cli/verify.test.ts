@@ -700,6 +700,21 @@ it('a deleted job that a restored site shows again is reported until its posting
   expect((await found()).findings.map((finding) => finding.message)).not.toContain(message);
 });
 
+it('deleted jobs that the site goes on listing as such are not asked for', async () => {
+  const behind = await openBehindProxy(postings(3), { sandbox: { paging: 'link' } });
+  const id = await jobOf('p2');
+  await mirror.syncOf([posting('p1'), posting('p3')]);
+  await mirror.stopEngine();
+  behind.asked.splice(0);
+  const deleted = `<job><id>${id}</id><number>p2</number><deleted-at>2026-01-01T00:00:00Z</deleted-at></job>`;
+  behind.edit = (path, _method, answer) =>
+    /^\/jobs\.xml(\?_=[-\w]+)?$/.test(path)
+      ? { ...answer, body: answer.body.replace('</jobs>', `${deleted}</jobs>`) }
+      : answer;
+  expect(await found()).toMatchObject({ status: 0, findings: [], counts: { same: 2 } });
+  expect(behind.asked.filter((asked) => asked.includes(`/jobs/${id}`))).toEqual([]);
+});
+
 it('an update that is ready is sent with the fields that were marked', { tags: 'slow' }, async () => {
   await openMirrored(postings(2));
   await mirror.writeFeed(feedXml([posting('p1', { description: 'new' }), posting('p2')]));

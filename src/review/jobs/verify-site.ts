@@ -8,7 +8,13 @@ import type { FeedName, PostingKey, SiteJobId, SiteName } from '../../posting/id
 import type { StateTable } from '../../posting/places.ts';
 import type { Fields } from '../../posting/posting.ts';
 import { explainOtherContent, isMadeOfTitle, tellOtherReference } from '../../site/contradiction.ts';
-import { type SiteClient, type SiteJob, shownUnlessDeleted, withRevealedFields } from '../../site/exchange.ts';
+import {
+  type SiteClient,
+  type SiteJob,
+  shownUnlessDeleted,
+  statesDeletion,
+  withRevealedFields,
+} from '../../site/exchange.ts';
 import { provenByValues } from '../../store/change/candidate-owners.ts';
 import { databaseTime } from '../../store/change/site-search.ts';
 import type {
@@ -470,9 +476,9 @@ async function compareListed(
   await verification.addDiffering(differing);
 }
 
-/** A reference that contains the token is not stored. */
+/** A reference that contains the token is not stored. Deleted jobs that a site goes on listing are nobody's, and may be many. */
 function openReference(siteJob: SiteJob, referenceField: string | undefined): string | undefined {
-  if (referenceField === undefined) return undefined;
+  if (referenceField === undefined || statesDeletion(siteJob)) return undefined;
   const reference = fieldOf(siteJob.fields, referenceField);
   return reference === fieldOf(withRevealedFields(siteJob).fields, referenceField) ? reference : undefined;
 }
