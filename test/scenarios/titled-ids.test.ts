@@ -216,8 +216,8 @@ const slugOf = (fields: string): string =>
   (/<title>([^<]*)</.exec(fields)?.[1] ?? '').toLowerCase().replace(/\W+/g, '-');
 
 interface Slugs {
-  /** What becomes of the former address; by default it is not found. */
-  readonly redirects?: boolean;
+  /** What becomes of the former address; by default it is not found. `after changes`: it is, and each change is answered with the new one. */
+  readonly redirects?: boolean | 'after changes';
   /** How else a job is found, and what its XML has beside a number, or in its place. */
   readonly also?: 'number' | 'slug' | 'slug as ID';
   readonly delayMs?: (got: Got) => number;
@@ -246,7 +246,7 @@ async function openSlugs(
     if (url.startsWith('/jobs.xml'))
       return [200, { 'content-type': 'application/xml' }, `<jobs>${[...jobs.keys()].map(shownAs).join('')}</jobs>`];
     const asked = /\/jobs\/([^/?]+)\.xml/.exec(url)?.[1] ?? '';
-    const [id] =
+    const [id = redirects === 'after changes' ? former.get(asked) : undefined] =
       [...jobs].find(
         ([one, fields]) =>
           !fields.includes('<deleted_at>') && (slugOf(fields) === asked || (also === 'number' && one === asked)),
@@ -259,7 +259,7 @@ async function openSlugs(
     former.set(slugOf(jobs.get(id) ?? ''), id);
     if (method === 'DELETE') jobs.delete(id);
     else jobs.set(id, withFields(jobs.get(id) ?? '', sent));
-    return [204];
+    return redirects === 'after changes' ? [302, { location: `/jobs/${slugOf(jobs.get(id) ?? '')}` }] : [204];
   };
   const delayed: Parameters<OpenAt>[0] = (got, response) => {
     const [reply, ms] = [handle(got), delayMs(got)];
@@ -306,6 +306,16 @@ it.for(Object.entries(SLUGS))(
     expect([...jobs.values()]).toEqual([expect.stringContaining('Nurse a')]);
   },
 );
+
+it('without a list, the job tells whether a change was done that is answered with its new address', async ({
+  openAt,
+}) => {
+  const { jobs, mirror } = await openSlugs(openAt, { redirects: 'after changes' }, { site: { list_path: undefined } });
+  const list = (title: string) => ['a', 'b', 'c', 'd'].map((key) => posting(key, { title: `${title} ${key}` }));
+  await mirror.syncOf(list('Pilot'));
+  expect(await mirror.syncOf(list('Captain'))).toMatchObject({ status: 'mirrored', updated: 4 });
+  expect([...jobs.values()].filter((fields) => fields.includes('Captain'))).toHaveLength(4);
+});
 
 it('a job that waits to be looked up under a new address is not sent meanwhile', { tags: 'slow' }, async ({
   openAt,
