@@ -97,13 +97,9 @@ function unlessTaken(
   return request.kind === 'update' || later.kind === 'gone' || denied === LISTED ? outcome : later;
 }
 
-/** Whether the site redirects requests for the job to another address of it, or to another job, and a list may tell which. */
-const isRenamed = (outcome: Outcome, id: SiteJobId, { policy }: SiteContext): boolean =>
-  outcome.kind === 'misconfigured' &&
-  outcome.leadsTo !== undefined &&
-  outcome.leadsTo !== id &&
-  isMadeOfTitle(id) &&
-  policy.canList;
+/** Whether the site redirects requests for the job to another address of it, or to another job. */
+const isRenamed = (outcome: Outcome, id: SiteJobId): boolean =>
+  outcome.kind === 'misconfigured' && outcome.leadsTo !== undefined && outcome.leadsTo !== id && isMadeOfTitle(id);
 
 /** A site that asks to wait before it shows a job gets the change again later, however often. */
 function unlessThrottled(error: unknown, message: Message): Outcome {
@@ -126,7 +122,7 @@ async function readChanged(
   const { request } = attempt;
   const mayTell = outcome.kind === 'unknown' || outcome.kind === 'misconfigured';
   if (request.kind === 'create') return readMade(outcome, { ...attempt, request }, siteContext, signal);
-  if (!mayTell || outcome.perhapsDone !== true || isRenamed(outcome, request.siteJobId, siteContext)) return outcome;
+  if (!mayTell || outcome.perhapsDone !== true) return outcome;
   const unknown = (what: string): Outcome => ({
     kind: 'unknown',
     message: `${textOf(outcome.message)}, ${what}`,
@@ -301,7 +297,7 @@ async function readDenied(
   const { canList, retry } = siteContext.policy;
   if (outcome.kind === 'foreign' && response === undefined) return unlessTaken(outcome, attempt, siteContext);
   if (!mayDeny(outcome) || request.kind === 'create' || response === undefined || !canList) return outcome;
-  if (isRenamed(outcome, request.siteJobId, siteContext)) return untilListed(outcome, attempt, retry.attempts);
+  if (isRenamed(claimed, request.siteJobId)) return untilListed(outcome, attempt, retry.attempts);
   const { status } = response;
   // A delete that is answered so and leaves no trace of the job was done, or had nothing to do.
   const isDeletion = request.kind === 'delete' && claimed.kind === 'misconfigured' && claimed.perhapsDone === true;

@@ -221,12 +221,13 @@ interface Slugs {
   /** How else a job is found, and what its XML has beside a number, or in its place. */
   readonly also?: 'number' | 'slug' | 'slug as ID';
   readonly delayMs?: (got: Got) => number;
+  readonly lists?: (ids: readonly string[]) => readonly string[];
 }
 
 /** A site whose addresses are made of titles alone, and change with them. */
 async function openSlugs(
   openAt: OpenAt,
-  { redirects = false, also = 'number', delayMs = () => 0 }: Slugs,
+  { redirects = false, also = 'number', delayMs = () => 0, lists = (ids) => ids }: Slugs,
   options: MirrorOptions = {},
 ) {
   const jobs = new Map<string, string>();
@@ -244,7 +245,13 @@ async function openSlugs(
     }
     if (headers.authorization !== own) return [401, {}, ''];
     if (url.startsWith('/jobs.xml'))
-      return [200, { 'content-type': 'application/xml' }, `<jobs>${[...jobs.keys()].map(shownAs).join('')}</jobs>`];
+      return [
+        200,
+        { 'content-type': 'application/xml' },
+        `<jobs>${lists([...jobs.keys()])
+          .map(shownAs)
+          .join('')}</jobs>`,
+      ];
     const asked = /\/jobs\/([^/?]+)\.xml/.exec(url)?.[1] ?? '';
     const [id = redirects === 'after changes' ? former.get(asked) : undefined] =
       [...jobs].find(
@@ -307,15 +314,20 @@ it.for(Object.entries(SLUGS))(
   },
 );
 
-it('without a list, the job tells whether a change was done that is answered with its new address', async ({
-  openAt,
-}) => {
-  const { jobs, mirror } = await openSlugs(openAt, { redirects: 'after changes' }, { site: { list_path: undefined } });
-  const list = (title: string) => ['a', 'b', 'c', 'd'].map((key) => posting(key, { title: `${title} ${key}` }));
-  await mirror.syncOf(list('Pilot'));
-  expect(await mirror.syncOf(list('Captain'))).toMatchObject({ status: 'mirrored', updated: 4 });
-  expect([...jobs.values()].filter((fields) => fields.includes('Captain'))).toHaveLength(4);
-});
+it.for(['none', 'only the newest', 'all'])(
+  'with a list of %s, the job tells whether a change was done that is answered with its new address',
+  async (listed, { openAt }) => {
+    const { jobs, mirror } = await openSlugs(
+      openAt,
+      { redirects: 'after changes', lists: (ids) => (listed === 'all' ? ids : ids.slice(-1)) },
+      listed === 'none' ? { site: { list_path: undefined } } : {},
+    );
+    const list = (title: string) => ['a', 'b', 'c', 'd'].map((key) => posting(key, { title: `${title} ${key}` }));
+    await mirror.syncOf(list('Pilot'));
+    expect(await mirror.syncOf(list('Captain'))).toMatchObject({ status: 'mirrored', updated: 4 });
+    expect([...jobs.values()].filter((fields) => fields.includes('Captain'))).toHaveLength(4);
+  },
+);
 
 it('a job that waits to be looked up under a new address is not sent meanwhile', { tags: 'slow' }, async ({
   openAt,
