@@ -7,7 +7,14 @@ import { judgeSuspicion, MAX_REFUSED_ALIKE } from '../plan/set-up-suspicion.ts';
 import type { SiteJobId } from '../posting/identifiers.ts';
 import type { Problem } from '../posting/posting.ts';
 import { explainOtherContent, isMadeOfTitle, tellOtherReference } from '../site/contradiction.ts';
-import { type Exchange, NotShownError, type Outcome, type SiteJob, withRevealedFields } from '../site/exchange.ts';
+import {
+  type Exchange,
+  NotShownError,
+  type Outcome,
+  type SiteJob,
+  statesDeletion,
+  withRevealedFields,
+} from '../site/exchange.ts';
 import { formOfRefusal, type SetUpFault } from '../site/set-up-fault.ts';
 import { readSetUpSuspects } from '../store/backlog/set-up-suspects.ts';
 import type { Attempt } from '../store/change/attempt.ts';
@@ -59,7 +66,8 @@ export async function confirmOwn(
   const needsProof = request.kind === 'delete' || idMayBeReused !== true;
   if (foreign !== undefined && (await isCertainlyForeign(attempt, siteContext, needsProof)))
     return notSent({ kind: 'foreign', message: foreign });
-  if (request.kind === 'update' || (shown === undefined && idMayBeReused !== true)) return undefined;
+  const isDeleted = shown !== undefined && statesDeletion(shown, attempt.before);
+  if (request.kind === 'update' || isDeleted || (shown === undefined && idMayBeReused !== true)) return undefined;
   // A reference that proves nothing is a reason to wait only where something else says that the ID was used again.
   const why =
     (idMayBeReused === true ? foreign : undefined) ??
@@ -70,8 +78,13 @@ export async function confirmOwn(
         : await tellOtherTitle(shown, attempt, siteContext));
   return why === undefined
     ? undefined
-    : notSent({ kind: 'unconfirmed', message: unconfirmedBecause(request.siteJobId, why) });
+    : notSent({
+        kind: 'unconfirmed',
+        message: `${unconfirmedBecause(request.siteJobId, why)}${shown === undefined ? '' : DELETE_THERE}`,
+      });
 }
+
+const DELETE_THERE = ". If it is this posting's job, delete it on the site and retry";
 
 /** A site that shows none of our jobs may have this one as well. */
 async function tellBlindSite(
@@ -124,7 +137,7 @@ export function outcomeOfUnshownJob(error: unknown, describe: (why: string) => s
 
 const unconfirmedBecause = (id: SiteJobId, why: string): string =>
   `not sent: job ${id} may be another posting's by now, because the site ` +
-  `${isMadeOfTitle(id) ? 'makes job IDs of titles' : 'reuses job IDs'} or a create is in doubt, and ${why}`;
+  `${isMadeOfTitle(id) ? 'makes job IDs of titles' : 'reuses job IDs'}, a create is in doubt or the database was restored, and ${why}`;
 
 /**
  * Explains that the shown reference makes the job another posting's; `undefined`: nothing suggests that, or it is what the job showed after

@@ -276,6 +276,19 @@ async function deleteByHand({ installation, random, deletedByHand, kind, story }
   deletedByHand.add(keyOf(job.fields));
 }
 
+/** Where nothing tells whether a job is the posting's, a person looks at it, and deletes it on the website. */
+async function deleteUnconfirmed({ installation: { sandbox, query }, kind, story }: Life): Promise<void> {
+  const waiting = await query<{ key: string; id: string }>(
+    `select c.key, m.site_job_id as id from change c join mapping m using (feed, key)
+     where c.state = 'failed' and c.desired = 'absent' and c.reason->>'kind' = 'unconfirmed'`,
+  );
+  for (const job of await sandbox.inspect.jobs()) {
+    if (!waiting.some(({ key, id }) => id === job.id && key === keyOf(job.fields))) continue;
+    story.push(`  a person deletes job ${job.id} of ${keyOf(job.fields)}`);
+    await sandbox.inspect.removeJob(job.id, kind.habits.settings.deletedJobs !== 'no');
+  }
+}
+
 /** What is left to do, for the story. */
 async function entriesOf({ installation }: Life): Promise<string[]> {
   const entries = await installation.query<{ key: string; state: string; operation: string; why: string | null }>(
@@ -299,6 +312,7 @@ async function end(life: Life): Promise<void> {
     if (report.status === 'mirrored') break;
     story.push(...(await entriesOf(life)));
     await db.transaction(async (tx) => approveChanges(tx, await selectedIds(tx, { feed: ACME }), 'a reviewer'));
+    await deleteUnconfirmed(life);
     // Postings with the same title make similar jobs: a doubt about one of them may need a person.
     const resolved = await resolveAsPeopleDo(installation, 'acme', ({ fields }, key) => keyOf(fields) === key);
     story.push(...resolved.story);

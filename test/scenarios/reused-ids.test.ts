@@ -281,6 +281,27 @@ it.concurrent('a posting whose ID two expired jobs have had is not created again
   expect(jobs.get('id-one')).toContain('<number>b</number>');
 });
 
+it.concurrent("a delete that waits, as the job may be another posting's, ends once a person has removed the job, which the site still shows", async ({
+  ends,
+}) => {
+  const { jobs, mirror, showWith } = await openReusing(ends, (key) => `${key.length}0`, false);
+  let deletedAt = '';
+  const showAs = (id: string) => `${jobs.get(id)?.replace(/<number>[^<]*/, '<number>0')}${deletedAt}`;
+  showWith((id) => (jobs.has(id) ? [200, {}, jobXml(id, showAs(id))] : undefined));
+  await mirror.syncOf([posting('going'), posting('stays on')]);
+  const later = [posting('stays on'), posting('lost')];
+  await mirror.syncOf([posting('going'), ...later]);
+  expect(await mirror.syncOf(later)).toMatchObject({ deleted: 0, failed_deletes: 1 });
+  expect(await mirror.query(`select reason->>'message' as message from change where state = 'failed'`)).toMatchObject([
+    { message: expect.stringMatching(/job 50 may be another posting's .* delete it on the site and retry/) },
+  ]);
+  deletedAt = '<deleted_at>2026-01-01T00:00:00Z</deleted_at>';
+  await mirror.stopEngine();
+  await runProgram(mirror, 'review', 'retry', 'acme');
+  expect(await mirror.sync()).toMatchObject({ failed_deletes: 0 });
+  expect(await mirror.query('select key from mapping')).toEqual([{ key: 'stays on' }]);
+});
+
 describe('a job whose reference the site may have rewritten is kept in review while a create is in doubt, and afterwards', {
   concurrent: true,
 }, () => {
