@@ -97,9 +97,9 @@ function unlessTaken(
   return request.kind === 'update' || later.kind === 'gone' || denied === LISTED ? outcome : later;
 }
 
-/** Whether the site redirects requests for the job to another address of it, or to another job. */
-const isRenamed = (outcome: Outcome, id: SiteJobId): boolean =>
-  outcome.kind === 'misconfigured' && outcome.leadsTo !== undefined && outcome.leadsTo !== id && isMadeOfTitle(id);
+/** The ID to which the site redirects requests for the job: another address of it, or another job. */
+const renamedTo = (outcome: Outcome, id: SiteJobId): SiteJobId | undefined =>
+  outcome.kind === 'misconfigured' && outcome.leadsTo !== id && isMadeOfTitle(id) ? outcome.leadsTo : undefined;
 
 /** A site that asks to wait before it shows a job gets the change again later, however often. */
 function unlessThrottled(error: unknown, message: Message): Outcome {
@@ -297,7 +297,15 @@ async function readDenied(
   const { canList, retry } = siteContext.policy;
   if (outcome.kind === 'foreign' && response === undefined) return unlessTaken(outcome, attempt, siteContext);
   if (!mayDeny(outcome) || request.kind === 'create' || response === undefined || !canList) return outcome;
-  if (isRenamed(claimed, request.siteJobId)) return untilListed(outcome, attempt, retry.attempts);
+  const to = renamedTo(claimed, request.siteJobId);
+  // A list that has only some jobs may lack it.
+  if (to !== undefined && attempt.denied === 'unlisted' && (await mayBeOwn(to, attempt, siteContext, signal)))
+    return {
+      kind: 'unconfirmed',
+      denied: attempt.denied,
+      message: `the site redirects to job ${to}, which may be the posting's, but its list does not show that job`,
+    };
+  if (to !== undefined) return untilListed(outcome, attempt, retry.attempts);
   const { status } = response;
   // A delete that is answered so and leaves no trace of the job was done, or had nothing to do.
   const isDeletion = request.kind === 'delete' && claimed.kind === 'misconfigured' && claimed.perhapsDone === true;
@@ -308,6 +316,23 @@ async function readDenied(
   if (!isAsked || !(await isDenied(siteContext, request.siteJobId, response, signal).catch(() => false)))
     return outcome;
   return untilListed(outcome, attempt, retry.attempts);
+}
+
+/** Whether the job shows the reference of the posting, or cannot be asked for. */
+async function mayBeOwn(
+  id: SiteJobId,
+  { before, accepted }: Attempt,
+  { client, rateLimiter, policy: { referenceField } }: SiteContext,
+  signal: AbortSignal,
+): Promise<boolean> {
+  if (referenceField === undefined) return false;
+  rateLimiter.spend();
+  const shown = await client.show(id, signal).catch(() => null);
+  if (shown == null) return shown === null;
+  const reference = shownReference(shown, referenceField);
+  return [before, accepted?.fields].some(
+    (own) => own !== undefined && reference !== '' && fieldOf(own, referenceField)?.trim() === reference,
+  );
 }
 
 /** Whether the site answers to the write, and to a GET of the job, as it does about a job that never existed, while it shows others. */

@@ -329,6 +329,20 @@ it.for(['none', 'only the newest', 'all'])(
   },
 );
 
+it('a job to which the site redirects is not made again because a list lacks it', async ({ openAt }) => {
+  const { jobs, mirror } = await openSlugs(openAt, { redirects: true, lists: (ids) => ids.slice(-1) });
+  const list = (title: string, city: string) =>
+    ['a', 'b', 'c'].map((key) => posting(key, { title: `${title} ${key}`, city }));
+  await mirror.syncOf(list('Pilot', 'Boston'));
+  await mirror.syncOf(list('Captain', 'Boston'));
+  expect(await mirror.syncOf(list('Captain', 'Salem'))).toMatchObject({ status: 'review', created: 0, updated: 1 });
+  expect(jobs.size).toBe(3);
+  const messages = await mirror.query("select reason->>'message' as why from change where state = 'failed'");
+  expect(messages).toEqual(
+    [1, 2].map(() => ({ why: expect.stringMatching(/redirects to job captain-\w, which may be/) })),
+  );
+});
+
 it('a job that waits to be looked up under a new address is not sent meanwhile', { tags: 'slow' }, async ({
   openAt,
 }) => {
