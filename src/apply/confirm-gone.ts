@@ -19,7 +19,7 @@ import {
 } from '../site/exchange.ts';
 import { readJobId, wordsOfAnswer } from '../site/http/job-address.ts';
 import type { Attempt } from '../store/change/attempt.ts';
-import { isSentByAnother, withSharedReference } from '../store/change/candidate-owners.ts';
+import { isSentByAnother, ownedJobIds, withSharedReference } from '../store/change/candidate-owners.ts';
 import { renewAttempt } from '../store/change/claim.ts';
 import { moveJob } from '../store/change/restored-database.ts';
 import { type DeniedJob, endDenied, searchFeedAgain, takeDenied } from '../store/change/site-search.ts';
@@ -451,8 +451,16 @@ function renamedJobs(denied: readonly DeniedJob[], referenceField: string | unde
       const jobs = first === undefined ? undefined : found.get(first);
       if (jobs !== undefined && jobs.length < MOST_RENAMED) jobs.push(siteJob);
     },
-    /** Asks once for all of them which references another posting has, too. */
+    /** Asks once for all of them which references another posting has, too, and which jobs that only have the title are other postings'. */
     async noteShared({ db, site }: Pick<SiteContext, 'db' | 'site'>): Promise<void> {
+      const titled = [...found].filter(([clue, { length }]) => clue.startsWith('title ') && length < MOST_RENAMED);
+      const ids = titled.flatMap(([, jobs]) => jobs.map(({ siteJobId }) => siteJobId));
+      const owned = ids.length === 0 ? undefined : await ownedJobIds(db, site, ids);
+      for (const [clue, jobs] of titled)
+        found.set(
+          clue,
+          jobs.filter(({ siteJobId }) => owned?.has(siteJobId) !== true),
+        );
       if (referenceField === undefined) return;
       const references = mayBe.flatMap((one): [DeniedJob, string][] => {
         const { jobs, isByReference } = candidatesOf(one);

@@ -343,6 +343,21 @@ it('a job to which the site redirects is not made again because a list lacks it'
   );
 });
 
+it('without references, a job of another posting with the same title is no sign that a job is there', async ({
+  openAt,
+}) => {
+  const { jobs, mirror } = await openSlugs(
+    openAt,
+    { also: 'slug as ID' },
+    { site: { reference_field: undefined }, feed: { fields: '{ number: null }' } },
+  );
+  // Equal when they are compared, with two addresses.
+  await mirror.syncOf([posting('a', { title: 'Nurse' }), posting('b', { title: 'Nurse...' })]);
+  for (const [id, fields] of jobs) if (fields.includes('...')) jobs.delete(id);
+  expect(await mirror.syncOf([posting('a', { title: 'Nurse' })])).toMatchObject({ status: 'mirrored', deleted: 1 });
+  expect(jobs.size).toBe(1);
+});
+
 it('a job that waits to be looked up under a new address is not sent meanwhile', { tags: 'slow' }, async ({
   openAt,
 }) => {
