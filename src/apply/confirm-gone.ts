@@ -410,10 +410,12 @@ export async function lookForDenied(siteContext: SiteContext, signal: AbortSigna
     await renew();
     const left = await renamed.move(one, siteContext, { since, signal });
     if (left === 'moved') continue;
-    if (listed.has(nameOf(one.siteJobId))) verdicts.set(one, one.desired === 'absent' ? (left ?? LISTED) : LISTED);
+    const unclear =
+      left !== undefined && one.desired === 'absent' ? `${left}; delete this posting's job there and retry` : undefined;
+    if (listed.has(nameOf(one.siteJobId))) verdicts.set(one, unclear ?? LISTED);
     else {
       const unlisted = unproven === undefined ? 'unlisted' : `its list proves nothing: ${unproven}`;
-      verdicts.set(one, left !== undefined && one.desired === 'absent' ? left : unlisted);
+      verdicts.set(one, unclear ?? unlisted);
       // A create in its place is compared with these jobs first, and a person says whether it has one of them.
       if (left !== undefined && one.desired === 'present') await searchFeedAgain(db, one.feed);
     }

@@ -426,6 +426,25 @@ it.for(Object.entries({ ...SLUGS, 'lists as the ID': { also: 'slug as ID' } as S
   },
 );
 
+it('a job that a person has given another title and text is deleted by a person', { tags: 'slow' }, async ({
+  openAt,
+}) => {
+  const { jobs, mirror } = await openSlugs(openAt, {});
+  const others = [posting('a'), posting('b', { title: 'Cook' })];
+  await mirror.syncOf([...others, posting('c', { title: 'Pilot' })]);
+  const [id = ''] = [...jobs.keys()].filter((one) => jobs.get(one)?.includes('Pilot'));
+  jobs.set(id, '<number>c</number><title>Captain</title><description>Other</description>');
+  expect(await mirror.syncOf(others)).toMatchObject({ status: 'review', deleted: 0, failed_deletes: 1 });
+  expect(await mirror.query(`select reason->>'message' as message from change`)).toMatchObject([
+    { message: expect.stringContaining("another posting's; delete this posting's job there and retry") },
+  ]);
+  jobs.delete(id);
+  await mirror.stopEngine();
+  await runProgram(mirror, 'review', 'retry', 'acme');
+  expect(await mirror.sync()).toMatchObject({ status: 'mirrored', failed_deletes: 0 });
+  expect(await mirror.query('select key from mapping order by key')).toEqual([{ key: 'a' }, { key: 'b' }]);
+});
+
 it('the repair of verify gives a posting the new address of its job', { tags: 'slow' }, async ({ openAt }) => {
   const { jobs, mirror } = await openSlugs(openAt, {});
   await mirror.syncOf([posting('a'), posting('b', { title: 'Pilot' })]);
