@@ -124,9 +124,13 @@ export function isInDoubt(root: XmlElement | undefined, body: string, resource: 
 const closedWords =
   /\bmaintenance\b|\bunavailable\b|\boffline\b|\bdown for\b|\bback (?:soon|shortly|later|at|in|on|online)\b|\bread[- ]only\b|\btry again\b|\btemporar/i;
 
+/** What a site may say of a job that it has taken down. */
+const closedJob =
+  /\b(?:job|posting|position|vacancy|opening|listing|ad|it)\b(?: #?(?=\S*\d)[\w-]+)?(?: (?:is|was|has|been|now|set|put|taken|to))* (?:offline|unavailable)\b/gi;
+
 /** Whether an answer says that the site is closed for a while; what is skipped is the same. */
 export const saysClosed = (root: XmlElement | undefined, body: string, resource: Resource = JOB): boolean =>
-  closedWords.test(`${root?.name.replace(/[_.:]/g, ' ') ?? ''} ${textOf(root, body, resource)}`);
+  closedWords.test(`${root?.name.replace(/[_.:]/g, ' ') ?? ''} ${textOf(root, body, resource)}`.replace(closedJob, ''));
 
 function textOf(root: XmlElement | undefined, body: string, resource: Resource): string {
   if (root) return textBesideJobs(root, resource);

@@ -250,7 +250,13 @@ const rows: readonly Row[] = [
     '<maintenance/>',
     '<status>Temporarily unavailable</status>',
     'Down for scheduled maintenance, please try again later',
+    '<m>The job board is offline</m>',
   ].map((body): Row => [`200 with ${body}`, answer(200, { body }), 'unknown', 'misconfigured', 'misconfigured']),
+  ...[
+    '<response><message>Job 12 taken offline</message></response>',
+    '<ok>The posting is now unavailable</ok>',
+    '<ok>Job #A-12 has been set to offline</ok>',
+  ].map((body): Row => [`200 with ${body}`, answer(200, { body }), 'unknown', 'accepted', 'accepted']),
   [
     '200 with a job in maintenance',
     answer(200, {
