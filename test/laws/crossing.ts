@@ -74,6 +74,8 @@ interface Life {
   backup: Pick<Setup, 'feed' | 'key'> | undefined;
   /** The site may have jobs that the database does not know any more. */
   wasRestored: boolean;
+  /** Nobody let the restored database learn what the site has since: updates send what differs from what it knows. */
+  isOutdated: boolean;
   readonly story: string[];
 }
 
@@ -99,6 +101,7 @@ export async function cross(seed: number, installation: Installation, queue = 'd
     neighbours: [],
     backup: undefined,
     wasRestored: false,
+    isOutdated: false,
     story: [],
   };
   try {
@@ -527,7 +530,8 @@ async function restore(life: Life): Promise<void> {
     life.former = { ...setup, feed: backup.feed };
     await rename(life);
   }
-  if (life.random.chance(50)) await run(life, 'recover', setup.feed, '--yes');
+  const status = life.random.chance(50) ? await run(life, 'recover', setup.feed, '--yes') : 1;
+  life.isOutdated = status !== 0 && status !== 2;
 }
 
 /** Whether the postings with new keys are those that are missing, if this is asked. */
@@ -666,6 +670,11 @@ async function end(life: Life): Promise<void> {
     if (advised.length > 0 || report.message?.includes('--emptied') === true)
       await trustGoneForADay((await installation.app()).db, SITE);
     if (report.status === 'mirrored' && report.grace === 0 && report.discarded === 0) break;
+  }
+  if (life.isOutdated) {
+    await installation.stopEngine();
+    await verify(life);
+    await sync(life);
   }
   await checkAlways(life);
   if (life.wasRestored) await removeStrays(life);
