@@ -41,6 +41,7 @@ const CHECK_MS = 100;
 const LONGEST_CHECK_MS = 1_000;
 /** Minimum time between two checks of this process, for whatever feed. */
 const CHECK_APART_MS = 20;
+const MOST_FOLLOW_UP_CHECKS = 50;
 /** A retry due later than this is left to the next run. */
 const LONGEST_RETRY_WAIT_MS = 30_000;
 /** Longest wait for a site that asks to wait. */
@@ -85,8 +86,11 @@ export async function awaitSending(
     const mayGoOn = open.length > 0 && (progress.due || progress.nextDueMs !== undefined);
     if (!mayGoOn && !progress.sending) {
       const end = endOf(site, feeds, pauses);
-      if (open.length === 0 || !progress.inDoubt || !mayDoubtsResolve(engine, site)) return end;
-      if (await withRetry(() => doubts.haveStopped(), options.signal)) return end;
+      const isEnd = open.length === 0 || !progress.inDoubt || !mayDoubtsResolve(engine, site);
+      if (isEnd || (await withRetry(() => doubts.haveStopped(), options.signal))) {
+        await followUps(engine, site, options.signal);
+        return end;
+      }
     } else {
       doubts.startAnew();
       const state = await withRetry(
@@ -109,6 +113,13 @@ export async function awaitSending(
     const waitMs = Math.max(checkMs, CHECK_APART_MS * (options.besides?.() ?? 0));
     await pause(waitMs, options.signal);
   }
+}
+
+/** What a new job tells about the site follows the recorded outcome, and belongs to the report; but other feeds may send without end. */
+async function followUps(engine: Engine, site: SiteName, signal: AbortSignal): Promise<void> {
+  const inFlight = engine.siteContexts.get(site)?.inFlight;
+  for (let left = MOST_FOLLOW_UP_CHECKS; left > 0 && (inFlight?.taken ?? 0) > 0; left--)
+    await pause(CHECK_APART_MS, signal);
 }
 
 /** Nothing more is sent for these feeds: either all is, or a person has paused some. */
