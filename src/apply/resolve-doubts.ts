@@ -115,8 +115,7 @@ async function leaveTooYoung({ db, policy }: SiteContext, doubts: OpenDoubt[], a
 
 /**
  * A list need not have a job that the site shows: somebody may have approved it since, or the list has only some. Takes those to which creates were
- * redirected like listed ones. Returns the doubts whose job the site does not show: it
- * may hide others, too, of which it has said nothing.
+ * redirected like listed ones. Notes that the site does not show a new job, and returns the doubts whose job that is.
  */
 async function takeMade(
   { db, site, client, rateLimiter }: SiteContext,

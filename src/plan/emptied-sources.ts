@@ -69,7 +69,7 @@ const MOST_COMPARED = 10_000;
 
 /**
  * What the next pull compares with; `undefined`: what is stored. Whoever knows only one source of a feed has nothing to compare.
- * @param kept the sources that count at least as before, so that the next pull finds them emptied, too, or has missed nothing of them
+ * @param kept sources that keep at least their former number of records: empty ones whose deletes wait; all if the reading was not complete
  */
 export function nextFilled(
   before: FilledSources | undefined,

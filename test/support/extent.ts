@@ -1,6 +1,6 @@
 // The two extents of the tests. `npm test` leaves out most tests in a browser, the tests and files with the tag `slow`, and some cases of
 // others, as this file chooses. `npm run test:all` and plain Vitest leave out nothing. CI runs it with `EVERY_COMBINATION=0`: each case and
-// each variant, but not each case in each variant.
+// each variant, but not each case in each variant, and a third of the generated cases.
 import { readdirSync, readFileSync } from 'node:fs';
 
 export const isQuick: boolean = process.env.TEST_EXTENT === 'quick';

@@ -243,7 +243,7 @@ const expectSchema = z.strictObject({
     .boolean()
     .default(false)
     .describe(
-      'For several sources or files: one that had postings and has none is normal. Without it, deletes are then held until it has postings again or a person approves them.',
+      'For several sources or files: that some which had 3 postings or more have none now is normal. Without it, deletes are then held until they have postings again or a person approves them.',
     ),
 });
 
