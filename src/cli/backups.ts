@@ -1,5 +1,4 @@
 // Backs up the database, and says what the file has; restores a backup into the configured database, and says what to do next.
-import { statSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { programVersion } from '../config/package-root.ts';
 import { plural } from '../plan/message.ts';
@@ -11,7 +10,7 @@ import { backUpToFile } from '../store/backup/write-backup.ts';
 import { openDatabase } from '../store/postgres/database.ts';
 import { onUsableServer, UnusableServerError } from '../store/postgres/usable-server.ts';
 import { printJson, printLine, printNotice } from '../telemetry/print.ts';
-import { actorName, type CommonOptions, commandWriter } from './adapter/command-line.ts';
+import { actorName, type CommonOptions, commandWriter, fileToReplace } from './adapter/command-line.ts';
 import { expectAgreement } from './adapter/with-app.ts';
 
 export interface BackupCommandOptions extends CommonOptions {
@@ -25,9 +24,7 @@ export async function backUp(
   signal: AbortSignal,
 ): Promise<void> {
   const path = resolve(file);
-  const existing = statSync(path, { throwIfNoEntry: false });
-  if (existing?.isDirectory() === true) throw new UserError(`${file} is a folder; name a file in it`);
-  if (existing !== undefined && !force) throw alreadyThere(file);
+  if (fileToReplace(path) !== undefined && !force) throw alreadyThere(file);
   const summary = await backUpToFile(app.db, path, { version: programVersion(), force, signal }).catch(
     (error: unknown) => {
       throw whyNotBackedUp(error, file, signal);

@@ -1,5 +1,6 @@
 // The report for whoever produces a feed: every posting with what became of it, counts that add up, and nothing that harms its readers.
-import { readdir, readFile, writeFile } from 'node:fs/promises';
+import { execFileSync } from 'node:child_process';
+import { readdir, readFile, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { parse } from 'csv-parse/sync';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
@@ -206,7 +207,7 @@ describe('a feed with every kind of trouble', () => {
 describe('another feed', () => {
   afterEach(() => mirror.close());
 
-  it('writes a file as a whole, or leaves the former one', { tags: 'slow' }, async () => {
+  it('writes a file as a whole, or leaves the former one, and replaces no device', { tags: 'slow' }, async () => {
     mirror = await openMirror();
     await mirror.syncOf(postings(2));
     await mirror.stopEngine();
@@ -219,6 +220,17 @@ describe('another feed', () => {
     expect(refused.status).toBe(1);
     expect(refused.errors).toMatch(/report\.csv can't be written: .+/);
     expect((await readdir(mirror.folder)).filter((name) => name.includes('partial'))).toEqual([]);
+    const pipe = join(mirror.folder, 'pipe');
+    execFileSync('mkfifo', [pipe]);
+    for (const args of [
+      ['report', 'acme', '--csv', '--output', pipe],
+      ['backup', pipe, '--force'],
+    ])
+      expect(await run(...args)).toMatchObject({
+        status: 1,
+        errors: expect.stringContaining('pipe is a folder or a device'),
+      });
+    expect((await stat(pipe)).isFIFO()).toBe(true);
   });
 
   it('refuses what it does not know', async () => {

@@ -1,10 +1,12 @@
 // Writes commands that can be pasted into a shell: called the way this one was, with its configuration. Also reads values of options,
 // and who runs the command.
 
+import { type Stats, statSync } from 'node:fs';
 import { userInfo } from 'node:os';
 import { join, relative, resolve } from 'node:path';
 import { InvalidArgumentError } from 'commander';
 import { packageRoot } from '../../config/package-root.ts';
+import { UserError } from '../../runtime/stop-signal.ts';
 
 /** Completes the words after the program's name to a command that can be run as it is. */
 export type WriteCommand = (words: readonly string[]) => string;
@@ -47,6 +49,13 @@ function ownCommand(): string {
 export function pathFromHere(path: string): string {
   const short = relative(process.cwd(), path);
   return short.startsWith('..') ? path : short;
+}
+
+/** The file that a new one will replace, if there is one. Refuses folders and devices: root would replace /dev/null for everybody. */
+export function fileToReplace(path: string): Stats | undefined {
+  const found = statSync(path, { throwIfNoEntry: false });
+  if (found !== undefined && !found.isFile()) throw new UserError(`${path} is a folder or a device; name a file`);
+  return found;
 }
 
 /** A word as a shell reads it. */

@@ -32,7 +32,7 @@ import {
 } from '../../store/status/report-lines.ts';
 import { createScrub } from '../../telemetry/log.ts';
 import { printData, printLines, terminalText } from '../../telemetry/print.ts';
-import { CONFIG, type CommonOptions, positiveNumber } from '../adapter/command-line.ts';
+import { CONFIG, type CommonOptions, fileToReplace, positiveNumber } from '../adapter/command-line.ts';
 import { printing, readerOf } from '../adapter/operation-command.ts';
 import { withApp } from '../adapter/with-app.ts';
 import { reportHtml } from '../output/report-html.ts';
@@ -184,6 +184,7 @@ async function deliver(file: string | undefined, work: (write: Write) => Promise
 }
 
 async function writeFile(path: string, work: (write: Write) => Promise<void>): Promise<void> {
+  fileToReplace(path);
   const partial = `${path}.partial`;
   const out = createWriteStream(partial);
   const closed = once(out, 'close');
