@@ -1,13 +1,10 @@
 // Matches the jobs of a site to the postings of a feed for a command, prints what it finds, and maps what is confirmed.
 import { foundJobsScope, siteOfFeed } from '../operations/adoption.ts';
 import { expectNotMoved } from '../operations/sites.ts';
-import { plural, tell } from '../plan/message.ts';
+import { plural } from '../plan/message.ts';
 import { type FeedName, postingKey } from '../posting/identifiers.ts';
 import type { BulkRun } from '../review/bulk/run-bulk.ts';
-import { matchJobs } from '../review/jobs/match-jobs.ts';
 import {
-  type AdoptOneEnd,
-  adoptOne,
   adoptSure,
   type FoundJobsOfFeed,
   type LeftEntry,
@@ -15,10 +12,11 @@ import {
   startAdoptingFound,
 } from '../review/jobs/proposals.ts';
 import type { App } from '../runtime/app.ts';
-import { type Adopting, matchNotes, withAdopting } from '../runtime/open-adopting.ts';
+import { type Adopting, withAdopting } from '../runtime/open-adopting.ts';
+import { adoptAsNamed, withMatches } from '../runtime/run-adoption.ts';
 import { ExitStatus, UserError, worstStatus } from '../runtime/stop-signal.ts';
 import { searchFeedAgain } from '../store/change/site-search.ts';
-import { JobMatching, type MatchCounts } from '../store/mapping/job-matching.ts';
+import type { JobMatching, MatchCounts } from '../store/mapping/job-matching.ts';
 import { leftAlone } from '../store/review/bulk-actions.ts';
 import type { FoundJobsScope } from '../store/review/found-entries.ts';
 import { type ProgressLine, printJson, printLine, printNotice, startProgressLine } from '../telemetry/print.ts';
@@ -39,29 +37,23 @@ export interface AdoptOptions extends CommonOptions {
 
 export function adopt(app: App, name: string, options: AdoptOptions, signal: AbortSignal): Promise<void> {
   return runAdopting(app, name, signal, (adopting) =>
-    options.job === undefined ? adoptMany(app, adopting, options) : adoptOneNamed(adopting, options),
+    options.job === undefined ? adoptMany(app, adopting, options) : adoptOneNamed(app, adopting, options),
   );
 }
 
 async function adoptMany(app: App, adopting: AdoptingCommand, options: AdoptOptions): Promise<void> {
-  const { subject, site, progress } = adopting;
+  const { site, progress } = adopting;
   if (site.options.listPath === undefined)
     throw new UserError(
       `site ${site.name} has no list_path, so its jobs cannot be read; set it, or name each job with --job and --posting, ` +
         'or import which posting is which job with: mappings import FILE',
     );
-  const matching = await JobMatching.open(app.db);
-  try {
-    const end = await matchJobs(matching, subject);
-    if (end.kind === 'failed') throw new UserError(`${tell(end.message, app.writeAction)}. Nothing was adopted.`);
-    const counts = await matching.count();
+  await withMatches(app, adopting, async (matching, { since, counts, notes }) => {
     progress.clear();
-    if (options.json !== true) for (const note of await matchNotes(app, adopting, end.shortfalls)) printNotice(note);
-    if (options.sure === true) await printAdopted(adopting, { matching, since: end.since, counts }, options);
+    if (options.json !== true) for (const note of notes) printNotice(note);
+    if (options.sure === true) await printAdopted(adopting, { matching, since, counts }, options);
     else await printFound(matching, adopting, counts, options);
-  } finally {
-    await matching.close();
-  }
+  });
 }
 
 async function printFound(
@@ -111,21 +103,11 @@ async function printAdopted(
 const describeCounts = ({ sure, unsure, unmatched, jobs }: MatchCounts): string =>
   `${sure} sure, ${unsure} unsure, ${unmatched} unmatched; ${plural(jobs, 'other job')} on the site without a posting. Nothing was changed.`;
 
-async function adoptOneNamed(adopting: AdoptingCommand, options: AdoptOptions): Promise<void> {
-  const { subject, feed, progress } = adopting;
-  const key = postingKey((options.posting ?? '').trim());
-  const id = siteJobIdOf(options.job ?? '');
-  let end: AdoptOneEnd;
-  try {
-    end = await adoptOne(subject, {
-      key,
-      siteJobId: id,
-      anyway: options.anyway === true,
-      actor: actorName(options.as),
-    });
-  } finally {
-    progress.clear();
-  }
+async function adoptOneNamed(app: App, adopting: AdoptingCommand, options: AdoptOptions): Promise<void> {
+  const { subject, feed } = adopting;
+  const [key, id] = [postingKey((options.posting ?? '').trim()), siteJobIdOf(options.job ?? '')];
+  const named = { key, job_id: id, anyway: options.anyway === true };
+  const end = await adoptAsNamed(app, adopting, named, actorName(options.as)).finally(() => adopting.progress.clear());
   if (end.kind === 'refused') {
     const insist = end.mayInsist ? "; if it is this posting's job, add --anyway" : '';
     throw new UserError(`${end.message}${insist}. Nothing was adopted.`);

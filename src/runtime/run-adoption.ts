@@ -3,12 +3,11 @@
 import { endsWithin, startRounds } from '../flow/pause.ts';
 import { type Message, tell } from '../plan/message.ts';
 import type { FeedName, PostingKey, SiteJobId, SiteName } from '../posting/identifiers.ts';
-import { type AdoptSubject, matchJobs } from '../review/jobs/match-jobs.ts';
+import { matchJobs } from '../review/jobs/match-jobs.ts';
 import {
   type AdoptOneEnd,
   adoptNamed,
   adoptSure,
-  findUnmapped,
   type NamedPosting,
   otherVersion,
   postingVersion,
@@ -20,16 +19,16 @@ import {
   beginAdoptRun,
   endAdoptRun,
   noteAdoptProgress,
-  ProposedPostings,
   proposalsOf,
   proposedPosting,
   type Refusal,
   readAdoptRun,
   removeDecided,
   removeDecidedOne,
+  storeProposals,
   sureProposals,
 } from '../store/mapping/adopt-proposals.ts';
-import { JobMatching } from '../store/mapping/job-matching.ts';
+import { JobMatching, type MatchCounts } from '../store/mapping/job-matching.ts';
 import { crossStep } from '../telemetry/times.ts';
 import type { App } from './app.ts';
 import type { Engine } from './engine.ts';
@@ -66,8 +65,8 @@ async function runAdoption(
   const done: Done = { adopted: 0, refusals: [] };
   let end: AdoptRunEnd;
   try {
-    const message = await carryOut(app, adopting, request, running, done);
-    end = { state: message === undefined ? 'done' : 'failed', message, ...done };
+    await carryOut(app, adopting, request, running, done);
+    end = { state: 'done', ...done };
   } catch (error) {
     const isStopped = adopting.subject.signal.aborted;
     if (!isStopped && !(error instanceof UserError)) log.error({ err: error, feed, run }, 'matching jobs failed');
@@ -95,14 +94,13 @@ interface Done {
   refusals: readonly Refusal[];
 }
 
-/** Returns why it failed. */
 function carryOut(
   app: App,
   adopting: Adopting,
   request: AdoptionRequest,
   running: RunningAdoption,
   done: Done,
-): Promise<string | undefined> {
+): Promise<void> {
   switch (request.decision) {
     case 'named':
       return carryOutNamed(app, adopting, request, running, done);
@@ -121,55 +119,68 @@ async function carryOutNamed(
   request: NamedRequest,
   { actor }: RunningAdoption,
   done: Done,
-): Promise<string | undefined> {
+): Promise<void> {
   const end = await adoptAsNamed(app, adopting, request, actor);
-  if (end.kind === 'failed') return end.message;
   const { key, job_id: siteJobId } = request;
   if (end.kind === 'refused') done.refusals = [{ key, siteJobId, message: end.message }];
   else done.adopted = 1;
   await removeDecidedOne(app.db, adopting.feed, key);
-  return undefined;
+}
+
+/** What a matching has found, beside its verdicts. */
+interface Matched {
+  /** When the reading of the list began, by the database's clock. */
+  readonly since: Date;
+  /** Of the feed's source; `undefined` if it has none. */
+  readonly version: string | undefined;
+  readonly counts: MatchCounts;
+  /** What people should know of it. */
+  readonly notes: readonly string[];
+}
+
+/**
+ * Compares the jobs of the site with the postings of the feed, and hands over what was found.
+ * @throws {UserError} if one of the two could not be read
+ */
+export async function withMatches(
+  app: App,
+  adopting: Adopting,
+  use: (matching: JobMatching, matched: Matched) => Promise<void>,
+): Promise<void> {
+  const matching = await JobMatching.open(app.db);
+  try {
+    const end = await matchJobs(matching, adopting.subject);
+    if (end.kind === 'failed') throw new UserError(`${tell(end.message, app.writeAction)}. Nothing was adopted`);
+    const counts = await matching.count();
+    await use(matching, { ...end, counts, notes: await matchNotes(app, adopting, end.shortfalls) });
+  } finally {
+    await matching.close();
+  }
 }
 
 /** Compares anew. Of the certain matches that were shown, those that are certain again are adopted if `accepted`. */
-async function match(
+const match = (
   app: App,
   adopting: Adopting,
   accepted: 'sure' | undefined,
   running: RunningAdoption,
   done: Done,
-): Promise<string | undefined> {
-  const { db } = app;
-  const { feed, site, subject } = adopting;
-  const matching = await JobMatching.open(db);
-  try {
-    const proposed = await ProposedPostings.open(matching.session);
-    const readPostings: AdoptSubject['readPostings'] = (take) =>
-      subject.readPostings(async (postings) => {
-        await proposed.add(postings);
-        await take(postings);
-      });
-    const end = await matchJobs(matching, { ...subject, readPostings });
-    if (end.kind === 'failed') return `${tell(end.message, app.writeAction)}. Nothing was adopted`;
-    const { unsure, jobs } = await matching.count();
-    const notes = await matchNotes(app, adopting, end.shortfalls);
+): Promise<void> =>
+  withMatches(app, adopting, async (matching, { since, version, counts, notes }) => {
+    const { feed, site, subject } = adopting;
     if (accepted === 'sure') {
-      await adoptShown(matching, adopting, { actor: running.actor, since: end.since }, done);
+      await adoptShown(matching, adopting, { actor: running.actor, since }, done);
       // A job that could not be told must not be made a second time by the next pull.
-      if (unsure + done.refusals.length > 0) await searchFeedAgain(db, feed);
+      if (counts.unsure + done.refusals.length > 0) await searchFeedAgain(app.db, feed);
     }
     subject.signal.throwIfAborted();
     adopting.checkLock();
-    const { version } = end;
-    await proposed.store({ feed, site: site.name, run: running.run, version }, { otherJobs: jobs, notes }, (found) =>
+    const proposed = { feed, site: site.name, run: running.run, version };
+    await storeProposals(matching, proposed, { otherJobs: counts.jobs, notes }, (found) =>
       proposalOf(site.name, found),
     );
     crossStep('proposals-stored');
-    return undefined;
-  } finally {
-    await matching.close();
-  }
-}
+  });
 
 const NOT_CERTAIN = 'it is no longer certain that this is its job';
 
@@ -213,42 +224,44 @@ async function adoptShown(
 
 type NamedRequest = Extract<AdoptionRequest, { decision: 'named' }>;
 
-/** `failed`: the feed cannot be read. */
-async function adoptAsNamed(
+/** @throws {UserError} if the feed cannot be read */
+export async function adoptAsNamed(
   app: App,
   adopting: Adopting,
-  request: NamedRequest,
+  { key, job_id: siteJobId, anyway = false, version }: Omit<NamedRequest, 'decision'>,
   actor: string,
-): Promise<AdoptOneEnd | { readonly kind: 'failed'; readonly message: string }> {
+): Promise<AdoptOneEnd> {
   const { site, subject, checkLock } = adopting;
-  const { version } = request;
-  const read = await readPosting(app, adopting, request);
-  if (read.kind === 'failed') return { kind: 'failed', message: tell(read.message, app.writeAction) };
-  const now = read.found && postingVersion(site.name, read.found);
+  const found = await readPosting(app, adopting, key, version);
+  const now = found && postingVersion(site.name, found);
   if (version !== undefined && now !== undefined && now !== version)
     return { kind: 'refused', message: otherVersion(version, now), mayInsist: false };
   checkLock();
-  const { key, job_id: siteJobId, anyway = false } = request;
-  return adoptNamed(subject, read.found, { key, siteJobId, anyway }, actor);
+  return adoptNamed(subject, found, { key, siteJobId, anyway }, actor);
 }
 
 /** As it was shown, if the feed still has that record, which takes no plan of the whole feed; otherwise as the feed has it now. */
 async function readPosting(
-  { db }: App,
+  app: App,
   { feed, subject, stillAsRead }: Adopting,
-  { key, version }: NamedRequest,
-): Promise<
-  | { readonly kind: 'read'; readonly found: NamedPosting | undefined }
-  | { readonly kind: 'failed'; readonly message: Message }
-> {
-  const shown = version === undefined ? undefined : await proposedPosting(db, feed, key);
+  key: PostingKey,
+  version: string | undefined,
+): Promise<NamedPosting | undefined> {
+  const expectRead = ({ message }: { readonly kind: string; readonly message?: Message }) => {
+    if (message !== undefined) throw new UserError(tell(message, app.writeAction));
+  };
+  const shown = version === undefined ? undefined : await proposedPosting(app.db, feed, key);
   if (shown !== undefined) {
     const end = await stillAsRead(shown);
-    if (end.kind === 'failed') return end;
-    if (end.kind === 'same') return { kind: 'read', found: { key, fields: shown.fields } };
+    expectRead(end);
+    if (end.kind === 'same') return { key, fields: shown.fields };
   }
-  const read = await findUnmapped(subject, new Set([key]));
-  return read.kind === 'failed' ? read : { kind: 'read', found: read.found.get(key) };
+  let found: NamedPosting | undefined;
+  const read = await subject.readPostings(async (postings) => {
+    found ??= postings.find((posting) => posting.key === key);
+  });
+  expectRead(read);
+  return found;
 }
 
 /** What somebody asks for. */

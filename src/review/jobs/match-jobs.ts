@@ -1,15 +1,7 @@
 // Finds out which jobs of a site belong to the postings of a feed that have none. Changes nothing.
 import type { RateLimiter } from '../../flow/rate-limiter.ts';
-import { compareJob, LEAST_SCORE } from '../../plan/match/compare-job.ts';
-import {
-  type AdoptRules,
-  blockingKeysOfJob,
-  blockingKeysOfMapped,
-  blockingKeysOfPosting,
-  featuresOfJob,
-  featuresOfPosting,
-} from '../../plan/match/job-features.ts';
-import { INCOMPLETE_FEED, judgeCandidates, type ReadingFacts } from '../../plan/match/whose-job.ts';
+import type { AdoptRules } from '../../plan/match/job-features.ts';
+import { INCOMPLETE_FEED } from '../../plan/match/whose-job.ts';
 import { type Message, textOf } from '../../plan/message.ts';
 import type { FeedPolicy } from '../../plan/policy.ts';
 import type { FeedName, SiteJobId, SiteName } from '../../posting/identifiers.ts';
@@ -17,7 +9,7 @@ import { compileStates, type StateTable } from '../../posting/places.ts';
 import { type Listing, type SiteClient, type SiteJob, shownUnlessDeleted } from '../../site/exchange.ts';
 import { rivalPostings, type UnmappedPosting } from '../../store/backlog/unmapped-postings.ts';
 import { databaseTime } from '../../store/change/site-search.ts';
-import type { JobMatching, MatchedPosting } from '../../store/mapping/job-matching.ts';
+import type { JobMatching } from '../../store/mapping/job-matching.ts';
 import { type ExpectedJobs, expectedJobs } from '../../store/mapping/visible-jobs.ts';
 import type { Database, Queryable } from '../../store/postgres/database.ts';
 import { learntRewrites } from '../../store/site/kept-values.ts';
@@ -107,14 +99,23 @@ export async function matchJobs(matching: JobMatching, subject: AdoptSubject): P
   // The order matters: a create that is sent meanwhile has its posting among those read now, or its mapping.
   const read = await readAllPostings(matching, subject, rules);
   if (read.kind === 'failed') return read;
-  const unreadFeeds = await readOthers(matching, subject, rules);
-  await matching.noteOwned(subject.site, since);
-  await matching.findPairs(subject.site);
-  await comparePairs(matching, subject);
+  // Postings of other feeds compete for jobs, as the jobs may be theirs.
+  const unreadFeeds =
+    (await subject.readOthers?.(async (feed, postings) => {
+      subject.signal.throwIfAborted();
+      await matching.addRivals(
+        postings.map(({ key, fields }) => ({ feed, key, fields })),
+        rules,
+      );
+    })) ?? [];
   const isWhole = read.shortfalls.length === 0;
-  await judge(matching, {
+  const facts = {
     noContent: subject.byReference === true ? 'only a reference is certain' : isWhole ? undefined : INCOMPLETE_FEED,
     blocker: unreadFeeds.length === 0 ? undefined : `feed ${unreadFeeds.join(', ')} of the same site could not be read`,
+  };
+  await matching.match(site, since, facts, {
+    signal: subject.signal,
+    onPairs: (done) => subject.onProgress?.({ what: 'pairs', done }),
   });
   crossStep('jobs-matched');
   return { kind: 'matched', since, shortfalls: read.shortfalls, version: read.version };
@@ -152,22 +153,7 @@ async function readJobs(
     waiting = [];
     done += jobs.length;
     onProgress?.({ what: 'jobs', done });
-    await matching.addJobs(
-      jobs.map((siteJob) => {
-        const features = featuresOfJob(siteJob.fields, rules, { types: siteJob.types });
-        const { siteJobId, url, fields, createdAt, types } = siteJob;
-        return {
-          siteJobId,
-          url,
-          fields,
-          createdAt,
-          types,
-          isSecret: siteJob.revealFields !== undefined,
-          features,
-          blocks: blockingKeysOfJob(features),
-        };
-      }),
-    );
+    await matching.addJobs(jobs, rules);
   };
   const take = (siteJob: SiteJob): void | Promise<void> => {
     expected.take(siteJob);
@@ -188,13 +174,7 @@ async function readAllPostings(matching: JobMatching, subject: AdoptSubject, rul
   let done = 0;
   const read = await subject.readPostings(async (postings) => {
     subject.signal.throwIfAborted();
-    await matching.addPostings(
-      postings.map(({ key, fields, inDoubt }) => {
-        const blocker =
-          inDoubt === undefined ? undefined : `a create of the posting is in flight or in doubt: entry ${inDoubt}`;
-        return { ...rivalOf({ feed, key, fields }, rules), fields, isRival: false, blocker };
-      }),
-    );
+    await matching.addPostings(feed, postings, rules);
     done += postings.length;
     onProgress?.({ what: 'postings', done });
   });
@@ -203,64 +183,12 @@ async function readAllPostings(matching: JobMatching, subject: AdoptSubject, rul
   try {
     for await (const rivals of rivalPostings(session, site, rules.referenceField)) {
       subject.signal.throwIfAborted();
-      const others = await matching.withoutKnown(rivals);
-      await matching.addPostings(others.map((other) => rivalOf(other, rules)));
+      await matching.addRivals(rivals, rules);
     }
   } finally {
     await session.end();
   }
   return read;
-}
-
-/** Postings of other feeds compete for jobs, as the jobs may be theirs. */
-async function readOthers(
-  matching: JobMatching,
-  { readOthers: read, signal }: AdoptSubject,
-  rules: AdoptRules,
-): Promise<readonly FeedName[]> {
-  if (read === undefined) return [];
-  return read(async (feed, postings) => {
-    signal.throwIfAborted();
-    const others = await matching.withoutKnown(postings.map(({ key, fields }) => ({ feed, key, fields })));
-    await matching.addPostings(others.map((other) => rivalOf(other, rules)));
-  });
-}
-
-/** A posting that only competes for jobs. @param isMapped it has its job */
-function rivalOf(
-  { feed, key, fields, isMapped = false }: Pick<MatchedPosting, 'feed' | 'key' | 'fields'> & { isMapped?: boolean },
-  rules: AdoptRules,
-): MatchedPosting {
-  const features = featuresOfPosting(key, fields, rules);
-  const blocks = isMapped ? blockingKeysOfMapped(features) : blockingKeysOfPosting(features);
-  return { feed, key, fields: {}, isRival: true, blocker: undefined, features, blocks };
-}
-
-async function comparePairs(matching: JobMatching, { signal, onProgress }: AdoptSubject): Promise<void> {
-  let done = 0;
-  for await (const pairs of matching.pairs()) {
-    signal.throwIfAborted();
-    const scored = pairs.map(({ posting, job, postingFeatures, jobFeatures }) => ({
-      posting,
-      job,
-      ...compareJob(postingFeatures, jobFeatures),
-    }));
-    await matching.addScores(scored.filter(({ score, sharesReference }) => sharesReference || score >= LEAST_SCORE));
-    done += pairs.length;
-    onProgress?.({ what: 'pairs', done });
-  }
-}
-
-async function judge(matching: JobMatching, facts: ReadingFacts): Promise<void> {
-  for await (const group of matching.candidates()) {
-    await matching.addVerdicts(
-      group.map(({ posting, judged, candidates }) => ({
-        posting,
-        verdict: judgeCandidates(judged, candidates, facts),
-      })),
-    );
-  }
-  await matching.refuseShared();
 }
 
 /** Why the feed may have further postings, as one text. */

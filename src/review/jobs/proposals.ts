@@ -4,7 +4,6 @@ import type { Config } from '../../config/config.ts';
 import { comparePosting, LEAST_SCORE } from '../../plan/match/compare-job.ts';
 import { contentOf, formsOfTaken, type TakenJob, type TakingRules } from '../../plan/match/taken-content.ts';
 import type { Certainty } from '../../plan/match/whose-job.ts';
-import { type Message, textOf } from '../../plan/message.ts';
 import { fieldOf } from '../../plan/same-meaning.ts';
 import { contentHash } from '../../posting/hash.ts';
 import type { FeedName, PostingKey, SiteJobId, SiteName } from '../../posting/identifiers.ts';
@@ -18,15 +17,13 @@ import { databaseTime } from '../../store/change/site-search.ts';
 import { type Adoption, adoptJobs, type RefusedAdoption } from '../../store/mapping/adopt-jobs.ts';
 import {
   type AdoptRun,
-  type FoundCandidate,
-  type FoundMatch,
   type JobProposal,
   type ListedProposal,
   type ProposedJob,
   readAdoptRun,
   readProposals,
 } from '../../store/mapping/adopt-proposals.ts';
-import type { JobMatching, SureMatch } from '../../store/mapping/job-matching.ts';
+import type { FoundCandidate, FoundMatch, JobMatching, SureMatch } from '../../store/mapping/job-matching.ts';
 import { type Database, inSnapshot, type Queryable } from '../../store/postgres/database.ts';
 import { unfinishedBulk } from '../../store/review/bulk-actions.ts';
 import { type FoundEntry, type FoundJobsScope, foundEntries } from '../../store/review/found-entries.ts';
@@ -177,43 +174,18 @@ export type AdoptOneEnd =
   | { readonly kind: 'refused'; readonly message: string; readonly mayInsist: boolean };
 
 /** A job that a person names for a posting. */
-export interface NamedAdoption {
+interface NamedAdoption {
   readonly key: PostingKey;
   readonly siteJobId: SiteJobId;
   /** Even if it seems to be another job, or another posting's. */
   readonly anyway: boolean;
 }
 
-/** Adopts one job for a posting, as a person says, after reading the job from the site. The caller holds the feed's pull lock. */
-export async function adoptOne(
-  subject: AdoptSubject,
-  { actor, ...named }: NamedAdoption & { readonly actor: string },
-): Promise<AdoptOneEnd> {
-  const read = await findUnmapped(subject, new Set([named.key]));
-  if (read.kind === 'failed') return refuse(textOf(read.message));
-  return adoptNamed(subject, read.found.get(named.key), named, actor);
-}
-
-/** Reads the feed, and returns those of its postings without a job that have these keys. */
-export async function findUnmapped(
-  subject: AdoptSubject,
-  keys: ReadonlySet<PostingKey>,
-): Promise<
-  | { readonly kind: 'found'; readonly found: ReadonlyMap<PostingKey, UnmappedPosting> }
-  | { readonly kind: 'failed'; readonly message: Message }
-> {
-  const found = new Map<PostingKey, UnmappedPosting>();
-  const read = await subject.readPostings(async (postings) => {
-    for (const posting of postings) if (keys.has(posting.key)) found.set(posting.key, posting);
-  });
-  return read.kind === 'failed' ? read : { kind: 'found', found };
-}
-
 export type NamedPosting = Pick<UnmappedPosting, 'key' | 'fields'>;
 
 const refuse = (message: string, mayInsist = false) => ({ kind: 'refused', message, mayInsist }) as const;
 
-/** Adopts the job after reading it from the site. @param found the posting, as the feed has it now */
+/** Adopts the job after reading it from the site. The caller holds the feed's pull lock. @param found the posting, as the feed has it now */
 export async function adoptNamed(
   subject: AdoptSubject,
   found: NamedPosting | undefined,

@@ -4,39 +4,17 @@ import type { Certainty } from '../../plan/match/whose-job.ts';
 import type { FeedName, PostingKey, SiteJobId, SiteName } from '../../posting/identifiers.ts';
 import type { Fields } from '../../posting/posting.ts';
 import { auditAction } from '../access/audit.ts';
-import type { UnmappedPosting } from '../backlog/unmapped-postings.ts';
 import { RUNNING_WORKERS } from '../locks/processes.ts';
-import { RowCopier, temporaryTable, toJsonb } from '../postgres/copy-rows.ts';
+import { RowCopier, toJsonb } from '../postgres/copy-rows.ts';
 import {
   type Database,
   type Queryable,
   readMap,
-  type Session,
   type Stored,
   transactionOn,
   withoutNulls,
 } from '../postgres/database.ts';
-import { inBatches } from '../postgres/stream-rows.ts';
-
-/** A job that resembles a posting, as the site's list shows it. Its fields are in the form that may be stored. */
-export interface FoundCandidate {
-  readonly siteJobId: SiteJobId;
-  readonly url: string | null;
-  readonly score: number;
-  readonly reasons: readonly string[];
-  readonly fields: Fields;
-}
-
-/** What the matching found for one posting. */
-export interface FoundMatch {
-  readonly key: PostingKey;
-  readonly fields: Fields;
-  readonly recordHash: Buffer;
-  readonly verdict: Certainty;
-  readonly reasons: readonly string[];
-  /** The best one first. */
-  readonly candidates: readonly FoundCandidate[];
-}
+import type { FoundCandidate, FoundMatch, JobMatching } from './job-matching.ts';
 
 /** A candidate as it is stored and shown. */
 export interface ProposedJob extends Omit<FoundCandidate, 'fields'> {
@@ -65,7 +43,6 @@ export interface ListedProposal extends Omit<JobProposal, 'title'> {
   readonly isKnown: boolean;
 }
 
-const FIELDS_COLUMNS = { key: 'text', fields: 'json', record_hash: 'bytea' } as const;
 const PROPOSAL_COLUMNS = {
   feed: 'text',
   n: 'integer',
@@ -79,10 +56,6 @@ const PROPOSAL_COLUMNS = {
   record_hash: 'bytea',
 } as const;
 
-/** Texts of a fetched row may be long. */
-const FETCHED_AT_ONCE = 100;
-const THOUSANDTHS = 1_000;
-
 /** The run that made the proposals. */
 export interface ProposedRun {
   readonly feed: FeedName;
@@ -92,67 +65,36 @@ export interface ProposedRun {
   readonly version: string | undefined;
 }
 
-/** The fields of the postings that a matching compares, on its connection. */
-export class ProposedPostings {
-  readonly #session: Session;
-  readonly #fields: RowCopier;
-
-  private constructor(session: Session) {
-    this.#session = session;
-    this.#fields = new RowCopier(session, 'adopt_fields', FIELDS_COLUMNS);
-  }
-
-  static async open(session: Session): Promise<ProposedPostings> {
-    await session.query(temporaryTable('adopt_fields', FIELDS_COLUMNS));
-    return new ProposedPostings(session);
-  }
-
-  async add(postings: readonly UnmappedPosting[]): Promise<void> {
-    await this.#fields.copy(postings.map(({ key, fields, recordHash }) => [key, fields, recordHash]));
-  }
-
-  /** Replaces the proposals of the feed by what the matching found, apart from postings that have a job by now. */
-  async store(
-    { feed, site, run, version }: ProposedRun,
-    { otherJobs, notes }: { readonly otherJobs: number; readonly notes: readonly string[] },
-    propose: (found: FoundMatch) => JobProposal,
-  ): Promise<void> {
-    const session = this.#session;
-    await session.query(
-      'create index on adopt_score (posting, job); create index on adopt_fields (key); analyze adopt_fields',
-    );
-    await transactionOn(session, async () => {
-      await session.query('delete from adopt_proposal where feed = $1', [feed]);
-      const copier = new RowCopier(session, 'adopt_proposal', PROPOSAL_COLUMNS);
-      let n = 0;
-      for await (const rows of inBatches<FoundMatch>(session, 'adopt_found', FOUND, FETCHED_AT_ONCE, [feed])) {
-        await copier.copy(
-          rows.map((found) => {
-            const { key, verdict, reasons, title, candidates, version: own } = propose(found);
-            const { fields, recordHash } = found;
-            const shown = [toJsonb(reasons), title ?? null, toJsonb(candidates), own];
-            return [feed, n++, key, verdict, ...shown, fields, recordHash];
-          }),
-        );
-      }
-      await session.query(
-        `update adopt_run set matched_at = now(), matched_site = $3, other_jobs = $4, notes = $5, feed_version = $6
-         where feed = $1 and run = $2`,
-        [feed, run, site, otherJobs, toJsonb(notes), version ?? null],
+/** Replaces the proposals of the feed by what the matching found, apart from postings that have a job by now. */
+export async function storeProposals(
+  matching: JobMatching,
+  { feed, site, run, version }: ProposedRun,
+  { otherJobs, notes }: { readonly otherJobs: number; readonly notes: readonly string[] },
+  propose: (found: FoundMatch) => JobProposal,
+): Promise<void> {
+  const { session } = matching;
+  await transactionOn(session, async () => {
+    await session.query('delete from adopt_proposal where feed = $1', [feed]);
+    const copier = new RowCopier(session, 'adopt_proposal', PROPOSAL_COLUMNS);
+    let n = 0;
+    for await (const rows of matching.found()) {
+      await copier.copy(
+        rows.map((found) => {
+          const { key, verdict, reasons, title, candidates, version: own } = propose(found);
+          const { fields, recordHash } = found;
+          const shown = [toJsonb(reasons), title ?? null, toJsonb(candidates), own];
+          return [feed, n++, key, verdict, ...shown, fields, recordHash];
+        }),
       );
-      await countProposals(session, feed);
-    });
-  }
+    }
+    await session.query(
+      `update adopt_run set matched_at = now(), matched_site = $3, other_jobs = $4, notes = $5, feed_version = $6
+       where feed = $1 and run = $2`,
+      [feed, run, site, otherJobs, toJsonb(notes), version ?? null],
+    );
+    await countProposals(session, feed);
+  });
 }
-
-const FOUND = `select p.key, v.verdict, v.reasons::json as reasons, f.fields, f.record_hash as "recordHash",
-    (select coalesce(json_agg(json_build_object('siteJobId', j.id, 'url', j.url, 'score', s.score / ${THOUSANDTHS}::float8,
-         'reasons', s.reasons::json, 'fields', j.fields) order by j.id = v.job_id desc, s.score desc, j.n), '[]')
-     from adopt_job j join adopt_score s on s.posting = v.posting and s.job = j.n
-     where j.id = v.job_id or j.id in (select json_array_elements_text(v.others::json))) as candidates
-  from adopt_verdict v join adopt_posting p on p.n = v.posting join adopt_fields f on f.key = p.key
-  where not exists (select from mapping m where m.feed = $1 and m.key = p.key)
-  order by case v.verdict when 'sure' then 0 when 'unsure' then 1 else 2 end, v.posting`;
 
 async function countProposals(db: Queryable, feed: FeedName): Promise<void> {
   await db.query(

@@ -1,67 +1,84 @@
 // Holds the jobs of a site and the postings of a feed in temporary tables while it is found out which belong together: there may
 // be hundreds of thousands of each, and comparing all with all would take days.
-import type { BlockingKey, JobFeatures, PostingFeatures } from '../../plan/match/job-features.ts';
-import type { Certainty, JobCandidate, JudgedPosting, Verdict } from '../../plan/match/whose-job.ts';
+import { compareJob, LEAST_SCORE } from '../../plan/match/compare-job.ts';
+import {
+  type AdoptRules,
+  type BlockingKey,
+  blockingKeysOfJob,
+  blockingKeysOfMapped,
+  blockingKeysOfPosting,
+  featuresOfJob,
+  featuresOfPosting,
+  type JobFeatures,
+  type PostingFeatures,
+} from '../../plan/match/job-features.ts';
+import {
+  type Certainty,
+  type JobCandidate,
+  type JudgedPosting,
+  judgeCandidates,
+  type ReadingFacts,
+} from '../../plan/match/whose-job.ts';
 import type { StatedTypes } from '../../plan/same-meaning.ts';
 import type { FeedName, PostingKey, PostingRef, SiteJobId, SiteName } from '../../posting/identifiers.ts';
 import type { Fields } from '../../posting/posting.ts';
-import { RowCopier, temporaryTable } from '../postgres/copy-rows.ts';
+import type { UnmappedPosting } from '../backlog/unmapped-postings.ts';
+import { type Cell, RowCopier, temporaryTable } from '../postgres/copy-rows.ts';
 import { columnsOf, type Database, returnsRow, type Session, type Stored, withoutNulls } from '../postgres/database.ts';
 import { inBatches } from '../postgres/stream-rows.ts';
 import { numberOfTitled } from '../site/kept-values.ts';
 import { namesOfSite } from '../site/known-address.ts';
 
-/** A posting to match, or one that only competes for jobs: it has its job, or belongs to another feed. */
-export interface MatchedPosting extends PostingRef {
-  /** As the feed has it, to compare with what the job of a certain match shows; empty for a rival. */
+/** A posting that only competes for jobs: it has its job, or belongs to another feed. */
+interface Rival extends PostingRef {
   readonly fields: Fields;
-  readonly isRival: boolean;
-  /** Why its job cannot be told now. */
-  readonly blocker: string | undefined;
-  readonly features: PostingFeatures;
-  readonly blocks: readonly BlockingKey[];
+  readonly isMapped?: boolean;
 }
 
-/** A job of the site's list. */
-export interface MatchedJob {
+/** A job of the site's list, with what it shows in the form that may be stored. */
+interface MatchedJob {
   readonly siteJobId: SiteJobId;
-  readonly url: string | undefined;
-  /** What the job shows, in the form that may be stored. */
+  readonly url?: string | undefined;
   readonly fields: Fields;
   /** When the job was created, by the site's clock, if the site says so. */
-  readonly createdAt: Date | undefined;
-  readonly types: StatedTypes | undefined;
-  readonly isSecret: boolean;
-  readonly features: JobFeatures;
-  readonly blocks: readonly BlockingKey[];
+  readonly createdAt?: Date | undefined;
+  readonly types?: StatedTypes | undefined;
+  /** Absent: its fields hold no token. */
+  readonly revealFields?: unknown;
 }
 
-/** A posting and a job that have something in common. */
-export interface MatchedPair {
-  readonly posting: number;
-  readonly job: number;
-  readonly postingFeatures: PostingFeatures;
-  readonly jobFeatures: JobFeatures;
-}
-
-/** A pair that was compared. */
-export interface ScoredPair
-  extends Pick<JobCandidate, 'score' | 'reasons' | 'sharesReference' | 'sharesContent' | 'byReference'> {
-  readonly posting: number;
-  readonly job: number;
+/** How far the postings and jobs are compared. */
+interface Comparing {
+  readonly signal: AbortSignal;
+  readonly onPairs: (done: number) => void;
 }
 
 /** A posting with all that resemble it. */
-export interface PostingCandidates {
+interface PostingCandidates {
   readonly posting: number;
   readonly judged: JudgedPosting;
   /** Best first. */
-  readonly candidates: readonly JobCandidate[];
+  readonly candidates: JobCandidate[];
 }
 
-export interface Judgement {
-  readonly posting: number;
-  readonly verdict: Verdict<JobCandidate>;
+/** What was found for a posting, as its proposal needs it. */
+export interface FoundMatch {
+  readonly key: PostingKey;
+  readonly fields: Fields;
+  readonly recordHash: Buffer;
+  readonly verdict: Certainty;
+  readonly reasons: readonly string[];
+  /** The best one first. */
+  readonly candidates: readonly FoundCandidate[];
+}
+
+/** A job that resembles a posting, as the site's list shows it. Its fields are in the form that may be stored. */
+export interface FoundCandidate {
+  readonly siteJobId: SiteJobId;
+  readonly url: string | null;
+  readonly score: number;
+  readonly reasons: readonly string[];
+  readonly fields: Fields;
 }
 
 /** A verdict as it is shown. */
@@ -120,12 +137,14 @@ const COMPARED_AT_ONCE = 2_000;
 const MOST_CACHED = 5_000;
 /** Texts of a fetched row may be long. */
 const FETCHED_JOBS = 250;
+const FETCHED_MATCHES = 100;
 
 const POSTING_COLUMNS = {
   n: 'integer',
   feed: 'text',
   key: 'text',
   fields: 'json',
+  record_hash: 'bytea',
   rival: 'boolean',
   blocker: 'text',
   features: 'text',
@@ -173,6 +192,7 @@ const TABLES = {
   adopt_verdict: VERDICT_COLUMNS,
 } as const;
 
+const SUREST_FIRST = `order by case v.verdict when 'sure' then 0 when 'unsure' then 1 else 2 end, v.posting`;
 /** Further candidates that are named with a verdict. */
 const MOST_OTHERS = 5;
 const THOUSANDTHS = 1_000;
@@ -219,48 +239,73 @@ export class JobMatching {
     return this.session.end();
   }
 
-  async addPostings(postings: readonly MatchedPosting[]): Promise<void> {
+  /** Adds postings of a feed that are to be matched. */
+  addPostings(feed: FeedName, postings: readonly UnmappedPosting[], rules: AdoptRules): Promise<void> {
+    return this.#add(
+      postings.map(({ key, fields, recordHash, inDoubt }) => {
+        const features = featuresOfPosting(key, fields, rules);
+        const blocker =
+          inDoubt === undefined ? null : `a create of the posting is in flight or in doubt: entry ${inDoubt}`;
+        return {
+          features,
+          blocks: blockingKeysOfPosting(features),
+          row: [feed, key, fields, recordHash, false, blocker],
+        };
+      }),
+    );
+  }
+
+  /** Adds further postings of the site; those that were added before stay as they are. */
+  async addRivals(rivals: readonly Rival[], rules: AdoptRules): Promise<void> {
+    await this.#add(
+      (await this.#withoutKnown(rivals)).map(({ feed, key, fields, isMapped = false }) => {
+        const features = featuresOfPosting(key, fields, rules);
+        const blocks = isMapped ? blockingKeysOfMapped(features) : blockingKeysOfPosting(features);
+        // What it has is compared with no job that a posting gets.
+        return { features, blocks, row: [feed, key, {}, null, true, null] };
+      }),
+    );
+  }
+
+  async #add(
+    postings: readonly {
+      readonly features: PostingFeatures;
+      readonly blocks: readonly BlockingKey[];
+      readonly row: readonly Cell[];
+    }[],
+  ): Promise<void> {
     const first = this.#postingCount;
     this.#postingCount += postings.length;
     await this.#postings.copy(
-      postings.map(({ feed, key, fields, isRival, blocker, features }, at) => [
-        first + at,
-        feed,
-        key,
-        fields,
-        isRival,
-        blocker ?? null,
-        JSON.stringify(features),
-        false,
-        false,
-      ]),
+      postings.map(({ features, row }, at) => [first + at, ...row, JSON.stringify(features), false, false]),
     );
     await this.#blocks.copy(
       postings.flatMap(({ blocks }, at) => blocks.map(({ kind, hash }) => [true, kind, hash, first + at])),
     );
   }
 
-  async addJobs(jobs: readonly MatchedJob[]): Promise<void> {
+  async addJobs(jobs: readonly MatchedJob[], rules: AdoptRules): Promise<void> {
     const first = this.#jobCount;
     this.#jobCount += jobs.length;
+    const features = jobs.map(({ fields, types }) => featuresOfJob(fields, rules, { types }));
     await this.#jobs.copy(
-      jobs.map(({ siteJobId: id, url, fields, createdAt, types, isSecret, features }, at) => [
+      jobs.map(({ siteJobId: id, url, fields, createdAt, types, revealFields }, at) => [
         first + at,
         id,
         url ?? null,
         fields,
         createdAt?.toISOString() ?? null,
         types === undefined ? null : JSON.stringify(types),
-        isSecret,
-        features.owner ?? null,
-        JSON.stringify(features),
+        revealFields !== undefined,
+        features[at]?.owner ?? null,
+        JSON.stringify(features[at]),
         false,
         false,
         false,
       ]),
     );
     await this.#blocks.copy(
-      jobs.flatMap(({ blocks }, at) => blocks.map(({ kind, hash }) => [false, kind, hash, first + at])),
+      features.flatMap((each, at) => blockingKeysOfJob(each).map(({ kind, hash }) => [false, kind, hash, first + at])),
     );
   }
 
@@ -270,8 +315,7 @@ export class JobMatching {
     await this.session.query('truncate adopt_job, adopt_block');
   }
 
-  /** The postings that were not added. */
-  async withoutKnown<Posting extends PostingRef>(postings: readonly Posting[]): Promise<Posting[]> {
+  async #withoutKnown(postings: readonly Rival[]): Promise<Rival[]> {
     if (!this.#indexed) {
       await this.session.query('create index on adopt_posting (key); analyze adopt_posting');
       this.#indexed = true;
@@ -281,15 +325,22 @@ export class JobMatching {
        where not exists (select from adopt_posting p where p.key = a.key and p.feed = a.feed) order by a.at`,
       columnsOf<PostingRef>(postings, 'feed', 'key'),
     );
-    return rows.map(({ at }) => postings[at] as Posting);
+    return rows.map(({ at }) => postings[at] as Rival);
   }
 
   /**
-   * Notes which jobs are owned. Call it once the list and all postings were read: a create sent meanwhile then has its
-   * mapping, or its posting competes.
+   * Finds a verdict for each posting that is to be matched. Call it once the list and all postings were read: a create sent meanwhile then
+   * has its mapping, or its posting competes.
    * @param since when the reading of the list began: a job that was deleted after that may still be in it.
    */
-  async noteOwned(site: SiteName, since: Date): Promise<void> {
+  async match(site: SiteName, since: Date, facts: ReadingFacts, comparing: Comparing): Promise<void> {
+    await this.#noteOwned(site, since);
+    await this.#findPairs(site);
+    await this.#compare(comparing);
+    await this.#judge(facts);
+  }
+
+  async #noteOwned(site: SiteName, since: Date): Promise<void> {
     const { session } = this;
     const names = await namesOfSite(session, site);
     await session.query('analyze adopt_job');
@@ -324,21 +375,8 @@ export class JobMatching {
     );
   }
 
-  async hasJob(id: SiteJobId): Promise<boolean> {
-    return returnsRow(this.session, 'select from adopt_job where id = $1 limit 1', [id]);
-  }
-
-  /** Whether it cannot be told that a job of the list is ours. */
-  async mayBeOthers(id: SiteJobId): Promise<boolean> {
-    const rows = await this.session.query<{ open: boolean }>(
-      'select not owned and not deleted and not foreign_owner and not secret as open from adopt_job where id = $1 limit 1',
-      [id],
-    );
-    return rows[0]?.open !== true;
-  }
-
   /** Finds the pairs to compare. */
-  async findPairs(site: SiteName): Promise<void> {
+  async #findPairs(site: SiteName): Promise<void> {
     const { session } = this;
     await session.query('create index on adopt_block (kind, hash, of_posting)');
     await session.query('create index on adopt_posting (n)');
@@ -376,20 +414,26 @@ export class JobMatching {
     await session.query('analyze adopt_pair');
   }
 
-  /** The pairs to compare, those of one block together. {@link addScores} may be called in between. */
-  async *pairs(): AsyncGenerator<MatchedPair[]> {
+  /** Compares the pairs, those of one block together. */
+  async #compare({ signal, onPairs }: Comparing): Promise<void> {
     const postings = new FeatureCache<PostingFeatures>(this.session, 'adopt_posting');
     const jobs = new FeatureCache<JobFeatures>(this.session, 'adopt_job');
     const select = 'select posting, job from adopt_pair order by hash, posting, job';
+    let done = 0;
     for await (const rows of this.#rows<{ posting: number; job: number }>('adopt_pairs', select, COMPARED_AT_ONCE)) {
+      signal.throwIfAborted();
       const ofPosting = await postings.of(rows.map(({ posting }) => posting));
       const ofJob = await jobs.of(rows.map(({ job }) => job));
-      yield rows.map(({ posting, job }) => ({
-        posting,
-        job,
-        postingFeatures: ofPosting(posting),
-        jobFeatures: ofJob(job),
-      }));
+      const scores = rows.flatMap(({ posting, job }) => {
+        const compared = compareJob(ofPosting(posting), ofJob(job));
+        const { score, reasons, sharesReference, sharesContent, byReference } = compared;
+        if (!sharesReference && score < LEAST_SCORE) return [];
+        const shown = [Math.round(score * THOUSANDTHS), JSON.stringify(reasons)];
+        return [[posting, job, ...shown, sharesReference, sharesContent, byReference]];
+      });
+      await this.#scores.copy(scores);
+      done += rows.length;
+      onPairs(done);
     }
   }
 
@@ -405,22 +449,7 @@ export class JobMatching {
     await this.session.query('commit');
   }
 
-  async addScores(pairs: readonly ScoredPair[]): Promise<void> {
-    await this.#scores.copy(
-      pairs.map(({ posting, job, score, reasons, sharesReference, sharesContent, byReference }) => [
-        posting,
-        job,
-        Math.round(score * THOUSANDTHS),
-        JSON.stringify(reasons),
-        sharesReference,
-        sharesContent,
-        byReference,
-      ]),
-    );
-  }
-
-  /** Every posting to match with the jobs that resemble it. {@link addVerdicts} may be called in between. */
-  async *candidates(): AsyncGenerator<PostingCandidates[]> {
+  async #judge(facts: ReadingFacts): Promise<void> {
     await this.session.query('analyze adopt_score');
     const select = `select p.n, p.blocker, p.reference_crowded as "isReferenceCrowded", p.content_crowded as "isContentCrowded",
         j.id as "siteJobId", s.score / ${THOUSANDTHS}::float8 as score, s.reasons::json as reasons, s.reference as "sharesReference",
@@ -434,7 +463,7 @@ export class JobMatching {
         from adopt_score window of_posting as (partition by posting), of_job as (partition by job)) s on s.posting = p.n
       left join adopt_job j on j.n = s.job
       where not p.rival order by p.n, s.score desc, j.n`;
-    let open: { posting: number; judged: JudgedPosting; candidates: JobCandidate[] } | undefined;
+    let open: PostingCandidates | undefined;
     for await (const rows of this.#rows<CandidateRow>('adopt_candidates', select, FETCHED_AT_ONCE)) {
       const ended: PostingCandidates[] = [];
       for (const { n, blocker, isReferenceCrowded, isContentCrowded, ...candidate } of rows) {
@@ -445,27 +474,10 @@ export class JobMatching {
         }
         if (candidate.siteJobId !== null) open.candidates.push(candidate);
       }
-      yield ended;
+      await this.#addVerdicts(ended, facts);
     }
-    if (open !== undefined) yield [open];
-  }
-
-  async addVerdicts(judgements: readonly Judgement[]): Promise<void> {
-    await this.#verdicts.copy(
-      judgements.map(({ posting, verdict }) => {
-        if (verdict.kind === 'unmatched') {
-          return [posting, null, 0, verdict.kind, JSON.stringify(verdict.reasons), '[]'];
-        }
-        const { best, reasons, others, kind } = verdict;
-        const score = Math.round(best.score * THOUSANDTHS);
-        const named = others.slice(0, MOST_OTHERS).map(({ siteJobId }) => siteJobId);
-        return [posting, best.siteJobId, score, kind, JSON.stringify(reasons), JSON.stringify(named)];
-      }),
-    );
-  }
-
-  /** A job that is certain for two postings is certain for neither. */
-  async refuseShared(): Promise<void> {
+    if (open !== undefined) await this.#addVerdicts([open], facts);
+    // A job that is certain for two postings is certain for neither.
     await this.session.query(
       'create index on adopt_verdict (posting); create index on adopt_job (id); analyze adopt_verdict',
     );
@@ -474,6 +486,32 @@ export class JobMatching {
        where verdict = 'sure' and job_id in
          (select job_id from adopt_verdict where verdict = 'sure' group by job_id having count(*) > 1)`,
     );
+  }
+
+  async #addVerdicts(postings: readonly PostingCandidates[], facts: ReadingFacts): Promise<void> {
+    await this.#verdicts.copy(
+      postings.map(({ posting, judged, candidates }) => {
+        const verdict = judgeCandidates(judged, candidates, facts);
+        const reasons = JSON.stringify(verdict.reasons);
+        if (verdict.kind === 'unmatched') return [posting, null, 0, verdict.kind, reasons, '[]'];
+        const { best, others, kind } = verdict;
+        const named = others.slice(0, MOST_OTHERS).map(({ siteJobId }) => siteJobId);
+        return [posting, best.siteJobId, Math.round(best.score * THOUSANDTHS), kind, reasons, JSON.stringify(named)];
+      }),
+    );
+  }
+
+  async hasJob(id: SiteJobId): Promise<boolean> {
+    return returnsRow(this.session, 'select from adopt_job where id = $1 limit 1', [id]);
+  }
+
+  /** Whether it cannot be told that a job of the list is ours. */
+  async mayBeOthers(id: SiteJobId): Promise<boolean> {
+    const rows = await this.session.query<{ open: boolean }>(
+      'select not owned and not deleted and not foreign_owner and not secret as open from adopt_job where id = $1 limit 1',
+      [id],
+    );
+    return rows[0]?.open !== true;
   }
 
   async count(): Promise<MatchCounts> {
@@ -493,9 +531,22 @@ export class JobMatching {
         v.others::json as others, j.fields->>'title' as title
       from adopt_verdict v join adopt_posting p on p.n = v.posting left join adopt_job j on j.id = v.job_id
       ${kind === undefined ? '' : `where v.verdict = '${kind}'`}
-      order by case v.verdict when 'sure' then 0 when 'unsure' then 1 else 2 end, v.posting`;
+      ${SUREST_FIRST}`;
     for await (const rows of this.#rows<Stored<MatchLine>>('adopt_lines', select, FETCHED_AT_ONCE))
       yield* rows.map(withoutNulls<MatchLine>);
+  }
+
+  /** What was found for each posting that has no job by now, in the order of {@link lines}. The caller has begun a transaction. */
+  async *found(): AsyncGenerator<FoundMatch[]> {
+    await this.session.query('create index on adopt_score (posting, job)');
+    const select = `select p.key, v.verdict, v.reasons::json as reasons, p.fields, p.record_hash as "recordHash",
+        (select coalesce(json_agg(json_build_object('siteJobId', j.id, 'url', j.url, 'score', s.score / ${THOUSANDTHS}::float8,
+             'reasons', s.reasons::json, 'fields', j.fields) order by j.id = v.job_id desc, s.score desc, j.n), '[]')
+         from adopt_job j join adopt_score s on s.posting = v.posting and s.job = j.n
+         where j.id = v.job_id or j.id in (select json_array_elements_text(v.others::json))) as candidates
+      from adopt_verdict v join adopt_posting p on p.n = v.posting
+      where not exists (select from mapping m where m.feed = p.feed and m.key = p.key) ${SUREST_FIRST}`;
+    yield* inBatches<FoundMatch>(this.session, 'adopt_found', select, FETCHED_MATCHES);
   }
 
   /**
