@@ -18,13 +18,11 @@ import {
   type AdoptRunEnd,
   beginAdoptRun,
   endAdoptRun,
+  findProposal,
   noteAdoptProgress,
-  proposalsOf,
-  proposedPosting,
   type Refusal,
   readAdoptRun,
   removeDecided,
-  removeDecidedOne,
   storeProposals,
   sureProposals,
 } from '../store/mapping/adopt-proposals.ts';
@@ -76,8 +74,8 @@ async function runAdoption(
   }
   await noting.stop();
   crossStep('matching-done');
-  // A run that did not end may have adopted some of what is still proposed.
-  if (end.state !== 'done') await removeDecided(db, feed).catch(() => undefined);
+  // Also a run that did not end may have adopted some of what is still proposed.
+  await removeDecided(db, feed).catch(() => undefined);
   running.onEnd();
   await endAdoptRun(db, feed, run, end).catch((error: unknown) =>
     log.warn({ err: error, feed, run }, 'the end of matching jobs could not be stored'),
@@ -124,7 +122,6 @@ async function carryOutNamed(
   const { key, job_id: siteJobId } = request;
   if (end.kind === 'refused') done.refusals = [{ key, siteJobId, message: end.message }];
   else done.adopted = 1;
-  await removeDecidedOne(app.db, adopting.feed, key);
 }
 
 /** What a matching has found, beside its verdicts. */
@@ -250,9 +247,9 @@ async function readPosting(
   const expectRead = ({ message }: { readonly kind: string; readonly message?: Message }) => {
     if (message !== undefined) throw new UserError(tell(message, app.writeAction));
   };
-  const shown = version === undefined ? undefined : await proposedPosting(app.db, feed, key);
-  if (shown !== undefined) {
-    const end = await stillAsRead(shown);
+  const shown = version === undefined ? undefined : await findProposal(app.db, feed, key);
+  if (shown?.fields !== undefined && shown.recordHash !== undefined) {
+    const end = await stillAsRead({ recordHash: shown.recordHash, version: shown.feedVersion });
     expectRead(end);
     if (end.kind === 'same') return { key, fields: shown.fields };
   }
@@ -381,7 +378,7 @@ const STALE = 'the matches have changed since they were shown; look at them agai
 async function whyNot({ db }: App, { feed, site }: Adopting, request: AdoptionRequest): Promise<string | undefined> {
   if (request.decision === 'named') {
     if (request.version === undefined) return undefined;
-    const proposal = (await proposalsOf(db, feed, [request.key])).get(request.key);
+    const proposal = await findProposal(db, feed, request.key);
     const isShown = proposal?.candidates.some(({ siteJobId }) => siteJobId === request.job_id) === true;
     if (proposal === undefined || !isShown) return STALE;
     return proposal.version === request.version ? undefined : otherVersion(request.version, proposal.version);

@@ -151,8 +151,15 @@ export async function deletedFor(
   return byId;
 }
 
+/** SQL: the references that postings of the sites $1 have sent, or will send, in the field $2. */
+const SENT_REFERENCES = `select m.feed, m.key, d.fields->>$2 as reference from mapping m join document d on d.feed = m.feed and d.key = m.key
+    where m.site = any($1::text[])
+  union all
+  select c.feed, c.key, r.reference from change c, unnest(array[c.fields->>$2, c.sent_fields->>$2]) r(reference)
+    where c.site = any($1::text[])`;
+
 /** Another posting of the site that has sent, or will send, this reference; scans all of the site's postings. */
-export const ownerOfReference = (
+export const ownerOfReference = async (
   db: Queryable,
   { feed, key, site }: Pick<Attempt, 'feed' | 'key' | 'site'>,
   referenceField: string,
@@ -160,13 +167,9 @@ export const ownerOfReference = (
 ): Promise<string | undefined> =>
   readValue<string>(
     db,
-    `select 'posting ' || key || ' of feed ' || feed as owner from (
-       select m.feed, m.key from mapping m join document d on d.feed = m.feed and d.key = m.key
-       where m.site = $1 and d.fields->>$4 = $5
-       union all
-       select feed, key from change where site = $1 and ($5 in (fields->>$4, sent_fields->>$4))) p
-     where (feed, key) <> ($2, $3) limit 1`,
-    [site, feed, key, referenceField, reference],
+    `select 'posting ' || key || ' of feed ' || feed as owner from (${SENT_REFERENCES}) p
+     where reference = $3 and (feed, key) <> ($4, $5) limit 1`,
+    [await namesOfSite(db, site), referenceField, reference, feed, key],
   );
 
 /** Those of the postings whose reference another posting of the site has sent, or will send, too; scans all of the site's postings once. */
@@ -178,18 +181,13 @@ export const withSharedReference = async <Posting extends PostingRef>(
 ): Promise<ReadonlySet<Posting>> => {
   if (postings.size === 0) return new Set();
   const rows = await db.query<PostingRef>(
-    `select distinct w.feed, w.key from unnest($1::text[], $2::text[], $3::text[]) w(feed, key, reference)
-     join (select m.feed, m.key, d.fields->>$5 as reference from mapping m join document d on d.feed = m.feed and d.key = m.key
-         where m.site = any($4::text[])
-       union all
-       select c.feed, c.key, r.reference from change c, unnest(array[c.fields->>$5, c.sent_fields->>$5]) r(reference)
-         where c.site = any($4::text[])) p
-       on p.reference = w.reference and (p.feed, p.key) <> (w.feed, w.key)`,
+    `select distinct w.feed, w.key from unnest($3::text[], $4::text[], $5::text[]) w(feed, key, reference)
+     join (${SENT_REFERENCES}) p on p.reference = w.reference and (p.feed, p.key) <> (w.feed, w.key)`,
     [
-      ...columnsOf([...postings.keys()], 'feed', 'key'),
-      [...postings.values()],
       await namesOfSite(db, site),
       referenceField,
+      ...columnsOf([...postings.keys()], 'feed', 'key'),
+      [...postings.values()],
     ],
   );
   const shared = new Set(rows.map(idOf));

@@ -41,6 +41,10 @@ export const refusedJobs = (rows: string, mayHave: boolean): string => `
   select i.line, i.key, 'feed ' || i.feed || ' is mirrored into site ' || f.site || ', not into ' || i.site
   from ${rows} i join feed_state f on f.feed = i.feed where f.site <> i.site`;
 
+/** SQL: locks the open changes of the table `imported`, so that none of them is sent until the mappings are committed. */
+export const LOCK_IMPORTED =
+  'select from change c join imported i on i.feed = c.feed and i.key = c.key order by c.feed, c.key for update of c';
+
 /**
  * The mappings are those of the temporary table `imported`. A worker that has already read "no mapping" holds the old revision, so it
  * cannot claim the create.
@@ -57,6 +61,11 @@ export async function adoptImported(session: Queryable, leaving: readonly FeedNa
        reason = case when not ${ended} or c.invalid then ${targetReason('c')} end, found_job_id = null,
        ${keepsAttempt('c', 'c.found_job_id is null')}
      from imported i where c.feed = i.feed and c.key = i.key`,
+  );
+  // From now on each feed is known, even if it is renamed before its first pull; and the next pull must read it, changed or not.
+  await session.query(
+    `insert into feed_state (feed, site) select distinct feed, site from imported
+     on conflict (feed) do update set source_version = null`,
   );
 }
 

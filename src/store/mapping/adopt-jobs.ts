@@ -12,7 +12,7 @@ import {
 } from '../../posting/identifiers.ts';
 import type { Fields } from '../../posting/posting.ts';
 import { auditAction } from '../access/audit.ts';
-import { adoptImported, refusedJobs } from '../change/imported-jobs.ts';
+import { adoptImported, LOCK_IMPORTED, refusedJobs } from '../change/imported-jobs.ts';
 import { lockOutcomesShared } from '../locks/advisory-locks.ts';
 import { RowCopier, temporaryTable } from '../postgres/copy-rows.ts';
 import { type Queryable, type Session, transactionOn } from '../postgres/database.ts';
@@ -88,15 +88,12 @@ export async function adoptJobs(
         contentHash(shown),
       ]),
     );
-    // Locked, so that none of them is sent until their mappings are committed.
-    await session.query(
-      'select from change c join imported i on i.feed = c.feed and i.key = c.key order by c.feed, c.key for update of c',
-    );
+    await session.query(LOCK_IMPORTED);
     if (!(await confirmSiteAt(session, site, address))) {
       return adoptions.map(({ key }) => ({ key, message: `the jobs of site ${site} are no longer at ${address}` }));
     }
     const refused = [...(await removeRefused(session, since)), ...(await insertMappings(session))];
-    await writeAdopted(session, feed, site, policy);
+    await writeAdopted(session, feed, policy);
     const added = adoptions.length - refused.length;
     if (added > 0) {
       const [only] = adoptions;
@@ -139,12 +136,7 @@ async function insertMappings(session: Queryable): Promise<RefusedAdoption[]> {
   return rows.map(({ key }) => ({ key: postingKey(key), message }));
 }
 
-async function writeAdopted(
-  session: Queryable,
-  feed: FeedName,
-  site: SiteName,
-  policy: FeedPolicy | undefined,
-): Promise<void> {
+async function writeAdopted(session: Queryable, feed: FeedName, policy: FeedPolicy | undefined): Promise<void> {
   await session.query(
     `insert into document (feed, key, fields, shown) select feed, key, shown, forms from imported
      on conflict (feed, key) do update set fields = excluded.fields, shown = excluded.shown`,
@@ -152,11 +144,5 @@ async function writeAdopted(
   await adoptImported(session, updatesJobs(policy) ? [] : [feed]);
   await session.query(
     `delete from site_reference r using imported i where r.site = i.site and r.site_job_id = i.site_job_id`,
-  );
-  // From now on the feed is known, even if it is renamed before its first pull; and the next pull must read it, changed or not.
-  await session.query(
-    `insert into feed_state (feed, site) select $1, $2 where exists (select from imported)
-     on conflict (feed) do update set source_version = null`,
-    [feed, site],
   );
 }

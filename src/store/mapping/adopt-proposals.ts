@@ -120,42 +120,26 @@ export async function removeDecided(db: Database, feed: FeedName): Promise<void>
   });
 }
 
-/** Removes the proposal of the posting if that has a job by now. */
-export async function removeDecidedOne(db: Database, feed: FeedName, key: PostingKey): Promise<void> {
-  await db.transaction(async (tx) => {
-    const [gone] = await tx.query<{ verdict: Certainty }>(
-      `delete from adopt_proposal p using mapping m where p.feed = $1 and p.key = $2 and m.feed = p.feed and m.key = p.key
-       returning p.verdict`,
-      [feed, key],
-    );
-    if (gone === undefined) return;
-    // The mark is that of the certain ones.
-    if (gone.verdict === 'sure') await countProposals(tx, feed);
-    else await tx.query(`update adopt_run set ${gone.verdict} = ${gone.verdict} - 1 where feed = $1`, [feed]);
-  });
-}
-
-/** The posting of a proposal, as the matching read it. */
-export interface ProposedPosting {
-  readonly fields: Fields;
-  readonly recordHash: Buffer;
+/** A proposal, with the posting as the matching read it. */
+export interface StoredProposal extends Pick<JobProposal, 'version' | 'candidates'> {
+  /** `undefined`, like the hash, in a proposal of a former version of jobmirror. */
+  readonly fields: Fields | undefined;
+  readonly recordHash: Buffer | undefined;
   /** The version of the feed's source; `undefined` if it has none. */
-  readonly version: string | undefined;
+  readonly feedVersion: string | undefined;
 }
 
-/** `undefined` also for a proposal of a former version of jobmirror. */
-export async function proposedPosting(
+export async function findProposal(
   db: Queryable,
   feed: FeedName,
   key: PostingKey,
-): Promise<ProposedPosting | undefined> {
-  const [row] = await db.query<Stored<ProposedPosting>>(
-    `select p.fields, p.record_hash as "recordHash", r.feed_version as version
-     from adopt_proposal p join adopt_run r on r.feed = p.feed
-     where p.feed = $1 and p.key = $2 and p.fields is not null and p.record_hash is not null`,
+): Promise<StoredProposal | undefined> {
+  const [row] = await db.query<Stored<StoredProposal>>(
+    `select p.version, p.candidates, p.fields, p.record_hash as "recordHash", r.feed_version as "feedVersion"
+     from adopt_proposal p join adopt_run r on r.feed = p.feed where p.feed = $1 and p.key = $2`,
     [feed, key],
   );
-  return row && withoutNulls<ProposedPosting>(row);
+  return row && withoutNulls<StoredProposal>(row);
 }
 
 /** @param after the number of the last one before the page */
@@ -171,19 +155,6 @@ export async function readProposals(
      where p.feed = $1 and p.verdict = $2 and p.n > $3 order by p.n limit $4`,
     [feed, show, after, limit],
   );
-}
-
-/** The proposals of these postings. */
-export async function proposalsOf(
-  db: Queryable,
-  feed: FeedName,
-  keys: readonly PostingKey[],
-): Promise<ReadonlyMap<PostingKey, Pick<ListedProposal, 'version' | 'candidates'>>> {
-  const rows = await db.query<Pick<ListedProposal, 'key' | 'version' | 'candidates'>>(
-    'select key, version, candidates from adopt_proposal where feed = $1 and key = any($2::text[])',
-    [feed, keys],
-  );
-  return new Map(rows.map(({ key, version, candidates }) => [key, { version, candidates }]));
 }
 
 /** The certain matches of postings that have no job by now: the job of each. */
@@ -239,13 +210,15 @@ const COLUMNS = `r.run, r.site, r.actor, r.asked,
   r.other_jobs as "otherJobs", r.mark`;
 
 /** `undefined`: nobody has started one. */
-export async function readAdoptRun(db: Queryable, feed: FeedName): Promise<AdoptRun | undefined> {
-  const [row] = await db.query<AdoptRun>(`select ${COLUMNS} from adopt_run r where r.feed = $1`, [feed]);
-  return row;
-}
+export const readAdoptRun = async (db: Queryable, feed: FeedName): Promise<AdoptRun | undefined> =>
+  (await listAdoptRuns(db, feed)).get(feed);
 
-export async function listAdoptRuns(db: Queryable): Promise<ReadonlyMap<FeedName, AdoptRun>> {
-  const rows = await db.query<AdoptRun & { readonly feed: FeedName }>(`select r.feed, ${COLUMNS} from adopt_run r`);
+/** Of all feeds, or of one. */
+export async function listAdoptRuns(db: Queryable, of?: FeedName): Promise<ReadonlyMap<FeedName, AdoptRun>> {
+  const rows = await db.query<AdoptRun & { readonly feed: FeedName }>(
+    `select r.feed, ${COLUMNS} from adopt_run r where $1::text is null or r.feed = $1`,
+    [of ?? null],
+  );
   return new Map(rows.map((row) => [row.feed, row]));
 }
 

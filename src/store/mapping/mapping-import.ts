@@ -3,7 +3,7 @@
 import type { FeedName, PostingRef, SiteJobId, SiteName } from '../../posting/identifiers.ts';
 import { auditAction } from '../access/audit.ts';
 import { ownerOfReference } from '../change/candidate-owners.ts';
-import { adoptImported, refusedJobs } from '../change/imported-jobs.ts';
+import { adoptImported, LOCK_IMPORTED, refusedJobs } from '../change/imported-jobs.ts';
 import { type HeldLock, lockOutcomesShared } from '../locks/advisory-locks.ts';
 import { lockFeed } from '../locks/feed-locks.ts';
 import { RowCopier, temporaryTable } from '../postgres/copy-rows.ts';
@@ -83,7 +83,8 @@ export async function importMappings(
     const asked = ask === undefined ? [] : await ask(new ImportedLines(session, lineNumbers));
     await session.query('begin');
     await lockOutcomesShared(session, feeds);
-    const conflicts = await findConflicts(session);
+    await session.query(LOCK_IMPORTED);
+    const conflicts = await readConflicts(session);
     const moved = ask === undefined ? [] : await findMoved(session, addresses);
     const problems = [...faulty, ...asked, ...moved, ...conflicts, ...changed(unasked, conflicts)].sort(
       (a, b) => a.line - b.line,
@@ -154,14 +155,7 @@ async function findMoved(session: Session, addresses: ReadonlyMap<SiteName, stri
   return problems;
 }
 
-/** Problems of the lines. Locks the open changes of their postings, so that none is sent meanwhile. */
-async function findConflicts(session: Session): Promise<LineProblem[]> {
-  await session.query(
-    `select from change c join imported i on i.feed = c.feed and i.key = c.key order by c.feed, c.key for update of c`,
-  );
-  return readConflicts(session);
-}
-
+/** Problems of the lines. */
 function readConflicts(session: Session): Promise<LineProblem[]> {
   return session.query<LineProblem>(
     `with repeats as (
@@ -205,12 +199,6 @@ async function writeMappings(
      select feed, count(*) as n from added group by feed`,
   );
   await adoptImported(session, leaving);
-  // From now on the feed is known, even if it is renamed before its first pull.
-  await session.query(
-    'insert into feed_state (feed, site) select distinct feed, site from imported on conflict (feed) do nothing',
-  );
-  // The next pull must read the feed, changed or not.
-  await session.query('update feed_state set source_version = null where feed in (select feed from imported)');
   for (const { feed, n } of added) {
     const detail = { added: n, ...(unchecked ? { unchecked } : {}) };
     await auditAction(session, { actor, action: 'import mappings', feed, detail });
