@@ -19,7 +19,7 @@ import {
 } from '../site/exchange.ts';
 import { readJobId, wordsOfAnswer } from '../site/http/job-address.ts';
 import type { Attempt } from '../store/change/attempt.ts';
-import { isSentByAnother, ownedJobIds, withSharedReference } from '../store/change/candidate-owners.ts';
+import { openReferences, ownedJobIds, withSharedReference } from '../store/change/candidate-owners.ts';
 import { renewAttempt } from '../store/change/claim.ts';
 import { moveJob } from '../store/change/restored-database.ts';
 import { type DeniedJob, endDenied, searchFeedAgain, takeDenied } from '../store/change/site-search.ts';
@@ -177,7 +177,9 @@ async function readMade(
   const { fields, types } = withRevealedFields(siteJob);
   const reference = fieldOf(request.fields, referenceField)?.trim();
   if (!reference || fieldOf(fields, referenceField)?.trim() !== reference) return other;
-  if (await isSentByAnother(db, { feed, key, site }, referenceField, reference)) return other;
+  const isSame = (sent: string): boolean => sent.trim().toLowerCase() === reference.toLowerCase();
+  const open = await openReferences(db, site, referenceField);
+  if (open.some((each) => isSame(each.reference) && !(each.feed === feed && each.key === key))) return other;
   const rules = { ...policy.places, learnt: await learntRewrites(db, site), referenceField };
   const timely = isTimely(windowFrom(new Date()), siteJob.createdAt);
   const compared = comparePosting({ key, fields: request.fields }, { fields, types }, rules);

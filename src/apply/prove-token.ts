@@ -17,8 +17,7 @@ import {
   checkFailed,
   checkOthers,
   type JobAsker,
-  recentlyAccepted,
-  sampleOfAges,
+  showsOther,
 } from '../store/mapping/visible-jobs.ts';
 import type { Queryable } from '../store/postgres/database.ts';
 import { idsInOtherForms, newestJobId, numberIn, titledNumber } from '../store/site/kept-values.ts';
@@ -301,19 +300,14 @@ export async function showsAnotherJob(siteContext: SiteContext, id: SiteJobId, s
   const evidence = openEvidence(siteContext);
   if (showsJobs(siteContext)) return true;
   if (evidence.blindUntil > performance.now()) return false;
-  const look = async (): Promise<boolean> => {
-    for (const pick of [recentlyAccepted, sampleOfAges])
-      for (const other of await pick(db, site, id)) {
-        const shown = await showJob(siteContext, other, signal).catch((error: unknown) => error);
-        // Waiting for more answers would take longer than an attempt may.
-        if (shown instanceof NotShownError && shown.status === 0) return false;
-        if (shown !== undefined && !(shown instanceof Error)) return true;
-      }
-    return false;
-  };
-  evidence.looking ??= look().finally(() => {
-    evidence.looking = undefined;
-  });
+  const ask = (other: SiteJobId) => showJob(siteContext, other, signal);
+  // Waiting for more answers would take longer than an attempt may.
+  const isOver = (error: unknown): boolean => error instanceof NotShownError && error.status === 0;
+  evidence.looking ??= showsOther({ db, site, ask }, id, isOver)
+    .then((isShown) => isShown === true)
+    .finally(() => {
+      evidence.looking = undefined;
+    });
   const isShown = await evidence.looking;
   if (isShown) evidence.showsUntil = performance.now() + PROVEN_MS;
   else evidence.blindUntil = performance.now() + BLIND_MS;

@@ -10,7 +10,7 @@ import { type Listing, type SiteJob, withRevealedFields } from '../site/exchange
 import { CreateMatching } from '../store/change/create-matching.ts';
 import {
   adoptDoubt,
-  countDoubtsByContent,
+  countDoubtsOf,
   dueDoubts,
   explainDoubts,
   recordListCheck,
@@ -349,7 +349,7 @@ async function judge(
   let alike = Math.min(...matches.map(({ siteJob }) => search.compare(siteJob).alike(content)));
   if (matches.length > Math.max(alike, 1)) {
     const { contentHash } = open.doubt.attempt.accepted;
-    alike = (await countDoubtsByContent(db, site)).get(contentHash.toString('hex')) ?? 0;
+    alike = await countDoubtsOf(db, site, contentHash);
   }
   return judgeFound(found, { alike: Math.max(alike, 1), isReferenceShared: open.shared });
 }

@@ -8,7 +8,7 @@ import { NotShownError, type SiteJob } from '../../site/exchange.ts';
 import type { ActedEntry } from '../../store/change/act-in-review.ts';
 import { resolveDoubtWithin } from '../../store/change/resolve-doubt.ts';
 import { lockOutcomesShared } from '../../store/locks/advisory-locks.ts';
-import { recentlyAccepted, sampleOfAges } from '../../store/mapping/visible-jobs.ts';
+import { showsOther } from '../../store/mapping/visible-jobs.ts';
 import type { Database, Transaction } from '../../store/postgres/database.ts';
 import { withRetry } from '../../store/postgres/transient-error.ts';
 import {
@@ -183,30 +183,19 @@ interface Proof {
 
 /** What the site shows just now, which one answer about one job does not tell. */
 function proofOf(db: Database, { site, ask }: FoundSite): Proof {
-  let known: Promise<readonly SiteJobId[]> | undefined;
   let shownAt = Number.NEGATIVE_INFINITY;
+  const shows = () => {
+    shownAt = performance.now();
+  };
   return {
-    shows() {
-      shownAt = performance.now();
-    },
+    shows,
     async showsOthers(than) {
       if (performance.now() - shownAt < LEAST_CHUNK_MS) return true;
-      known ??= knownJobs(db, site);
-      const others = (await known).filter((each) => each !== than);
-      for (const other of others) {
-        const isShown = await ask(other).then(
-          (shown) => shown !== undefined,
-          () => false,
-        );
-        if (isShown) return true;
-      }
-      return others.length === 0 ? undefined : false;
+      const isShown = await showsOther({ db, site, ask }, than);
+      if (isShown === true) shows();
+      return isShown;
     },
   };
-}
-
-async function knownJobs(db: Database, site: SiteName): Promise<readonly SiteJobId[]> {
-  return [...new Set([...(await recentlyAccepted(db, site)), ...(await sampleOfAges(db, site))])];
 }
 
 /** A job about which a site without any other job of ours never tells must not keep the others from being reached. */

@@ -30,8 +30,7 @@ import {
   checkOthers,
   explainHidden,
   noteShownJobs,
-  recentlyAccepted,
-  sampleOfAges,
+  showsOther,
 } from '../../store/mapping/visible-jobs.ts';
 import type { Database } from '../../store/postgres/database.ts';
 import { hasShownReferences } from '../../store/site/kept-values.ts';
@@ -268,10 +267,7 @@ async function isDeniedAndUnlisted(
   await rateLimiter.take(signal);
   if ((await client.readDenial(siteJobId, signal).catch(() => undefined)) === undefined) return false;
   // A site in trouble, or without a show action, says the same of every job.
-  for (const pick of [recentlyAccepted, sampleOfAges])
-    for (const other of await pick(db, site, siteJobId))
-      if ((await ask(other).catch(() => undefined)) !== undefined) return true;
-  return false;
+  return (await showsOther({ db, site, ask }, siteJobId)) === true;
 }
 
 /** Tells whose the jobs are that show another title and no reference. */

@@ -76,8 +76,8 @@ export async function openReferences(
 ): Promise<readonly OpenReference[]> {
   return db.query(
     `select feed, key, coalesce(sent_fields, fields)->>$2 as reference from change
-     where site = $1 and state in ('sending', 'in_doubt') and coalesce(sent_fields, fields)->>$2 <> ''`,
-    [site, referenceField],
+     where site = any($1::text[]) and state in ('sending', 'in_doubt') and coalesce(sent_fields, fields)->>$2 <> ''`,
+    [await namesOfSite(db, site), referenceField],
   );
 }
 
@@ -193,20 +193,6 @@ export const withSharedReference = async <Posting extends PostingRef>(
   const shared = new Set(rows.map(idOf));
   return new Set([...postings.keys()].filter((posting) => shared.has(idOf(posting))));
 };
-
-/** Whether another create of the site that is in flight or in doubt has sent this reference, so that a job with it may be its job. */
-export const isSentByAnother = async (
-  db: Queryable,
-  { feed, key, site }: Pick<Attempt, 'feed' | 'key' | 'site'>,
-  referenceField: string,
-  reference: string,
-): Promise<boolean> =>
-  returnsRow(
-    db,
-    `select from change where site = any($1::text[]) and state in ('sending', 'in_doubt') and attempt_operation = 'create'
-       and (feed, key) <> ($2, $3) and lower(btrim(coalesce(sent_fields, fields)->>$4)) = lower($5) limit 1`,
-    [await namesOfSite(db, site), feed, key, referenceField, reference],
-  );
 
 /**
  * Another posting of the site with the reference that a job shows, in the form to compare. A reference that the posting has itself proves

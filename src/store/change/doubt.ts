@@ -21,16 +21,17 @@ import {
   type Queryable,
   readColumn,
   readMap,
+  readNumber,
   returnsRow,
   type Transaction,
 } from '../postgres/database.ts';
-import { addOutcomeCount } from '../pull/pull-history.ts';
 import { unreadHashSql } from '../pull/record-hashes.ts';
 import { areOfOneJob } from '../site/kept-values.ts';
 import { namesOfSite } from '../site/known-address.ts';
 import { forgetReference } from '../site/unowned-jobs.ts';
 import { type AdoptedContent, type Attempt, forgetUncertainWrites, type Recorded } from './attempt.ts';
 import { endOwnership, hasLostOwnership, lockOwner, ownedJobs } from './candidate-owners.ts';
+import { dropChanges } from './imported-jobs.ts';
 import { changeReason, ENDS_ATTEMPT, targetReason, targetState } from './life-cycle.ts';
 import { noteEffect, recordAll } from './record-outcomes.ts';
 
@@ -84,15 +85,13 @@ export async function dueDoubts(
   return rows.map(tidy);
 }
 
-/** How many creates of a site are in doubt, due or not, by the content that was sent (hex of its hash). */
-export async function countDoubtsByContent(db: Queryable, site: SiteName): Promise<ReadonlyMap<string, number>> {
-  return readMap(
+/** How many creates of a site that have sent this content are in doubt, due or not. */
+export const countDoubtsOf = (db: Queryable, site: SiteName, contentHash: Buffer): Promise<number> =>
+  readNumber(
     db,
-    `select encode(coalesce(sent_content_hash, content_hash), 'hex') as hash, count(*) as n
-     from change where site = $1 and state = 'in_doubt' group by 1`,
-    [site],
+    `select count(*) as n from change where site = $1 and state = 'in_doubt' and coalesce(sent_content_hash, content_hash) = $2`,
+    [site, contentHash],
   );
-}
 
 /** The jobs of the site that a create in doubt may have made, as far as a search or a reading of the list has found them. */
 export async function candidatesOf(db: Queryable, entry: number): Promise<SiteJobId[]> {
@@ -179,12 +178,8 @@ export async function adoptDoubtWithin(
 /** Drops what is left to send for a posting that is in its feed. The next pull reads its record, and takes the job as the site shows it. */
 async function sendNothing(tx: Queryable, attempt: Attempt, shown: Fields): Promise<void> {
   const { feed, key } = attempt;
-  const [dropped] = await tx.query<{ counts: boolean }>(
-    `delete from change where feed = $1 and key = $2 and desired = 'present' returning not gone and not unseen as counts`,
-    [feed, key],
-  );
-  if (dropped === undefined) return;
-  if (dropped.counts) await addOutcomeCount(tx, [{ feed, outcome: 'nothing' }]);
+  const which = `where c.feed = $1 and c.key = $2 and c.desired = 'present'`;
+  if ((await dropChanges(tx, which, [feed, key])) === 0) return;
   await forgetUncertainWrites(tx, [{ attempt }]);
   await tx.query(
     `update mapping set content_hash = $3, record_hash = ${unreadHashSql('adopted')} where feed = $1 and key = $2`,

@@ -1,7 +1,7 @@
 // Postings that are to have a job each, in a temporary table: why one can't have it, whoever says that it should, and what becomes of
 // the open changes of those that get theirs.
 import type { FeedName } from '../../posting/identifiers.ts';
-import { type Queryable, readColumn } from '../postgres/database.ts';
+import type { Queryable } from '../postgres/database.ts';
 import { addOutcomeCount } from '../pull/pull-history.ts';
 import { numberOfTitled } from '../site/kept-values.ts';
 import { keepsAttempt, targetReason } from './life-cycle.ts';
@@ -51,7 +51,12 @@ export const LOCK_IMPORTED =
  * @param leaving feeds whose policy changes no job: nothing is to be sent for their postings.
  */
 export async function adoptImported(session: Queryable, leaving: readonly FeedName[]): Promise<void> {
-  if (leaving.length > 0) await dropCreates(session, leaving);
+  if (leaving.length > 0)
+    await dropChanges(
+      session,
+      `using imported i where c.feed = i.feed and c.key = i.key and c.operation = 'create' and c.feed = any($1::text[])`,
+      [leaving],
+    );
   // That its create was refused says nothing about the job.
   const ended = `(c.found_job_id is not null or (c.state in ('rejected', 'failed') and c.operation = 'create'))`;
   await session.query(
@@ -69,17 +74,18 @@ export async function adoptImported(session: Queryable, leaving: readonly FeedNa
   );
 }
 
-/** They count as done for the pull that saw them. */
-async function dropCreates(session: Queryable, leaving: readonly FeedName[]): Promise<void> {
-  const feeds = await readColumn<FeedName | null>(
-    session,
-    `delete from change c using imported i
-     where c.feed = i.feed and c.key = i.key and c.operation = 'create' and c.feed = any($1::text[])
-     returning case when not c.gone and not c.unseen then c.feed end`,
-    [leaving],
+/**
+ * Nothing is to be sent for these changes any more. They count as done for the pull that saw their postings. Returns how many there were.
+ * @param which of the changes `c`, in SQL
+ */
+export async function dropChanges(tx: Queryable, which: string, values: readonly unknown[]): Promise<number> {
+  const rows = await tx.query<{ feed: FeedName; counts: boolean }>(
+    `delete from change c ${which} returning c.feed, not c.gone and not c.unseen as counts`,
+    values,
   );
   await addOutcomeCount(
-    session,
-    feeds.flatMap((feed) => (feed === null ? [] : { feed, outcome: 'nothing' })),
+    tx,
+    rows.flatMap(({ feed, counts }) => (counts ? { feed, outcome: 'nothing' } : [])),
   );
+  return rows.length;
 }

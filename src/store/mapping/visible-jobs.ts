@@ -116,6 +116,29 @@ export async function sampleOfAges(db: Queryable, site: SiteName, not?: SiteJobI
   return uniqueIds(rows);
 }
 
+/**
+ * Whether the site shows another job of ours that should be there; `undefined`: none is known. One about which it gives no clear answer counts
+ * as not shown.
+ * @param isOver whether nothing more is asked after this failure
+ */
+export async function showsOther(
+  { db, site, ask }: Pick<JobAsker, 'db' | 'site'> & { readonly ask: (id: SiteJobId) => Promise<unknown> },
+  than: SiteJobId,
+  isOver: (error: unknown) => boolean = () => false,
+): Promise<boolean | undefined> {
+  let isKnown = false;
+  for (const pick of [recentlyAccepted, sampleOfAges])
+    for (const other of await pick(db, site, than)) {
+      isKnown = true;
+      try {
+        if ((await ask(other)) !== undefined) return true;
+      } catch (error) {
+        if (isOver(error)) return false;
+      }
+    }
+  return isKnown ? false : undefined;
+}
+
 /** A job with what the site last accepted for it. */
 export interface KnownJob {
   readonly feed: FeedName;

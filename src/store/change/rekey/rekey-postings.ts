@@ -9,16 +9,11 @@ import type { Fields } from '../../../posting/posting.ts';
 import { auditAction, auditActions } from '../../access/audit.ts';
 import { KEYS_CHANGED } from '../../feed/feed-state.ts';
 import { lockOutcomes, lockOutcomesShared } from '../../locks/advisory-locks.ts';
-import {
-  type Database,
-  type Queryable,
-  readColumn,
-  type Statements,
-  type Transaction,
-} from '../../postgres/database.ts';
+import type { Database, Queryable, Statements, Transaction } from '../../postgres/database.ts';
 import { addOutcomeCount } from '../../pull/pull-history.ts';
 import { unreadHashSql } from '../../pull/record-hashes.ts';
 import { type EditRow, editsOfPostings, renewPostings } from '../edit.ts';
+import { dropChanges } from '../imported-jobs.ts';
 import { ENDS_ATTEMPT, targetReason } from '../life-cycle.ts';
 import { endRekey } from './collect-rekey.ts';
 
@@ -142,7 +137,11 @@ async function moveJobs(tx: Transaction, feed: FeedName, actor: string, mayUpdat
   ]);
   if (moved.length + ended.length === 0) return;
   const [, dropped] = await Promise.all([
-    dropCreates(tx, feed, mayUpdate ? ended : [...ended, ...moved]),
+    // Nothing is to be sent for these new postings.
+    dropChanges(tx, 'where c.feed = $1 and c.key = any($2::text[])', [
+      feed,
+      (mayUpdate ? ended : [...ended, ...moved]).map(({ key }) => key),
+    ]),
     // A change of the old key belongs to no posting any more, and no longer counts towards the pull.
     tx.query<{ desired: string; state: string; key: PostingKey; counts: boolean }>(
       `delete from change c using rekeyed w where c.feed = $1 and c.key = w.old_key and not (c.desired = 'absent' and w.second is not null)
@@ -266,23 +265,6 @@ function moveRows(tx: Transaction, feed: FeedName): void {
     ...DROPPED.map((table) => `delete from ${table} t using rekeyed w where t.feed = $1 and t.key = w.old_key`),
   ];
   for (const statement of statements) later(tx, feed, statement);
-}
-
-/** Nothing is to be sent for these new postings. They count as done for the pull that saw them. */
-async function dropCreates(
-  session: Queryable,
-  feed: FeedName,
-  ended: readonly { readonly key: PostingKey }[],
-): Promise<void> {
-  const counted = await readColumn<boolean>(
-    session,
-    'delete from change where feed = $1 and key = any($2::text[]) returning not gone and not unseen as counts',
-    [feed, ended.map(({ key }) => key)],
-  );
-  await addOutcomeCount(
-    session,
-    counted.flatMap((counts) => (counts ? { feed, outcome: 'nothing' } : [])),
-  );
 }
 
 /** The new postings were read without the edits that they have now. The next pull reads them again, with the edits. */
