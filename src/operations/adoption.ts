@@ -280,6 +280,23 @@ export const foundJobsScope = (feed: FeedName, { name, options: { referenceField
 
 const fields = z.record(z.string(), z.string());
 
+const comparedJobOutput = z.strictObject({
+  site_job_id: z.string(),
+  answer: z
+    .enum(['shown', 'absent', 'unchecked'])
+    .describe('`absent`: the site says that it has no such job. `unchecked`: it did not tell, `message` says why.'),
+  message: z.string().nullable(),
+  url: z.string().nullable(),
+  created_at: time.nullable(),
+  likeness: z
+    .enum(LIKENESSES)
+    .nullable()
+    .describe('It is what was sent, may be, is similar, or seems to be another job.'),
+  owned: z.boolean().nullable().describe('It belongs to another posting, or is about to be deleted.'),
+  fields: fields.nullable(),
+  differing: z.array(z.string()).nullable(),
+});
+
 export const comparedDoubtOutput = z
   .strictObject({
     entry: count,
@@ -290,26 +307,7 @@ export const comparedDoubtOutput = z
     sent_at: time,
     sent_fields: fields,
     known_jobs: z.array(z.string()).describe('Jobs that it may have made, as far as the list of the site has shown.'),
-    candidates: z.array(
-      z.strictObject({
-        site_job_id: z.string(),
-        answer: z
-          .enum(['shown', 'absent', 'unchecked'])
-          .describe(
-            '`absent`: the site says that it has no such job. `unchecked`: it did not tell, `message` says why.',
-          ),
-        message: z.string().nullable(),
-        url: z.string().nullable(),
-        created_at: time.nullable(),
-        likeness: z
-          .enum(LIKENESSES)
-          .nullable()
-          .describe('It is what was sent, may be, is similar, or seems to be another job.'),
-        owned: z.boolean().nullable().describe('It belongs to another posting, or is about to be deleted.'),
-        fields: fields.nullable(),
-        differing: z.array(z.string()).nullable(),
-      }),
-    ),
+    candidates: z.array(comparedJobOutput),
   })
   .meta({ title: 'ComparedDoubt' });
 
@@ -358,32 +356,20 @@ export async function openSiteOfEntry(app: App, id: number): Promise<OpenCandida
   return openCandidateSite(app.db, site);
 }
 
-export function comparedDoubtJson(
+export const comparedDoubtJson = (
   { change, version, sent, startedAt, candidateIds }: ShownDoubt,
   candidates: readonly DoubtCandidate[],
-): z.output<typeof comparedDoubtOutput> {
-  return {
+): z.output<typeof comparedDoubtOutput> =>
+  answerOf(comparedDoubtOutput, change, {
     entry: change.id,
     version,
-    feed: change.feed,
-    key: change.key,
-    site: change.site,
     sent_at: startedAt,
     sent_fields: { ...sent },
     known_jobs: [...candidateIds],
-    candidates: candidates.map((candidate) => {
-      const shown = candidate.kind === 'shown' ? candidate : undefined;
-      return {
-        site_job_id: candidate.siteJobId,
+    candidates: candidates.map((candidate) =>
+      answerOf(comparedJobOutput, candidate, {
         answer: candidate.kind,
-        message: candidate.kind === 'unchecked' ? candidate.message : null,
-        url: shown?.url ?? null,
-        created_at: shown?.createdAt ?? null,
-        likeness: shown?.likeness ?? null,
-        owned: shown?.owned ?? null,
-        fields: shown === undefined ? null : { ...shown.fields },
-        differing: shown === undefined ? null : [...shown.differing].sort(),
-      };
-    }),
-  };
-}
+        differing: candidate.kind === 'shown' ? [...candidate.differing].sort() : null,
+      }),
+    ),
+  });

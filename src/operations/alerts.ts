@@ -14,7 +14,7 @@ import {
 import { type AlertPayload, textOfAlert } from '../telemetry/alert-message.ts';
 import { deliverAlert } from '../telemetry/deliver.ts';
 import { OperationRefused, operation } from './operation.ts';
-import { count, text, time } from './scalars.ts';
+import { answerOf, count, text, time } from './scalars.ts';
 
 const alertOutput = z.strictObject({
   item: z.literal('alert'),
@@ -53,15 +53,8 @@ export const listAlerts = operation({
     const scrub = scrubPayload(config);
     return {
       open: open.map((alert) => ({ item: 'alert' as const, ...alert })),
-      messages: (await listUndelivered(db, MOST_LISTED)).map(
-        ({ createdAt, nextAt, lastError, payload, ...message }) => ({
-          item: 'message' as const,
-          ...message,
-          payload: { ...scrub(payload) },
-          created_at: createdAt,
-          next_at: nextAt,
-          last_error: lastError,
-        }),
+      messages: (await listUndelivered(db, MOST_LISTED)).map((message) =>
+        answerOf(messageOutput, message, { item: 'message', payload: { ...scrub(message.payload) } }),
       ),
     };
   },

@@ -30,7 +30,7 @@ import type { OpenChangeRow } from '../store/change/open-change.ts';
 import { readPausesOf } from '../store/locks/pauses.ts';
 import { countWorkers } from '../store/locks/processes.ts';
 import { postingsLike } from '../store/mapping/find-jobs.ts';
-import type { LiveJob, PostingStory } from '../store/review/posting-history.ts';
+import type { PostingStory } from '../store/review/posting-history.ts';
 import { readSiteState, stateAt } from '../store/site/site-state.ts';
 import { whyCreateWaits } from '../store/status/feed-overview.ts';
 import { type LineState, POSTING_STATES } from '../store/status/report-lines.ts';
@@ -40,12 +40,17 @@ import { namedFeed, type OperationContext, OperationRefused, operation } from '.
 import { pullOf, uncountedPullOutput } from './pulls.ts';
 import {
   actionOutput,
+  answerOf,
   count,
+  failureOutput,
   feedNameOutput,
   feedNameText,
+  fieldEdits,
+  fieldEditsOf,
   fieldName,
   keyOutput,
   keyText,
+  listIn,
   noticeOutput,
   problemOutput,
   siteNameOutput,
@@ -65,6 +70,36 @@ const differenceOutput = z.strictObject({
   differs: z.boolean(),
 });
 
+const liveJobOutput = z.strictObject({
+  site: siteNameOutput,
+  site_job_id: z.string(),
+  site_job_url: z.string().nullable(),
+  mapped_at: time,
+  missing_pulls: count,
+  fields: fieldsOutput.nullable(),
+});
+
+const openChangeOutput = z.strictObject({
+  id: count,
+  state: z.enum(CHANGE_STATES),
+  operation: z.enum(['create', 'update', 'delete']),
+  desired_fields: fieldsOutput.nullable(),
+  since: time,
+  attempts: count,
+  reason: noticeOutput.nullable(),
+  problems: z.array(problemOutput),
+  note: z.string().nullable(),
+  actions: z.array(actionOutput),
+});
+
+const requestOutput = z.strictObject({
+  at: time,
+  operation: z.string(),
+  site_job_id: z.string().nullable(),
+  status: count.nullable(),
+  outcome: z.string(),
+});
+
 export const postingOutput = z
   .strictObject({
     feed: feedNameOutput.describe('Name of the feed.'),
@@ -79,30 +114,10 @@ export const postingOutput = z
     seen: z.string().nullable().describe('Of what is recorded: send it along with an edit.'),
     version: z.string().nullable().describe('The same as `seen`.'),
     not_editable: z.string().nullable().describe('Why its fields cannot be edited; `null`: they can.'),
-    site_job: z
-      .strictObject({
-        site: siteNameOutput,
-        site_job_id: z.string(),
-        site_job_url: z.string().nullable(),
-        mapped_at: time,
-        missing_pulls: count,
-        fields: fieldsOutput.nullable(),
-      })
+    site_job: liveJobOutput
       .nullable()
       .describe('Its job: `{"site","site_job_id","site_job_url","mapped_at","missing_pulls","fields"}`.'),
-    change: z
-      .strictObject({
-        id: count,
-        state: z.enum(CHANGE_STATES),
-        operation: z.enum(['create', 'update', 'delete']),
-        desired_fields: fieldsOutput.nullable(),
-        since: time,
-        attempts: count,
-        reason: noticeOutput.nullable(),
-        problems: z.array(problemOutput),
-        note: z.string().nullable(),
-        actions: z.array(actionOutput),
-      })
+    change: openChangeOutput
       .nullable()
       .describe('What waits to be sent or for a person, with `state`, `reason`, `problems` and `actions`.'),
     waits_for: noticeOutput.nullable().describe('Why what waits to be sent is not sent now; `null`: nothing is known.'),
@@ -112,9 +127,7 @@ export const postingOutput = z
       .strictObject({ since: time.nullable(), until: time.nullable() })
       .nullable()
       .describe('Since and until when a date skips its record.'),
-    edits: z
-      .array(z.strictObject({ field: z.string(), source_value: z.string().nullable(), value: z.string() }))
-      .describe('Edits by reviewers: `[{"field","source_value","value"}]`.'),
+    edits: fieldEdits.describe('Edits by reviewers: `[{"field","source_value","value"}]`.'),
     edits_version: z.string().describe('Of these edits.'),
     differences: z.array(differenceOutput).describe('The fields in which the wanted and the accepted content differ.'),
     notes: z.array(problemOutput).describe('What was altered in its fields while they were read.'),
@@ -128,29 +141,8 @@ export const postingOutput = z
       .strictObject({ requested_at: time, excerpt: z.string() })
       .nullable()
       .describe('The detail that was requested for it: `{"requested_at","excerpt"}`.'),
-    requests: z
-      .array(
-        z.strictObject({
-          at: time,
-          operation: z.string(),
-          site_job_id: z.string().nullable(),
-          status: count.nullable(),
-          outcome: z.string(),
-        }),
-      )
-      .describe('Requests about it, in brief.'),
-    failures: z
-      .array(
-        z.strictObject({
-          at: time,
-          operation: z.string(),
-          kind: z.string(),
-          problems: z.array(problemOutput),
-          request: z.strictObject({ method: z.string(), url: z.string(), body: z.string().optional() }).nullable(),
-          response: z.strictObject({ status: count, location: z.string().optional(), body: z.string() }).nullable(),
-        }),
-      )
-      .describe('Failed attempts with request and response.'),
+    requests: z.array(requestOutput).describe('Requests about it, in brief.'),
+    failures: listIn(failureOutput).describe('Failed attempts with request and response.'),
     duplicates: z.array(count).describe('Numbers of the entries of repeated keys.'),
     unreadable: z
       .array(z.strictObject({ id: count, since: time, discarded: z.boolean(), reason: z.string() }))
@@ -244,9 +236,8 @@ export function postingOf(
   const editable = editableIn(config, story);
   const createOnly = createOnlyOf(config.feeds.get(story.feed)?.mapping ?? {});
   const seen = tokenOfPosting(story) ?? null;
-  return {
-    feed: story.feed,
-    key: story.key,
+  const row = { ...story, expiredAt: expiry?.expiredAt, renewedAt: expiry?.renewedAt };
+  return answerOf(postingOutput, row, {
     // The states of postings only, as it is found by its key.
     state: state as ShownPosting['state'],
     site_job_id: live?.siteJobId ?? null,
@@ -255,53 +246,36 @@ export function postingOf(
     seen,
     version: seen,
     not_editable: editable.kind === 'editable' ? null : tell(editable.message, write),
-    site_job: live === undefined ? null : siteJobOf(live),
+    site_job:
+      live === undefined
+        ? null
+        : answerOf(liveJobOutput, live, { site_job_url: live.url ?? null, mapped_at: live.since }),
     change: change === undefined ? null : changeOf(change, write, here),
     waits_for: waitsFor.length === 0 ? null : noticeOf(write, ...waitsFor),
-    expired_at: expiry?.expiredAt ?? null,
-    renewed_at: expiry?.renewedAt ?? null,
     skipped_by_date: skipped === undefined ? null : { since: skipped.since ?? null, until: skipped.until ?? null },
-    edits: story.edits.map(({ field, sourceValue, value }) => ({ field, source_value: sourceValue, value })),
+    edits: fieldEditsOf(story.edits),
     edits_version: editsVersion(story.edits),
     differences: fieldDifferences(change?.fields, live?.fields, createOnly).filter(({ differs }) => differs),
-    notes: [...story.notes],
-    record: story.record ?? null,
     detail:
       detail === undefined
         ? null
         : { requested_at: detail.requestedAt, excerpt: detail.document.toString('utf8', 0, SHOWN_BYTES) },
-    requests: story.requests.map(({ siteJobId, ...request }) => ({ ...request, site_job_id: siteJobId })),
-    failures: story.failures.map(({ problems, ...failure }) => ({ ...failure, problems: [...problems] })),
+    requests: story.requests.map((request) => answerOf(requestOutput, request, {})),
     duplicates: story.duplicates.map(({ id }) => id),
-    unreadable: [...story.unreadable],
-    acts: [...story.acts],
     last_pull: lastPull === undefined ? null : pullOf(lastPull, write),
-  };
+  });
 }
 
 const SHOWN_BYTES = 2_048;
 
-const siteJobOf = (live: LiveJob): ShownPosting['site_job'] => ({
-  site: live.site,
-  site_job_id: live.siteJobId,
-  site_job_url: live.url ?? null,
-  mapped_at: live.since,
-  missing_pulls: live.missingPulls,
-  fields: live.fields ?? null,
-});
-
-const changeOf = (change: OpenChangeRow, write: WriteAction, here: ConfiguredHere): ShownPosting['change'] => ({
-  id: change.id,
-  state: change.state,
-  operation: change.operation,
-  desired_fields: change.fields ?? null,
-  since: change.since,
-  attempts: change.attempts,
-  reason: change.reason === undefined ? null : noticeOf(write, messageOfReason(change.reason)),
-  problems: [...(change.reason?.problems ?? [])],
-  note: change.reason?.note ?? null,
-  actions: actionsOfChange(change, here),
-});
+const changeOf = (change: OpenChangeRow, write: WriteAction, here: ConfiguredHere): ShownPosting['change'] =>
+  answerOf(openChangeOutput, change, {
+    desired_fields: change.fields ?? null,
+    reason: change.reason === undefined ? null : noticeOf(write, messageOfReason(change.reason)),
+    problems: [...(change.reason?.problems ?? [])],
+    note: change.reason?.note ?? null,
+    actions: actionsOfChange(change, here),
+  });
 
 function reasonsOf({ change, unreadable }: PostingStory, said: (reason: Reason) => string): string[] {
   const reason = change?.reason;

@@ -224,23 +224,12 @@ async function trendOf(
   return pulls.map((pull) => ({ ...pull, open: pull.id === current ? now : pull.takenOver?.leftOpen }));
 }
 
-export function reportOf({
-  feed,
-  site,
-  at,
-  last,
-  trend,
-  counts,
-  fields,
-  postingsWithFields,
-  reasons,
-}: PostingReport): z.output<typeof reportOutput> {
-  const { lines, records, onSite } = counts;
-  return {
+export function reportOf(report: PostingReport): z.output<typeof reportOutput> {
+  const { last, trend, reasons } = report;
+  const { lines, records, onSite } = report.counts;
+  return answerOf(reportOutput, report, {
     kind: 'report',
-    feed,
-    site: site ?? null,
-    reported_at: at,
+    reported_at: report.at,
     last_pull:
       last === undefined
         ? null
@@ -256,11 +245,9 @@ export function reportOf({
       ...Object.fromEntries(POSTING_STATES.map((state) => [state, lines[state]])),
     } as z.output<typeof reportOutput>['postings'],
     records: { ...records, skipped: last?.summary.skipped ?? 0 },
-    fields: [...fields],
-    postings_with_fields: postingsWithFields,
     reasons: reasons.map((reason) => answerOf(reasonOutput, reason, {})),
     trend: trend.map(trendOfPull),
-  };
+  });
 }
 
 /** Uses the names of `sync --json`. Counts are null for a pull of which nothing was committed. */

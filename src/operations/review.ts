@@ -29,8 +29,11 @@ import {
   actionOutput,
   answerOf,
   count,
+  failureOutput,
   feedNameOutput,
   feedNameText,
+  fieldEdits,
+  fieldEditsOf,
   groupSchema,
   idNumber,
   listIn,
@@ -172,23 +175,9 @@ export const entryOutput = z
     site_job_url: z.string().nullable().optional().describe('Address of the job, or `null`.'),
     site_job_since: time.nullable().optional().describe('Since when the posting has this job, or `null`.'),
     site_fields: fields.nullable().optional().describe('The fields that the site last accepted, or `null`.'),
-    edits: z
-      .array(z.strictObject({ field: z.string(), source_value: z.string().nullable(), value: z.string() }))
-      .optional()
-      .describe('Edits by reviewers.'),
+    edits: fieldEdits.optional().describe('Edits by reviewers.'),
     record: z.string().nullable().optional().describe(RECORD),
-    failures: listIn(
-      z.strictObject({
-        at: time,
-        operation: z.string(),
-        kind: z.string(),
-        problems,
-        request: z.strictObject({ method: z.string(), url: z.string(), body: z.string().optional() }).nullable(),
-        response: z.strictObject({ status: count, location: z.string().optional(), body: z.string() }).nullable(),
-      }),
-    )
-      .optional()
-      .describe('Failed attempts with request and response.'),
+    failures: listIn(failureOutput).optional().describe('Failed attempts with request and response.'),
     excerpt: z.string().optional().describe(`Its beginning, ${ofRecord}.`),
     record_number: count.nullable().optional().describe(`Its number in the feed, or \`null\`, ${ofRecord}.`),
     first_pull: count.optional().describe(`The pull that first saw it, ${ofRecord}.`),
@@ -219,66 +208,48 @@ export async function entryJson(
   entry: EntryDetails,
   app: OperationContext['app'],
 ): Promise<z.output<typeof entryOutput>> {
-  const { id, ...rest } = entry.kind === 'record' ? recordJson(entry) : changeJson(entry, app);
   const seen = tokenOfEntry(entry);
-  return {
-    id,
+  const actions = actionsOfEntry(entry, await readConfiguredHere(app.db, app.config));
+  if (entry.kind === 'change') return changeJson(entry, { seen, version: seen, actions }, app);
+  const { record } = entry;
+  return answerOf(entryOutput, record, {
     seen,
     version: seen,
-    ...rest,
-    actions: actionsOfEntry(entry, await readConfiguredHere(app.db, app.config)),
-  };
-}
-
-function recordJson({ record }: Extract<EntryDetails, { kind: 'record' }>) {
-  return {
-    id: record.id,
-    feed: record.feed,
-    key: record.key ?? null,
-    kind: record.kind,
-    discarded: record.discarded,
-    since: record.since,
+    actions,
     age_seconds: Math.floor(record.ageMs / 1000),
-    problems: record.problems,
-    excerpt: record.excerpt,
     record_number: record.recordNumber ?? null,
-    first_pull: record.firstPull,
-    records: record.records,
-  };
+  });
 }
 
 function changeJson(
   { change, live, edits, record, failures }: Extract<EntryDetails, { kind: 'change' }>,
+  common: Pick<z.output<typeof entryOutput>, 'seen' | 'version' | 'actions'>,
   { config, writeAction }: OperationContext['app'],
 ) {
   const sent = isOfFoundJob(change.reason) ? undefined : change.attempt;
-  return {
-    id: change.id,
-    feed: change.feed,
-    site: change.site,
-    key: change.key,
-    kind: change.state,
-    ...(change.discardedFrom === undefined ? {} : { discarded_from: change.discardedFrom }),
-    operation: change.operation,
-    since: change.since,
-    age_seconds: Math.floor(change.ageMs / 1000),
-    escalated: needsAnotherAlert({ ...change, kind: change.state }, config),
-    reason: change.reason === undefined ? null : tell(messageOfReason(change.reason), writeAction),
-    problems: change.reason?.problems ?? [],
-    note: change.reason?.note ?? null,
-    attempts: change.attempts,
-    sent_operation: sent?.operation ?? null,
-    sent_at: sent?.startedAt ?? null,
-    sent_fields: sent?.fields ?? null,
-    desired_fields: change.fields ?? null,
-    site_job_id: live?.siteJobId ?? null,
-    site_job_url: live?.url ?? null,
-    site_job_since: live?.since ?? null,
-    site_fields: live?.fields ?? null,
-    edits: edits.map(({ field, sourceValue, value }) => ({ field, source_value: sourceValue, value })),
-    record: record ?? null,
-    failures,
-  };
+  return answerOf(
+    entryOutput,
+    { ...change, failures },
+    {
+      ...common,
+      kind: change.state,
+      age_seconds: Math.floor(change.ageMs / 1000),
+      escalated: needsAnotherAlert({ ...change, kind: change.state }, config),
+      reason: change.reason === undefined ? null : tell(messageOfReason(change.reason), writeAction),
+      problems: change.reason?.problems ?? [],
+      note: change.reason?.note ?? null,
+      sent_operation: sent?.operation ?? null,
+      sent_at: sent?.startedAt ?? null,
+      sent_fields: sent?.fields ?? null,
+      desired_fields: change.fields ?? null,
+      site_job_id: live?.siteJobId ?? null,
+      site_job_url: live?.url ?? null,
+      site_job_since: live?.since ?? null,
+      site_fields: live?.fields ?? null,
+      edits: fieldEditsOf(edits),
+      record: record ?? null,
+    },
+  );
 }
 
 export const groupOutput = z

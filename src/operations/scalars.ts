@@ -201,6 +201,22 @@ export const count = z.int();
 /** A number by which a thing is named. */
 export const idNumber = z.int().min(1).max(1e15);
 
+/** A failed attempt, with request and response. */
+export const failureOutput = z.strictObject({
+  at: time,
+  operation: z.string(),
+  kind: z.string(),
+  problems: listIn(problemOutput),
+  request: z.strictObject({ method: z.string(), url: z.string(), body: z.string().optional() }).nullable(),
+  response: z.strictObject({ status: count, location: z.string().optional(), body: z.string() }).nullable(),
+});
+
+/** What a reviewer has set in a field, until the source changes that. */
+const fieldEditOutput = z.strictObject({ field: z.string(), source_value: z.string().nullable(), value: z.string() });
+export const fieldEdits = z.array(fieldEditOutput);
+export const fieldEditsOf = (edits: readonly RowOf<z.output<typeof fieldEditOutput>>[]) =>
+  edits.map((edit) => answerOf(fieldEditOutput, edit, {}));
+
 // Reads members of an operation's input from texts, as addresses, forms and command lines carry them.
 
 /** What the member is, without that it may be missing. */

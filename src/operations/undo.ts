@@ -4,7 +4,7 @@ import { tell } from '../plan/message.ts';
 import { commitUndoOf, type PlannedUndo, planUndoOf } from '../runtime/undo-feed-pull.ts';
 import { type OperationContext, OperationRefused, operation } from './operation.ts';
 import { planLineJson, plannedOutput, unsentOutput } from './plan.ts';
-import { count, feedNameOutput, idNumber, text, time } from './scalars.ts';
+import { answerOf, count, feedNameOutput, idNumber, text, time } from './scalars.ts';
 
 const SHOWN_LINES = 200;
 
@@ -69,16 +69,9 @@ export async function readUndo(
 }
 
 function countsOf({ findings }: Pick<PlannedUndo, 'findings'>, { writeAction }: OperationContext['app']) {
-  const { restored, createdAgain, createsWait, deletes, withdrawn, leftOut, holdReason } = findings;
-  return {
-    restored,
-    created_again: createdAgain,
-    deleted: deletes,
-    withdrawn,
-    left_out: leftOut,
-    creates_wait: createsWait,
-    held: holdReason === undefined ? null : tell(holdReason, writeAction),
-  };
+  const { deletes, holdReason } = findings;
+  const held = holdReason === undefined ? null : tell(holdReason, writeAction);
+  return answerOf(z.strictObject(undoCounts), findings, { deleted: deletes, held });
 }
 
 export const undoPulled = operation({
