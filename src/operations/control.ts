@@ -35,17 +35,10 @@ export const refusingControl = (message: string): ProcessControl => ({
 
 /** The HTTP server answers before the process can pull and send. */
 export function controlToCome(): ProcessControl & { begin(control: ProcessControl): void } {
-  let present = refusingControl('the process is still starting; try again');
   return {
+    ...refusingControl('the process is still starting; try again'),
     begin(control) {
-      present = control;
+      Object.assign(this, control);
     },
-    pull: (feed) => present.pull(feed),
-    pullSoon: (feed) => present.pullSoon(feed),
-    undone: (undo) => present.undone(undo),
-    wake: () => present.wake(),
-    queueCounts: () => present.queueCounts(),
-    bulk: (id) => present.bulk(id),
-    adopt: (feed, actor, request) => present.adopt(feed, actor, request),
   };
 }

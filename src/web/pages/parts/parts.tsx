@@ -226,6 +226,14 @@ export const Alert = ({ children }: { children: Child }) => (
   </p>
 );
 
+/** The same of a form on a long page, which leads to it; nothing if nothing was refused. */
+export const RefusedForm = ({ why }: { why: string | undefined }) =>
+  why === undefined ? null : (
+    <p role="alert" class="notice bad text" id="refused">
+      {why}
+    </p>
+  );
+
 export interface ChoiceProps {
   readonly name: string;
   readonly label: string;

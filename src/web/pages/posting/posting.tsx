@@ -12,7 +12,7 @@ import { terminalText } from '../../../telemetry/print.ts';
 import { formatSpan, formatTime } from '../../../telemetry/times.ts';
 import { currentVisit, linkTo, mayReview, pageAddress } from '../parts/addresses.ts';
 import { Layout, PanelForm, PostForm } from '../parts/layout.tsx';
-import { Columns, Fact, SiteLink, TimeSince, When } from '../parts/parts.tsx';
+import { Columns, Fact, RefusedForm, SiteLink, TimeSince, When } from '../parts/parts.tsx';
 import { DecisionSection, EditJob, SimpleActions, SyncNotice, SyncNow } from './decide.tsx';
 import {
   type PostingProps,
@@ -37,11 +37,7 @@ export const PostingOverview = (props: PostingProps) => {
       about={{ feed, site: change?.site ?? live?.site ?? currentVisit().aboutFeed?.(feed).site }}
     >
       <Neighbouring view={view} />
-      {refused !== undefined && (
-        <p role="alert" class="notice bad text" id="refused">
-          {refused}
-        </p>
-      )}
+      <RefusedForm why={refused} />
       {synced !== undefined && <SyncNotice feed={feed} start={synced} />}
       <dl class="facts">
         <dt>Key</dt>
@@ -354,11 +350,7 @@ export const RecordPage = ({ record, placed, refused, reason }: RecordProps) => 
       about={currentVisit().aboutFeed?.(record.feed)}
     >
       <Neighbouring view={placed} />
-      {refused !== undefined && (
-        <p role="alert" class="notice bad text" id="refused">
-          {refused}
-        </p>
-      )}
+      <RefusedForm why={refused} />
       <dl class="facts">
         <dt>Key</dt>
         <dd class="text">

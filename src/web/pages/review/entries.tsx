@@ -22,7 +22,7 @@ import { foldReviewCounts } from '../../../store/review/review-totals.ts';
 import { decodeCursor, encodeCursor } from '../../web-env.ts';
 import { currentVisit, linkTo, mayReview, pageAddress, type ReviewSelection } from '../parts/addresses.ts';
 import { Layout, PostForm } from '../parts/layout.tsx';
-import { Pager, StackedTable, Submit, TimeSince, When } from '../parts/parts.tsx';
+import { Pager, RefusedForm, StackedTable, Submit, TimeSince, When } from '../parts/parts.tsx';
 import { DecisionForm, type DecisionProps } from './decision-form.tsx';
 import { FilterForm } from './filter-form.tsx';
 import { RulesOfGroup } from './groups.tsx';
@@ -113,11 +113,7 @@ export const Entries = (props: EntriesProps) => {
       <p>
         <a href={linkTo(pageAddress.review(aside))}>All groups</a>
       </p>
-      {refused !== undefined && (
-        <p role="alert" class="notice bad text" id="refused">
-          {refused}
-        </p>
-      )}
+      <RefusedForm why={refused} />
       {group !== undefined && <Facts group={group} discarded={discarded} />}
       <FilterForm address={linkTo(pageAddress.entries({}))} texts={texts} feeds={feeds} sites={sites} />
       {texts.group !== undefined && (
