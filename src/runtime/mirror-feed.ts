@@ -186,7 +186,9 @@ async function whatIsAwaited(
     return open === 0 ? undefined : `${plural(open, 'create')} in doubt; the list of site ${site} ${when}`;
   }
   const waiting = `${plural(left, 'change')} ${left === 1 ? 'waits' : 'wait'}`;
-  const { waitsMs } = await readSiteState(db, site, engine.siteContexts.get(site)?.tokenDigest);
+  const { waitsMs, unreachableStreak } = await readSiteState(db, site, engine.siteContexts.get(site)?.tokenDigest);
+  if (waitsMs > 0 && unreachableStreak > 0)
+    return `${waiting}, as site ${site} is out of reach; the next try is in ${formatSeconds(waitsMs / 1000)}`;
   if (waitsMs > 0) return `${waiting}, as site ${site} asks for ${formatSeconds(waitsMs / 1000)}`;
   const isSearched = (await openSearches(db, [feed], new Date())).length > 0;
   return isSearched ? `${waiting} until site ${site} is searched for jobs that exist` : undefined;

@@ -16,18 +16,31 @@ const explanations: Readonly<Record<string, string>> = {
     'the certificate of the site comes from an unknown authority; NODE_EXTRA_CA_CERTS can name it',
   UNABLE_TO_VERIFY_LEAF_SIGNATURE:
     'the certificate of the site cannot be verified; NODE_EXTRA_CA_CERTS can name its issuer',
+  UNABLE_TO_GET_ISSUER_CERT_LOCALLY:
+    'the certificate of the site comes from an unknown authority; NODE_EXTRA_CA_CERTS can name it',
+  CERT_NOT_YET_VALID: 'the certificate of the site is not valid yet by the clock of this machine',
+  ERR_SSL_TLSV13_ALERT_CERTIFICATE_REQUIRED: 'the site wants a client certificate, and none can be sent to a site',
   CERT_HAS_EXPIRED: 'the certificate of the site has expired',
   ERR_TLS_CERT_ALTNAME_INVALID: 'the certificate of the site is for another host name',
 };
 
 /** Describes a network error: what happened in words, then the error's code and own message, cut to 300 characters. */
 export function describeTrouble(error: Error): string {
-  const code = 'code' in error ? String(error.code) : error.name;
+  const code = 'code' in error && error.code !== undefined ? String(error.code) : error.name;
   // If several addresses were tried, the message of the aggregate is empty.
   const first: unknown = error instanceof AggregateError ? error.errors[0] : error;
   const message = first instanceof Error ? first.message : '';
-  const words = Object.hasOwn(explanations, code) ? explanations[code] : 'the connection failed';
-  return `${words} (${code}: ${message.slice(0, 300)})`;
+  // OpenSSL puts addresses of its memory and lines of its source around its reason.
+  const [, alert] = /:SSL routines:[^:]*:([^:]+)/.exec(message) ?? [];
+  return `${explain(code, message, alert)} (${code}: ${(alert ?? message).slice(0, 300)})`;
+}
+
+function explain(code: string, message: string, alert: string | undefined): string {
+  if (Object.hasOwn(explanations, code)) return explanations[code] as string;
+  if (alert !== undefined) return 'no encrypted connection could be agreed on';
+  if (code.startsWith('HPE_') || /Expected HTTP/.test(message))
+    return 'the answer is not HTTP/1.1; check the scheme and the port of base_url';
+  return 'the connection failed';
 }
 
 // Deadlines that changing the system clock cannot extend.
