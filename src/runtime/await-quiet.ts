@@ -7,6 +7,7 @@ import { UNREACHABLE_LIMIT } from '../review/health/assess-health.ts';
 import { type Progress, readDoubtProgress, readProgress } from '../store/backlog/backlog.ts';
 import { databaseTime, openSearches } from '../store/change/site-search.ts';
 import { listPauses } from '../store/locks/pauses.ts';
+import { refuseNewerSchema } from '../store/postgres/migrate.ts';
 import { withRetry } from '../store/postgres/transient-error.ts';
 import { readSiteState, type SiteState } from '../store/site/site-state.ts';
 import { formatTime } from '../telemetry/times.ts';
@@ -69,6 +70,7 @@ export async function awaitSending(
   const since = await withRetry(() => databaseTime(app.db), options.signal);
   for (let checkMs = CHECK_MS; ; checkMs = Math.min(LONGEST_CHECK_MS, checkMs * 1.2)) {
     if (options.signal.aborted) return { kind: 'waiting', message: INTERRUPTED };
+    await withRetry(() => refuseNewerSchema(app.db.prepared), options.signal);
     const pauses = await withRetry(() => listPauses(app.db.prepared), options.signal);
     const open = feeds.filter((feed) => pausesOf(pauses, { site, feed }).length === 0);
     // Of paused feeds, only what was in flight still goes on.

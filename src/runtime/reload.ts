@@ -20,6 +20,7 @@ import {
 } from '../store/access/reload-reports.ts';
 import { type LiveProcess, liveProcesses, type ProcessAbout, tokenPart } from '../store/locks/processes.ts';
 import type { Database, Queryable } from '../store/postgres/database.ts';
+import { NewerSchemaError, refuseNewerSchema } from '../store/postgres/migrate.ts';
 import { withRetry } from '../store/postgres/transient-error.ts';
 import { createLogger, type Logger } from '../telemetry/log.ts';
 import { formatTime } from '../telemetry/times.ts';
@@ -48,6 +49,8 @@ interface ReloadOptions {
   readonly secrets: Parameters<typeof expectSecrets>[1];
   /** How often SIGHUP has come. */
   hangUps(): number;
+  /** Called if the process can't go on with the database. */
+  fail(error: Error): void;
   /** Replaces what runs by what this configuration says; a pull that runs ends as it began. Rejects if the former goes on. */
   replace(app: App): Promise<void>;
 }
@@ -95,6 +98,7 @@ interface ReloadingRun {
   readonly cutOff: AbortSignal;
   /** Resolves when it is stopped. Rejects if it can't go on, so that its supervisor restarts it. */
   ended(): Promise<void>;
+  fail(error: unknown): void;
   /** Begins with `next`; if that fails, goes on as before, and rejects. */
   beginOr<Parts>(next: Parts, former: Parts, begin: (parts: Parts) => Promise<void>): Promise<void>;
 }
@@ -111,6 +115,7 @@ export function reloadingRun({ signal, stopped }: Pick<StopSignal, 'signal' | 's
   return {
     cutOff: cutOff.signal,
     ended: () => Promise.race([stopped, failing]),
+    fail: (error) => failed(error),
     async beginOr(next, former, begin) {
       try {
         await begin(next);
@@ -203,6 +208,7 @@ export async function startReloading(app: App, options: ReloadOptions): Promise<
   }
 
   async function look(): Promise<void> {
+    await refuseNewerSchema(db.prepared);
     await storeWhatIsLeft();
     const request = await newestReload(db);
     const files = await filesDigest(present.config);
@@ -229,6 +235,7 @@ export async function startReloading(app: App, options: ReloadOptions): Promise<
       try {
         await look();
       } catch (err) {
+        if (err instanceof NewerSchemaError) return options.fail(new UserError(err.message, { cause: err }));
         present.log.warn({ err }, 'the configuration could not be looked at again, will retry');
       }
     },

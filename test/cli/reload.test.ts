@@ -82,6 +82,13 @@ web:
 
 const BETA = 'source: beta.xml\nformat: indeed\nsite: board\nschedule: "* * * * * *"\n';
 
+it.concurrent('ends once a newer version has migrated the database', async ({ ends }) => {
+  const { mirror, started } = await openStarted(ends);
+  await mirror.query("insert into migration (name) values ('9999_newer.sql')");
+  expect((await started.ended).status).toBe(1);
+  expect(started.errors()).toMatch(/the schema of a newer version \(9999_newer\.sql\): this process ends/);
+});
+
 it.concurrent('takes a new feed over once its file is right, pulls it, and lets go of it without touching its jobs', async ({
   ends,
 }) => {

@@ -112,7 +112,21 @@ it('an undo that was overtaken by a pull keeps nothing', { timeout: 900_000 }, a
   expect(await db.query('select from change')).toEqual([]);
 });
 
-it('a pull whose feed was renamed meanwhile keeps nothing', { timeout: 900_000 }, async ({ open }) => {
+it.for([
+  {
+    // As `feeds rename` leaves it, while the process of the pull was stopped.
+    name: 'feed was renamed',
+    sql: FEED_TABLES.map((table) => `update ${table} set feed = 'beta' where feed = 'acme'`),
+    says: 'pull 2 of feed acme was overtaken: the feed was renamed; nothing of it was saved',
+    feeds: [],
+  },
+  {
+    name: 'database was migrated by a newer version',
+    sql: ["insert into migration (name) values ('9999_newer.sql')"],
+    says: 'the schema of a newer version (9999_newer.sql)',
+    feeds: ['acme'],
+  },
+])('a pull whose $name meanwhile keeps nothing', { timeout: 900_000 }, async ({ sql, says, feeds }, { open }) => {
   const installation = await open();
   await installation.syncOf(postings(3));
   await installation.writeFeed(feedXml(newer));
@@ -123,9 +137,7 @@ it('a pull whose feed was renamed meanwhile keeps nothing', { timeout: 900_000 }
   const slow: Database = Object.create(db, {
     lend: {
       async value() {
-        // As `feeds rename` leaves it, while the process of the pull was stopped.
-        if (hasBegun)
-          for (const table of FEED_TABLES) await db.query(`update ${table} set feed = 'beta' where feed = 'acme'`);
+        if (hasBegun) for (const each of sql.splice(0)) await db.query(each);
         return db.lend();
       },
     },
@@ -138,8 +150,7 @@ it('a pull whose feed was renamed meanwhile keeps nothing', { timeout: 900_000 }
       hasBegun = true;
     },
   });
-  await expect(pulled).rejects.toThrow(
-    'pull 2 of feed acme was overtaken: the feed was renamed; nothing of it was saved',
-  );
-  expect(await db.query(`select feed from change union select feed from feed_state where feed = 'acme'`)).toEqual([]);
+  await expect(pulled).rejects.toThrow(says);
+  const left = await db.query(`select feed from change union all select feed from feed_state where feed = 'acme'`);
+  expect(left).toEqual(feeds.map((feed) => ({ feed })));
 });

@@ -37,6 +37,7 @@ it.each(['begun', 'applied'])('goes on if the report %s cannot be stored at firs
       path: mirror.configPath,
       secrets: [],
       hangUps: () => 0,
+      fail: (error) => expect.fail(error.message),
       replace: async ({ config }) => void replacedBy.push(config),
     },
   );

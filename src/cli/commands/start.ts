@@ -94,6 +94,7 @@ async function runUntilStopped(app: App, setups: readonly FeedSetup[], stopping:
       path,
       secrets: SECRETS,
       hangUps: stopping.hangUps,
+      fail: run.fail,
       async replace(next) {
         const following = { app: next, setups: setupsOf(next.config) };
         if (parts !== undefined) {

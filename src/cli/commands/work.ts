@@ -40,6 +40,7 @@ async function workUntilStopped(app: App, stopping: StopSignal, path: string | u
       path,
       secrets: SECRETS,
       hangUps: stopping.hangUps,
+      fail: run.fail,
       async replace(next) {
         await working?.stop(answeredWithinMs(present.config), run.cutOff);
         working = undefined;

@@ -8,6 +8,7 @@ import { HASH_BYTES } from '../../posting/hash.ts';
 import type { FeedName, SiteName } from '../../posting/identifiers.ts';
 import { toJsonb } from '../postgres/copy-rows.ts';
 import { type Queryable, readMap, readValue, type Stored, withoutNulls } from '../postgres/database.ts';
+import { refuseNewerSchema } from '../postgres/migrate.ts';
 
 export interface FeedState {
   readonly site: SiteName;
@@ -67,6 +68,7 @@ export const membershipRules = (db: Queryable): Promise<ReadonlyMap<FeedName, st
  * name all of its postings would be new (law 1). The caller holds the feed's lock.
  */
 export async function refuseOvertaken(tx: Queryable, feed: FeedName, pull: number): Promise<void> {
+  await refuseNewerSchema(tx);
   const [own] = await tx.query('select from pull where id = $1 and feed = $2', [pull, feed]);
   if (own === undefined) {
     throw new Error(`pull ${pull} of feed ${feed} was overtaken: the feed was renamed; nothing of it was saved`);

@@ -26,6 +26,7 @@ const TRY_EVERY_MS = 200;
  */
 export async function migrate(databaseUrl: string, migrations = folder): Promise<void> {
   const files = await listMigrations(migrations);
+  if (migrations === folder) known ??= files;
   const database = openDatabase(databaseUrl, { max: 1 });
   try {
     // If nothing is missing, reading is enough, which also works on a read-only server.
@@ -34,6 +35,27 @@ export async function migrate(databaseUrl: string, migrations = folder): Promise
   } finally {
     await database.close();
   }
+}
+
+/** As this process began: an installation of a newer version replaces the folder while it runs. */
+let known: readonly string[] | undefined;
+
+/** A newer version has migrated the database while this process ran, which does not know what its rows mean now. */
+export class NewerSchemaError extends Error {
+  constructor(name: string) {
+    super(
+      `another process has brought the database to the schema of a newer version (${name}): this process ends; start it again with that version`,
+    );
+  }
+}
+
+/** Throws {@link NewerSchemaError}. Within a transaction that uses tables of jobmirror, nobody migrates until it ends. */
+export async function refuseNewerSchema(db: Queryable): Promise<void> {
+  if (known === undefined) return;
+  const [name] = await readColumn<string>(db, 'select name from migration where name <> all($1) order by name desc', [
+    known,
+  ]);
+  if (name !== undefined) throw new NewerSchemaError(name);
 }
 
 const listMigrations = async (migrations: string): Promise<string[]> =>
