@@ -35,10 +35,15 @@ function kindOfId(id: string): 'number' | 'hex' | 'name' {
   return /^[0-9a-f-]{16,}$/i.test(id) ? 'hex' : 'name';
 }
 
+/** A number with what it numbers. */
+const NUMBERED =
+  /^(?:jobs?|vacanc(?:y|ies)|positions?|postings?|openings?|offers?|listings?|ads?|req(?:uisition)?s?|ref)[-_]\d+$/;
+
 /** Whether an ID may be made of the job's title, as `senior-nurse-2`, and so change with it. */
 export const isMadeOfTitle = (id: SiteJobId): boolean =>
   kindOfId(id) === 'name' &&
   !/^\d+-/.test(id) &&
+  !NUMBERED.test(id) &&
   !/[^\p{Ll}\p{Lo}\p{N}_-]/u.test(id) &&
   /(?:^|[_-])\p{L}{3,}(?:$|[_-])/u.test(id);
 
