@@ -1,6 +1,6 @@
 // Types of reading a feed: the source, the sink that receives its records, and the result.
 
-import type { AnswerMark } from '../plan/accounting.ts';
+import type { AnswerMark, FeedCopy } from '../plan/accounting.ts';
 import type { SourceRecords } from '../plan/emptied-sources.ts';
 import type { RecordBatch } from './batch/record-batch.ts';
 import type { SplitOptions } from './format/format.ts';
@@ -63,6 +63,8 @@ export type FeedReading =
       readonly version: string | undefined;
       /** Set if nothing but a proxy may have ended a document: why, for people, and what tells the answers from others. */
       readonly weak?: { readonly reason: string; readonly marks: readonly AnswerMark[] };
+      /** What tells it from other copies of the feed; absent: nothing came from the web. */
+      readonly copy?: FeedCopy;
       /** The total that the feed declared, if any. */
       readonly declaredTotal?: number;
       /** How many records each list from the web has that is one document of a source, and of which no header states a total. */

@@ -2,6 +2,7 @@
 // limits, and concludes from their ends whether the reading is complete.
 import type { AnswerMark } from '../plan/accounting.ts';
 import type { FieldMapping } from '../posting/field-mapping.ts';
+import { HashSum } from '../posting/hash.ts';
 import type { Splitting } from './batch/splitting.ts';
 import { startSplitting } from './batch/start-splitting.ts';
 import { toUtf8 } from './decode/charset.ts';
@@ -75,7 +76,15 @@ export async function readDocuments(
   const { threadsFromBytes: threadsFrom, prefetchMapping, onRecord: onPlace } = context;
   const onRecord =
     onPlace === undefined ? undefined : (line: number | undefined) => onPlace({ document: reading.document, line });
-  const splitting = startSplitting(options, sink, { threadsFrom, prefetchMapping, onRecord });
+  const sum = new HashSum();
+  const summing: RecordSink = {
+    take(batch) {
+      for (let record = 0; record < batch.count; record++) sum.add(batch.hashes, batch.hashAt(record));
+      sink.take(batch);
+    },
+    drain: () => sink.drain(),
+  };
+  const splitting = startSplitting(options, summing, { threadsFrom, prefetchMapping, onRecord });
   const reading: Reading = {
     source,
     splitting,
@@ -86,7 +95,7 @@ export async function readDocuments(
   };
   try {
     await readEach(opened.documents, reading, context);
-    return reading.ends.conclude(reading.size.bytes, () => opened.version?.());
+    return reading.ends.conclude(reading.size.bytes, sum, () => opened.version?.());
   } finally {
     await splitting.close();
   }
@@ -235,6 +244,9 @@ class DocumentEnds {
   /** Of the documents that a proxy may have cut. */
   readonly #marks: AnswerMark[] = [];
   #weak: Shortfall | undefined;
+  #isFromWeb = false;
+  /** Of its only document. */
+  #madeAt: number | undefined;
   /** Addresses of documents that were read. */
   readonly #read = new Set<string>();
   #following: {
@@ -280,6 +292,8 @@ class DocumentEnds {
         : this.#declaredTotal + end.declaredTotal;
     this.#advice ??= end.advice;
     this.#listsEntries ||= end.listsEntries === true;
+    this.#isFromWeb ||= requested !== undefined;
+    this.#madeAt = this.#documents === 1 ? sourceDocument.madeAt : undefined;
     if (relayed !== undefined && end.isOpen === true) {
       this.#weak ??= { document, reason: `${WEAK} ${relayed === 'piped' ? PIPED : RELAYED}` };
       this.#marks.push(mark ?? {});
@@ -350,7 +364,11 @@ class DocumentEnds {
   }
 
   /** A reading without records that was cut short is a failure; one with records has shortfalls. */
-  conclude(bytes: number, version: () => string | undefined): Extract<FeedReading, { kind: 'read' | 'failed' }> {
+  conclude(
+    bytes: number,
+    sum: HashSum,
+    version: () => string | undefined,
+  ): Extract<FeedReading, { kind: 'read' | 'failed' }> {
     if (this.#documents === 0) this.#refuse({ reason: 'the source has no documents' });
     if (this.#records === 0 && this.#refusal !== undefined) {
       return { kind: 'failed', message: this.#textOf(this.#refusal), bytes };
@@ -371,6 +389,9 @@ class DocumentEnds {
       // The version of an incomplete reading would make the next one "not modified".
       version: shortfalls.length > 0 ? undefined : version(),
       declaredTotal: this.#declaredTotal,
+      ...(this.#isFromWeb
+        ? { copy: { content: `${sum}`, ...(this.#madeAt === undefined ? {} : { madeAt: this.#madeAt }) } }
+        : {}),
       ...(uncounted.length === 0 ? {} : { uncounted }),
       ...(this.#listsEntries ? { listsEntries: true } : {}),
       ...(this.#mayBeEmpty ? {} : { sources: [...this.#sources.values()] }),

@@ -121,3 +121,76 @@ const differ = (before: string | undefined, now: string | undefined): boolean =>
 /** The age of a cached answer grows with time; another one is younger, or older than it can have become. */
 const agesDiffer = ({ age: before }: AnswerMark, { age: now }: AnswerMark, seconds: number): boolean =>
   before !== undefined && now !== undefined && (now < before || now > before + seconds + AGE_TOLERANCE_S);
+
+// Tells whether a source returns older copies of a feed in turn, as caches and servers that are not in step do.
+
+/** What a complete pull has read. */
+export interface FeedCopy {
+  /** The same for the same records in any order. */
+  readonly content: string;
+  /** By the source's own word, in milliseconds since 1970; absent: it does not say. */
+  readonly madeAt?: number;
+}
+
+/** The copy that an earlier complete pull has read. */
+export interface FormerCopy extends FeedCopy {
+  readonly pull: number;
+  /** The pull that this content is as new as; absent: that of the earliest known pull which has read it. */
+  readonly since?: number;
+}
+
+export interface JudgedCopy extends FeedCopy {
+  readonly since: number;
+  /** From how many pulls in a row a posting must be missing before its job is deleted, and how many have to read an older content until it counts. */
+  readonly pulls: number;
+  /** Why more than one; absent: one is enough. */
+  readonly why?: 'again' | 'in_turn' | 'older';
+  /** The jobs have newer content by now. */
+  readonly isOutdated: boolean;
+}
+
+/** A source that returns its copies at random rarely returns one so often in a row. */
+const MOST_PULLS = 8;
+/** Between the clocks of servers. */
+const CLOCK_TOLERANCE_MS = 60_000;
+
+/**
+ * | the source                                              | deletes wait | updates are left out                           |
+ * | ------------------------------------------------------- | ------------ | ---------------------------------------------- |
+ * | returns to a former content for the first time          | yes          | no: it may have been changed back              |
+ * | has done so before, and returns another content         | yes          | no                                             |
+ * | has done so before, and returns an older content        | yes          | until it has returned it in so many pulls      |
+ * | says that this copy was made before that of the last pull | yes        | no: files that are restored have their old dates |
+ *
+ * @param former newest first
+ */
+export function judgeCopy(copy: FeedCopy, former: readonly FormerCopy[], pull: number): JudgedCopy {
+  const contents = [copy, ...former].map(({ content }) => content);
+  const spans = contents.filter((content, at) => content !== contents[at - 1]);
+  const returns = spans.length - new Set(spans).size;
+  const isReturned = spans.lastIndexOf(copy.content) > 0;
+  const [last] = former;
+  const isOlder =
+    last !== undefined &&
+    last.content !== copy.content &&
+    (copy.madeAt ?? Infinity) < (last.madeAt ?? 0) - CLOCK_TOLERANCE_MS;
+  const why = returns > 1 ? 'in_turn' : isReturned ? 'again' : isOlder ? 'older' : undefined;
+  const pulls = why === undefined ? 1 : why === 'in_turn' ? Math.min(MOST_PULLS, returns + 2) : 2;
+  const another = contents.findIndex((content) => content !== copy.content);
+  const inRow = another < 0 ? contents.length : another;
+  const own = sinceOf(copy.content, former) ?? pull;
+  const isOld = why === 'in_turn' && former.some(({ content }) => (sinceOf(content, former) ?? 0) > own);
+  const isAccepted = isOld && inRow >= pulls;
+  return {
+    ...copy,
+    since: isAccepted ? pull : own,
+    pulls,
+    ...(why === undefined ? {} : { why }),
+    isOutdated: isOld && !isAccepted,
+  };
+}
+
+function sinceOf(content: string, former: readonly FormerCopy[]): number | undefined {
+  const same = former.filter((copy) => copy.content === content);
+  return same.find(({ since }) => since !== undefined)?.since ?? same.at(-1)?.pull;
+}

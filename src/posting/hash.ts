@@ -95,3 +95,21 @@ function headingsOf(names: readonly string[]): readonly Heading[] {
 
 // A digest string copied into pooled memory costs half as much as a digest in a buffer of its own.
 const firstBytes = (digest: string): Buffer => Buffer.from(digest.slice(0, HASH_BYTES), 'latin1');
+
+/** Adds up the hashes of records: the sum is the same for the same records in any order. */
+export class HashSum {
+  readonly #words = new Uint32Array(HASH_BYTES / 4);
+  #count = 0;
+
+  /** @param at where the hash begins in `hashes` */
+  add(hashes: Buffer, at: number): void {
+    for (let word = 0; word < this.#words.length; word++) {
+      this.#words[word] = (this.#words[word] as number) + hashes.readUInt32LE(at + word * 4);
+    }
+    this.#count++;
+  }
+
+  toString(): string {
+    return [this.#count, ...this.#words].map((number) => number.toString(36)).join('.');
+  }
+}

@@ -1,11 +1,12 @@
 // Plans the records of a pull in one transaction, and ends the pull after reading: checks completeness, merges the
 // planned changes with the open ones and commits the backlog.
 import type { FeedReading } from '../feed/feed-reading.ts';
-import { keptMarks, weakPullOf } from '../plan/accounting.ts';
+import { type FeedCopy, type JudgedCopy, judgeCopy, keptMarks, weakPullOf } from '../plan/accounting.ts';
 import { type FilledSources, nextFilled } from '../plan/emptied-sources.ts';
 import type { Message } from '../plan/message.ts';
 import { deletesMissing, updatesJobs } from '../plan/policy.ts';
 import { hasPlaces } from '../posting/places.ts';
+import { leaveOutUpdates } from '../store/change/merge/mark-missing.ts';
 import {
   countStillOpen,
   createLost,
@@ -18,7 +19,7 @@ import { type FeedStateUpdate, readFeedState, readWeakAnswer, refuseOvertaken } 
 import { lockOutcomes } from '../store/locks/advisory-locks.ts';
 import type { Database } from '../store/postgres/database.ts';
 import { commitPull, takeOver } from '../store/pull/pull-commit.ts';
-import type { PullFindings } from '../store/pull/pull-history.ts';
+import { formerCopies, type PullFindings } from '../store/pull/pull-history.ts';
 import { type PullSubject, PullTransaction } from '../store/pull/pull-transaction.ts';
 import { clearRecordProblems, noteRecordProblems, noteUnreadable } from '../store/pull/record-problems.ts';
 import { crossStep } from '../telemetry/times.ts';
@@ -64,7 +65,8 @@ async function mergeAndCommit(
   // A later "not modified" must mean "as in the last complete pull, with no grace period to count down, all details known, and no
   // keys that seem to have changed": only a pull that reads the feed finds that they have not.
   const failedDetails = recordPlanner.details?.counts.failed ?? 0;
-  const nothingOpen = findings.grace === 0 && failedDetails === 0 && rekey === undefined;
+  const isWhole = findings.grace === 0 && (findings.copy?.leftOut ?? 0) === 0;
+  const nothingOpen = isWhole && failedDetails === 0 && rekey === undefined;
   const version = findings.complete && nothingOpen ? reading.version : undefined;
   const warnings = reading.advice === undefined ? recordPlanner.mistakes() : [reading.advice];
   // While postings are within their grace, the next pull compares with the same list.
@@ -99,17 +101,21 @@ export async function mergeWithoutCommit(
   await takeOver(pullTx);
   await mergeChanges(pullTx);
   const left = updatesJobs(setup.policy) ? 0 : await leaveReturned(pullTx);
+  const copy = complete && reading.copy ? await judgeOwn(pullTx, reading.copy) : undefined;
   // Changes accepted while the feed streamed are no longer open: the site has them.
   const pendingSameOpen = await mergePendingSame(pullTx);
   const gone = complete
     ? await removeGone(setup, pullTx, ledger, unreadable, {
         ...reading,
         weak,
+        pulls: copy?.pulls ?? 1,
         filledBefore: state?.filledSources,
         listed: recordPlanner.listed,
       })
     : await markUnseenChanges(setup, pullTx, recordPlanner, unreadable);
   await createLost(pullTx);
+  // Now, as a posting without a change of this pull would seem to be missing.
+  const leftOut = copy?.isOutdated === true ? await leaveOutUpdates(pullTx) : 0;
   const stillOpen = ledger.openRecords === 0 ? 0 : await countStillOpen(pullTx, (hash) => ledger.hasSeenChange(hash));
   const { feed, site, referenceField, places } = setup;
   await doubtCreatesWithJobs(pullTx.session, feed, site, { referenceField, ...places }, pullTx.subject.pull);
@@ -117,7 +123,8 @@ export async function mergeWithoutCommit(
     complete,
     shortfalls,
     seen: ledger.seen,
-    unchanged: ledger.unchanged + left + (ledger.openRecords - stillOpen) + (ledger.pendingSame - pendingSameOpen),
+    unchanged:
+      ledger.unchanged + left + leftOut + (ledger.openRecords - stillOpen) + (ledger.pendingSame - pendingSameOpen),
     duplicates: ledger.duplicates,
     unreadable: ledger.unreadable,
     skipped: ledger.skipped,
@@ -126,6 +133,12 @@ export async function mergeWithoutCommit(
     grace: gone.grace,
     bytes: reading.bytes,
     weak: marks && reading.weak?.reason,
+    copy: copy && {
+      ...copy,
+      pulls: Math.max(copy.pulls, setup.guard.missingPulls),
+      waiting: deletesMissing(setup.policy) ? gone.grace : 0,
+      leftOut,
+    },
   };
   // All live jobs are known to have keys under this rule: every one was seen, and no unreadable record hides one.
   const proven = complete && (findings.unreadable === 0 || findings.gone === 0);
@@ -144,6 +157,9 @@ export async function mergeWithoutCommit(
     keyRule: proven ? keyRule : ruleOfJobs,
   };
 }
+
+const judgeOwn = async ({ session, subject: { feed, pull } }: PullTransaction, copy: FeedCopy): Promise<JudgedCopy> =>
+  judgeCopy(copy, await formerCopies(session, feed, pull), pull);
 
 /** Equal for two pulls that read the same records, and the same key from each. */
 const keyRuleOf = ({ mapping, source }: FeedSetup): string => {

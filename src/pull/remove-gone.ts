@@ -82,6 +82,8 @@ export interface GonePostings {
 /** What a complete pull has read, apart from the records. */
 interface FeedAsRead extends Pick<Extract<FeedReading, { kind: 'read' }>, 'sources' | 'uncounted' | 'listsEntries'> {
   readonly weak: WeakPull | undefined;
+  /** See `JudgedCopy`. */
+  readonly pulls: number;
   readonly filledBefore: FilledSources | undefined;
   /** See `RecordIntake`. */
   readonly listed: readonly Buffer[] | undefined;
@@ -123,10 +125,10 @@ async function recogniseUnproven(
   return { rekey: verdict.note, all: true };
 }
 
-/** @param weak what the pull proves if a proxy may have cut the feed. */
-function graceOf({ guard, policy }: FeedSetup, weak?: WeakPull): number {
+/** @param weak what the pull proves if a proxy may have cut the feed. @param pulls see `JudgedCopy` */
+function graceOf({ guard, policy }: FeedSetup, weak?: WeakPull, pulls = 1): number {
   if (!deletesMissing(policy) || (weak !== undefined && weak !== 'another')) return NEVER_DUE;
-  return pullsBeforeDue(weak === undefined ? guard.missingPulls : Math.max(2, guard.missingPulls));
+  return pullsBeforeDue(Math.max(weak === undefined ? 1 : 2, guard.missingPulls, pulls));
 }
 
 /** Plans the deletes that follow from a complete feed; held if there are too many or one may be a mistake. */
@@ -138,7 +140,7 @@ export async function removeGone(
   read: FeedAsRead,
 ): Promise<GonePostings> {
   const { weak, sources = [], filledBefore } = read;
-  const before = graceOf(setup, weak);
+  const before = graceOf(setup, weak, read.pulls);
   const counts = weak !== 'repeated';
   const hasSeen = (hash: Buffer) => ledger.hasSeen(hash);
   await clearUnseen(pullTx);

@@ -40,12 +40,13 @@ export async function pullUnchanged(
   };
   const reading = await opened.read(sink, {});
   if (!usable || !provesAll(reading, setup)) return false;
-  const { bytes, version, weak, sources } = reading;
+  const { bytes, version, weak, copy, sources } = reading;
   return commitUnchanged(db, subject, {
     hashes,
     bytes,
     version,
     weak: weak?.reason,
+    copy,
     listedRecords: listsEntries(setup, reading) ? [...hashes].map((hash) => Buffer.from(hash, 'hex')) : undefined,
     filledSources: sources && nextFilled(undefined, sources, []),
     expires: setup.expireAfterDays !== undefined,

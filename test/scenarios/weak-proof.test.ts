@@ -233,3 +233,64 @@ const XML = `{
     }`;
 const xml = (list: readonly string[]): string =>
   `<jobs>${list.map((id) => `<job><id>${id}</id><title>Nurse ${id}</title><state>MA</state></job>`).join('')}</jobs>`;
+
+describe('a source that returns older copies of the feed', () => {
+  const copy = (titles: Record<string, string>): string =>
+    `<jobs>${Object.entries(titles)
+      .map(([id, title]) => `<job><id>${id}</id><title>${title}</title><state>MA</state></job>`)
+      .join('')}</jobs>`;
+  const rest = { j1: 'Nurse', j2: 'Cook', j3: 'Driver' };
+  const copies: Record<string, string> = {
+    A: copy({ ...rest, x: 'Porter', e: 'Clerk' }),
+    B: copy({ ...rest, y: 'Baker', e: 'Head clerk' }),
+    C: copy({ ...rest, y: 'Baker', e: 'Head clerk', z: 'Smith' }),
+  };
+  const pull = async (names: string, headers: Record<string, string> = {}) => {
+    const reports = [];
+    for (const name of names) {
+      answer = withLength(copies[name] as string, headers);
+      reports.push(await mirror.sync());
+    }
+    return reports;
+  };
+  const sums = (reports: Awaited<ReturnType<typeof pull>>) =>
+    (['created', 'updated', 'deleted'] as const).map((count) =>
+      reports.reduce((sum, report) => sum + report[count], 0),
+    );
+
+  it.each([
+    ['each in turn', 'ABABABABABAB', [7, 3, 1]],
+    ['twice each', 'AABBAABBAABBAABB', [8, 3, 2]],
+    ['in any order', 'ABBABAABAABABBBAABAB', [7, 3, 1]],
+  ])('%s: soon deletes and changes nothing any more', async (_, order, expected) => {
+    await open(XML);
+    expect(sums(await pull(order))).toEqual(expected);
+    expect(sums(await pull(order))).toEqual([0, 0, 0]);
+    // The newest copy counts at once for what it changes, and for what is gone once it has come often enough.
+    const [first, ...others] = await pull('CCCCCCCC');
+    expect(first).toMatchObject({ created: 1, deleted: 0 });
+    expect(sums(others)[2]).toBe(1);
+    expect(await keys()).toEqual(['e', 'j1', 'j2', 'j3', 'y', 'z']);
+  });
+
+  it('and has really been changed back is mirrored one pull later', async () => {
+    await open(XML);
+    const [, , third, fourth, fifth] = await pull('ABAAB');
+    expect(third).toMatchObject({ created: 1, updated: 1, deleted: 0, grace: 1 });
+    expect(third?.message).toContain('the source has returned to what it had in pull');
+    expect(fourth).toMatchObject({ deleted: 1, grace: 0 });
+    expect(fourth?.message).toBeUndefined();
+    expect(fifth?.message).toContain('returns older copies of the feed in turn');
+  });
+
+  it('by its own word', async () => {
+    await open(XML);
+    await pull('A', { 'last-modified': 'Mon, 07 Sep 2026 10:00:00 GMT' });
+    const [first, second] = await pull('BB', { 'last-modified': 'Mon, 07 Sep 2026 09:00:00 GMT' });
+    expect(first).toMatchObject({ created: 1, updated: 1, deleted: 0, grace: 1 });
+    expect(first?.message).toContain('by its headers, the source has sent an older copy of the feed than before');
+    expect(second).toMatchObject({ deleted: 1 });
+    const [cached] = await pull('A', { age: '0' }).then(() => pull('C', { age: '500' }));
+    expect(cached).toMatchObject({ deleted: 0, grace: 1 });
+  });
+});

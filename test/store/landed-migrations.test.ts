@@ -33,6 +33,7 @@ const LANDED: Readonly<Record<string, string>> = {
   'src/store/migrations/0121_taken_references.sql': 'aa16024b918e12197f5354f5ec98d5ff9109293f84a496336bfafd0777ba460d',
   'src/store/migrations/0122_filled_sources.sql': '805293b9da8f37c553ec5072155cce6e0306437f11ad6f5a37348a68613dc636',
   'src/store/migrations/0123_listed_records.sql': '6e44365b8f11e716aad9a7175183063a5f7d9b43c7e245ff6cb797924e8cbbe0',
+  'src/store/migrations/0124_copies.sql': '32b7780df8a9902e01fe809a40180f9df701ed863fa4e15163cded00234253ca',
   'src/sandbox/migrations/001-accounts-and-jobs.sql':
     '9190b7c6824183b5c381deff618d6503f3e663174ddec98651b4410ea199352f',
   'src/sandbox/migrations/002-deleted-jobs.sql': 'b4c16b7d917128d5b0c1ffee3ee84e15e9ef66c1ff4f7b8ea40d135332dd7dbb',

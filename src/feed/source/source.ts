@@ -144,6 +144,8 @@ export interface SourceDocument extends ListHeaders {
   readonly totalBytes?: number;
   /** When it was sent, by the source's clock, in milliseconds since 1970. */
   readonly sentAt?: number;
+  /** When it was made, by the word of its source, or of the cache that has kept it. */
+  readonly madeAt?: number;
   /** Ends its source, which is one of several: if it is no feed, the others are read nevertheless. */
   readonly stop?: () => void;
   /** The configured address of the document, without secrets: relative ones in it start from there. */

@@ -1,5 +1,5 @@
 // Commits a pull: writes its counts, checks that they add up, and commits everything at once; briefly if nothing has changed.
-import { checkAccounts } from '../../plan/accounting.ts';
+import { checkAccounts, type FeedCopy } from '../../plan/accounting.ts';
 import { countOpen } from '../backlog/open-counts.ts';
 import { createOnlyNames, type FeedStateUpdate, refuseOvertaken, writeFeedState } from '../feed/feed-state.ts';
 import { lockOutcomes } from '../locks/advisory-locks.ts';
@@ -31,7 +31,7 @@ export async function commitPull(
   );
   await pullTx.session.query(
     `update pull set committed_at = now(), complete = $2, shortfalls = $3, seen = $4, unchanged = $5, duplicates = $6,
-       unreadable = $7, gone = $8, grace = $9, bytes = $10, skipped = $11, expired = $12, weak = $13 where id = $1`,
+       unreadable = $7, gone = $8, grace = $9, bytes = $10, skipped = $11, expired = $12, weak = $13, copy = $14 where id = $1`,
     [
       pull,
       findings.complete,
@@ -46,6 +46,7 @@ export async function commitPull(
       findings.skipped,
       findings.expired,
       findings.weak ?? null,
+      findings.copy === undefined ? null : toJsonb(findings.copy),
     ],
   );
   await writeFeedState(pullTx.session, { ...pullTx.subject, ...state });
@@ -107,6 +108,8 @@ export interface UnchangedFeed {
   readonly bytes: number;
   /** See `PullFindings`. */
   readonly weak: string | undefined;
+  /** The same. */
+  readonly copy: FeedCopy | undefined;
   /** The version of its source, if it has versions. */
   readonly version: string | undefined;
   /** See `FeedStateUpdate`. */
@@ -132,9 +135,12 @@ export function commitUnchanged(db: Database, subject: PullSubject, found: Uncha
     await takeOver({ session: tx, subject });
     await Promise.all([
       tx.query(
-        `update pull set committed_at = now(), complete = true, seen = $2, unchanged = $5, bytes = $3, skipped = $4, expired = $6, weak = $7
-         where id = $1`,
-        [pull, hashes.size, bytes, skipped.all, hashes.size - skipped.all, skipped.expired, found.weak ?? null],
+        `update pull set committed_at = now(), complete = true, seen = $2, unchanged = $5, bytes = $3, skipped = $4, expired = $6, weak = $7,
+           copy = $8 where id = $1`,
+        [
+          ...[pull, hashes.size, bytes, skipped.all, hashes.size - skipped.all, skipped.expired, found.weak ?? null],
+          found.copy === undefined ? null : toJsonb(found.copy),
+        ],
       ),
       writeFeedState(tx, { ...subject, version, weakAnswer: null, filledSources, listedRecords }),
     ]);

@@ -1,4 +1,6 @@
 // Reads past pulls: with their outcomes, the newest of many feeds in brief, and what one has done on the site.
+
+import type { FeedCopy, FormerCopy, JudgedCopy } from '../../plan/accounting.ts';
 import { notesOfFormerlyHeld } from '../../plan/delete-guard.ts';
 import type { Message } from '../../plan/message.ts';
 import type { FeedName, PostingKey, SiteName } from '../../posting/identifiers.ts';
@@ -197,7 +199,24 @@ export interface PullFindings {
   readonly bytes: number;
   /** Why the completeness is proven only weakly, for people. */
   readonly weak: string | undefined;
+  /** Which copy of the feed was read, and what it left undone; absent: nothing came from the web, or not all. */
+  readonly copy?: PulledCopy | undefined;
 }
+
+export interface PulledCopy extends FeedCopy, Partial<Omit<JudgedCopy, keyof FeedCopy>> {
+  /** How many deletes wait, and how many updates were left out. */
+  readonly waiting?: number;
+  readonly leftOut?: number;
+}
+
+/** The copies that the last pulls of the feed have read, newest first: of a week, as no cache is expected to keep one for longer. */
+export const formerCopies = (db: Queryable, feed: FeedName, pull: number): Promise<FormerCopy[]> =>
+  db.query<FormerCopy>(
+    `select r.copy->>'content' as content, (r.copy->'madeAt')::float8 as "madeAt", r.id as pull, (r.copy->'since')::bigint as since
+     from (select id, copy from pull where feed = $1 and id < $2 and complete and started_at > now() - interval '7 days'
+       order by id desc limit 32) r where r.copy is not null order by r.id desc`,
+    [feed, pull],
+  );
 
 /** One pull as listed. Times are the database's. */
 export interface PullRow extends PullFindings {
@@ -274,7 +293,7 @@ export async function endInterruptedPull(db: Queryable, pull: number, message: s
 }
 
 const COLUMNS = `id, feed, site, undoable, undoes, started_at as "startedAt", committed_at as "committedAt", finished_at as "finishedAt", status,
-  complete, shortfalls, weak, notes, seen, unchanged, duplicates, unreadable, skipped, expired, gone, grace, discarded, bytes, duration_ms as "durationMs",
+  complete, shortfalls, weak, copy, notes, seen, unchanged, duplicates, unreadable, skipped, expired, gone, grace, discarded, bytes, duration_ms as "durationMs",
   taken_over_by as "takenOverBy", left_open as "leftOpen", exists (select from change c where c.feed = pull.feed and c.state = 'held') as "isHeld"`;
 
 /** The undo of a pull that was committed, if there is one; the newest. */

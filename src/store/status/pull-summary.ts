@@ -13,7 +13,7 @@ import { HELD_LOCK_KEYS } from '../locks/processes.ts';
 import { toJsonb } from '../postgres/copy-rows.ts';
 import { type Database, IS_WRITABLE, type Queryable, readColumn } from '../postgres/database.ts';
 import { countNoted } from '../pull/posting-notes.ts';
-import { findPull, type PullStatus } from '../pull/pull-history.ts';
+import { findPull, type PulledCopy, type PullStatus } from '../pull/pull-history.ts';
 import { newestHoldReason } from './feed-overview.ts';
 
 /** Counts of one pull (docs/reference.md). Seen: unchanged to skipped, without deleted and held; gone: deleted to failed_deletes. */
@@ -60,6 +60,8 @@ export interface PullState {
   readonly holdReason: Message | undefined;
   /** Why creates and deletes wait, or some creates, if the feed's keys seem to have changed. */
   readonly rekey: Message | undefined;
+  /** What the pull left undone as its source returns older copies. */
+  readonly copy: PulledCopy | undefined;
   /** What the pull's updates have set for at least the third time. */
   readonly repeated: RepeatedUpdates | undefined;
   /** All of them wait until a person decides. */
@@ -152,6 +154,7 @@ export async function summariseWithin(tx: Queryable, pull: number): Promise<Pull
     unsent,
     nothingMirrored,
     holdReason,
+    copy: row.copy,
     repeated: undefined,
     rekey: rekey.note,
     rekeyAll: rekey.all,
@@ -222,6 +225,7 @@ export const notesOfState = (state: PullState): Message[] => [
   ...nothingNote(state),
   ...holdNote(state),
   ...rekeyNote(state),
+  ...copyNote(state),
   ...repeatedNote(state),
   ...discardedNote(state.summary),
   ...takenOverNote(state),
@@ -235,6 +239,29 @@ const holdNote = ({ holdReason }: PullState): Message[] => (holdReason === undef
 /** The reason of held deletes says so, if they are held for it. */
 const rekeyNote = ({ holdReason, rekey }: PullState): Message[] =>
   rekey === undefined || textOf(holdReason ?? '').includes(textOf(rekey)) ? [] : [rekey];
+
+function copyNote({ copy }: PullState): string[] {
+  if (copy?.why === undefined) return [];
+  const { why, pulls = 1, waiting = 0, leftOut = 0, since } = copy;
+  const left = [
+    ...(waiting === 0 ? [] : [`a job is deleted only once its posting is missing from ${pulls} pulls in a row`]),
+    ...(leftOut === 0
+      ? []
+      : [
+          `${plural(leftOut, 'update to an older content is', 'updates to an older content are')} left out, unless ${pulls} pulls in a row have it`,
+        ]),
+  ];
+  const whence = why === 'again' ? `${COPIES[why]} ${since}` : COPIES[why];
+  return left.length === 0 ? [] : [`${whence}: ${left.join('; ')}. ${NO_COPIES}`];
+}
+
+const COPIES = {
+  again: 'the source has returned to what it had in pull',
+  in_turn: 'the source returns older copies of the feed in turn',
+  older: 'by its headers, the source has sent an older copy of the feed than before',
+} as const;
+const NO_COPIES =
+  'If a cache or one of several servers keeps old copies, have it send none; if the feed was changed back, the next pulls mirror it';
 
 function repeatedNote({ repeated, summary: { updated } }: PullState): string[] {
   if (repeated === undefined) return [];

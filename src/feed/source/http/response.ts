@@ -32,14 +32,16 @@ export function responseRefusal(url: URL, { response }: HttpExchange, ifMissing?
 /** What the headers of a response say about its body. */
 export type DescribedBody = Pick<
   SourceDocument,
-  'charset' | 'isEndProven' | 'relayed' | 'mark' | 'totalBytes' | 'sentAt' | 'listTotal'
+  'charset' | 'isEndProven' | 'relayed' | 'mark' | 'totalBytes' | 'sentAt' | 'madeAt' | 'listTotal'
 >;
 
 export function describeBody({ response: { headers } }: HttpExchange): DescribedBody {
   const length = Number(headers['content-length'] ?? Number.NaN);
   const date = Date.parse(headers.date ?? '');
   // A cache keeps the date of the origin, and says how long ago it was (RFC 9111, 5.1).
-  const ageMs = (ageOf(headers) ?? 0) * 1000;
+  const age = ageOf(headers);
+  const ageMs = (age ?? 0) * 1000;
+  const modified = Date.parse(headers['last-modified'] ?? '');
   const relayed = relayedBy(headers);
   return {
     charset: /;\s*charset\s*=\s*"?([^\s";]+)/i.exec(headers['content-type'] ?? '')?.[1],
@@ -47,6 +49,7 @@ export function describeBody({ response: { headers } }: HttpExchange): Described
     ...(relayed === undefined ? {} : { relayed, mark: markOf(headers) }),
     totalBytes: Number.isSafeInteger(length) ? length : undefined,
     sentAt: Number.isNaN(date) ? undefined : date + ageMs,
+    madeAt: Number.isNaN(modified) ? (age === undefined ? undefined : Date.now() - ageMs) : modified,
     listTotal: listTotalOf(headers),
   };
 }

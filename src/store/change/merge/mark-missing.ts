@@ -247,6 +247,18 @@ export async function withdrawUpdates(pullTx: PullTransaction, keys: readonly Po
   return withdrawn.length;
 }
 
+/** Removes the updates that this pull has planned, unless what a job shows is uncertain. Returns how many there were. */
+export async function leaveOutUpdates({ session, subject: { feed, pull } }: PullTransaction): Promise<number> {
+  const left = await session.query(
+    `delete from change c where c.feed = $1 and c.pull = $2 and c.operation = 'update' and c.desired = 'present' and c.attempt_token is null
+       and exists (select from mapping m where m.feed = c.feed and m.key = c.key)
+       and not exists (select from uncertain_write u where u.feed = c.feed and u.key = c.key)
+     returning key`,
+    [feed, pull],
+  );
+  return left.length;
+}
+
 /** The delete guard's input apart from this pull's own deletes. A job that may have been made counts as made; one that was found does not. */
 export async function deleteLoad(pullTx: PullTransaction): Promise<Pick<DeleteLoad, 'recent' | 'live' | 'done'>> {
   const [row] = await pullTx.session.query<{ live: number; done: number; waiting: number }>(
