@@ -2,7 +2,7 @@
 
 import { confirmGone } from '../src/apply/confirm-gone.ts';
 import { confirmOwn, confirmRefused, confirmRejected } from '../src/apply/confirm-own.ts';
-import { freedReference, recordOutcome, resultOf, retryUntilDone } from '../src/apply/record-outcome.ts';
+import { freedValues, recordOutcome, resultOf, retryUntilDone } from '../src/apply/record-outcome.ts';
 import { extendDeadline } from '../src/apply/show-job.ts';
 import { SEND_WITHIN_MS, type SiteContext } from '../src/apply/site-context.ts';
 import { updateSiteHealth, watchNewJob, watchOmitted, watchReference } from '../src/apply/site-health.ts';
@@ -73,7 +73,7 @@ async function conclude(
   const stopsFirst = kind === 'unauthorized' || kind === 'throttled' || kind === 'set_up';
   if (stopsFirst) await update(attempt, exchange, siteContext, signal);
   const forms = wentWell(exchange.outcome) ? formsAfterAnswer(attempt, exchange) : undefined;
-  const freed = freedReference(attempt, result, siteContext.policy);
+  const freed = freedValues(attempt, result, siteContext.policy);
   const concluded = { attempt, result, record: recordOf(exchange), forms, freed };
   const recorded = await recordOutcome(siteContext, concluded, signal);
   const recordedAs = recorded === 'disputed' ? await askWhose(siteContext, concluded, signal) : recorded;

@@ -187,6 +187,13 @@ const UNKNOWN_FAULT: SetUpFault = { isCertain: false };
  * every one. If nothing can be read, the posting is sent again too.
  */
 export async function confirmRejected(outcome: Outcome, attempt: Attempt, siteContext: SiteContext): Promise<Outcome> {
+  const confirmed = await judgeRefusal(outcome, attempt, siteContext);
+  if (confirmed.kind !== 'rejected' || confirmed.taken !== undefined) return confirmed;
+  const takenBy = fieldsTaken(attempt, confirmed.problems);
+  return takenBy === undefined ? confirmed : { ...confirmed, takenBy };
+}
+
+async function judgeRefusal(outcome: Outcome, attempt: Attempt, siteContext: SiteContext): Promise<Outcome> {
   if (outcome.kind !== 'rejected' || outcome.denied !== undefined || attempt.request.kind === 'delete') return outcome;
   if (isTaken(attempt, outcome.problems, siteContext)) return outcomeOfTaken(outcome, attempt, siteContext);
   if (!mayBeOfAll(outcome)) return { ...outcome, problems: explained(outcome.problems, attempt, siteContext) };
@@ -226,6 +233,25 @@ function isTaken({ request }: Attempt, problems: readonly Problem[], { policy: {
     ({ field, message }) =>
       TAKEN.test(message) && (field === undefined ? isMeant(message) : nameOf(field) === nameOf(referenceField)),
   );
+}
+
+/** Not of what the site lacks, such as a category that must exist. */
+const IS_TAKEN =
+  /\b(?:taken|duplicated?|duplicates?|(?<!not )unique|(?:already|currently) (?:\w+ )?(?:exists?|in use|used|registered)|exists already|is in use)\b/i;
+
+/**
+ * The fields whose values a job seems to have, as the site says that they are taken; `undefined`: it does not. One that is not sent, as the address
+ * of the job, is mostly made of the title.
+ */
+function fieldsTaken({ request, accepted }: Attempt, problems: readonly Problem[]): readonly string[] | undefined {
+  const said = problems.filter(({ message }) => IS_TAKEN.test(message));
+  if (said.length === 0 || accepted === undefined || request.kind === 'delete') return undefined;
+  const named = Object.keys(accepted.fields).filter((name) =>
+    said.some(
+      ({ field, message }) => wordsOf(field ?? '') === wordsOf(name) || wordsOf(message).includes(wordsOf(name)),
+    ),
+  );
+  return named.length > 0 ? named : 'title' in accepted.fields ? ['title'] : undefined;
 }
 
 /** The words of a text, in lower case, each between blanks. */

@@ -1,7 +1,7 @@
 // Records an attempt's outcome, retrying as long as the process lives: only this process knows the site's answer.
 import { onAbort } from '../flow/pause.ts';
 import { backoffMs, type RetryPolicy, retry } from '../flow/retry.ts';
-import { problemsInOneSentence, type Reason, reasonOfTaken } from '../plan/desired-change.ts';
+import { problemsInOneSentence, type Reason, reasonOfTaken, reasonOfTakenFields } from '../plan/desired-change.ts';
 import { adviceOf, type Message, plural, reword, textOf } from '../plan/message.ts';
 import { fieldOf } from '../plan/same-meaning.ts';
 import type { Problem } from '../posting/posting.ts';
@@ -10,7 +10,7 @@ import type {
   Attempt,
   AttemptNotAccepted,
   AttemptOutcome,
-  FreedReference,
+  FreedValues,
   Recorded,
   Result,
 } from '../store/change/attempt.ts';
@@ -166,7 +166,11 @@ export function resultOf(outcome: Outcome, attempt: Attempt, policy: Policy, ran
       return returned({
         to: 'rejected',
         reason:
-          outcome.taken === undefined ? reasonOf('rejected', outcome.problems) : reasonOfTaken(attempt, outcome.taken),
+          outcome.takenBy !== undefined
+            ? reasonOfTakenFields(outcome.problems, outcome.takenBy)
+            : outcome.taken === undefined
+              ? reasonOf('rejected', outcome.problems)
+              : reasonOfTaken(attempt, outcome.taken),
         ...(outcome.perhapsDone ? { mayLandMs: 0 } : {}),
       });
     case 'set_up': {
@@ -206,18 +210,25 @@ export function resultOf(outcome: Outcome, attempt: Attempt, policy: Policy, ran
 
 const ENDS_JOB: ReadonlySet<Result['kind']> = new Set(['deleted', 'vanished', 'disowned']);
 
-/** The reference that the job of the posting no longer has after this result. */
-export function freedReference(
+/** Longer texts are nothing that only one job of a site may have. */
+const MOST_VALUE = 300;
+
+/** What the job of the posting no longer has after this result. */
+export function freedValues(
   { request, before }: Attempt,
   result: Result,
-  { referenceField: field }: Pick<Policy, 'referenceField'>,
-): FreedReference | undefined {
-  if (field === undefined || request.kind === 'create') return undefined;
-  const value = before && fieldOf(before, field);
+  { referenceField: reference }: Pick<Policy, 'referenceField'>,
+): FreedValues | undefined {
+  if (request.kind === 'create') return undefined;
   const isGone = result.kind === 'returned' && result.back.reason.kind === 'gone';
-  if (isGone || ENDS_JOB.has(result.kind)) return { field, value };
-  const isReplaced = result.kind === 'updated' && 'fields' in request && fieldOf(request.fields, field) !== undefined;
-  return isReplaced && value !== undefined ? { field, value } : undefined;
+  const short = before && Object.entries(before).filter(([, value]) => value.length <= MOST_VALUE);
+  const values = short && Object.fromEntries(short);
+  if (isGone || ENDS_JOB.has(result.kind)) return { reference, values };
+  if (result.kind !== 'updated' || values === undefined || !('fields' in request)) return undefined;
+  const replaced = Object.entries(request.fields).flatMap(([name, value]) =>
+    (fieldOf(values, name) ?? value) === value ? [] : [name],
+  );
+  return replaced.length === 0 ? undefined : { reference, values, replaced };
 }
 
 function leftAlone({ request }: Attempt, why: string): string {

@@ -126,6 +126,8 @@ const agesDiffer = ({ age: before }: AnswerMark, { age: now }: AnswerMark, secon
 
 /** What a complete pull has read. */
 export interface FeedCopy {
+  /** Copies of another source are no other copies; absent while it is read. */
+  readonly source?: string;
   /** The same for the same records in any order. */
   readonly content: string;
   /** By the source's own word, in milliseconds since 1970; absent: it does not say. */
@@ -162,9 +164,11 @@ const CLOCK_TOLERANCE_MS = 60_000;
  * | has done so before, and returns an older content        | yes          | until it has returned it in so many pulls      |
  * | says that this copy was made before that of the last pull | yes        | no: files that are restored have their old dates |
  *
- * @param former newest first
+ * @param known newest first
  */
-export function judgeCopy(copy: FeedCopy, former: readonly FormerCopy[], pull: number): JudgedCopy {
+export function judgeCopy(copy: FeedCopy, known: readonly FormerCopy[], pull: number): JudgedCopy {
+  const elsewhere = known.findIndex(({ source }) => source !== copy.source);
+  const former = elsewhere < 0 ? known : known.slice(0, elsewhere);
   const contents = [copy, ...former].map(({ content }) => content);
   const spans = contents.filter((content, at) => content !== contents[at - 1]);
   const returns = spans.length - new Set(spans).size;

@@ -20,6 +20,8 @@ export interface Reason {
   readonly denied?: string;
   /** For a create or update: what the site said when it refused the reference because a job has it. Sent again once a job of ours frees it; empty: it is free. */
   readonly taken?: readonly Problem[];
+  /** With `taken`, if not the reference: the fields whose values together another job seems to have. */
+  readonly takenBy?: readonly string[];
   /** For a create in doubt: the job to which the site redirected it, which it did not show. */
   readonly made?: SiteJobId | undefined;
   /** The same: the result of the last list check, if it did not resolve the doubt. */
@@ -33,6 +35,15 @@ export interface Reason {
   /** The same: why its newest version is held or rejected once the doubt has ended. */
   readonly target?: Reason;
 }
+
+/** Why a create or update is rejected whose values in these fields a job seems to have. */
+export const reasonOfTakenFields = (problems: readonly Problem[], takenBy: readonly string[]): Reason => ({
+  kind: 'rejected',
+  problems,
+  taken: problems,
+  takenBy,
+  message: `${problemsInOneSentence(problems)}; it is sent again once a job of ours with the same ${takenBy.join(', ')} is deleted or changed`,
+});
 
 /** Why a create or update is rejected whose reference a job has. @param whose the job that has it, if it is known */
 export function reasonOfTaken(

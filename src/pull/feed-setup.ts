@@ -12,6 +12,7 @@ import {
   type RequestedAddresses,
   type SecretMask,
 } from '../feed/source/sources.ts';
+import type { FeedCopy } from '../plan/accounting.ts';
 import type { DeleteGuard } from '../plan/delete-guard.ts';
 import type { PlaceRules } from '../plan/match/likeness.ts';
 import type { FeedPolicy } from '../plan/policy.ts';
@@ -85,6 +86,12 @@ export const listsEntries = (
   { mayListNewest }: Pick<RecordRules, 'mayListNewest'>,
   reading: { readonly listsEntries?: boolean },
 ): boolean => mayListNewest === 'entries' || (mayListNewest === 'api' && reading.listsEntries === true);
+
+/** The copy of the feed that was read, to compare with others of the same source. */
+export const copyOf = (
+  { sourceDigest }: Pick<FeedSetup, 'sourceDigest'>,
+  { copy }: { readonly copy?: FeedCopy },
+): FeedCopy | undefined => copy && { ...copy, source: sourceDigest.slice(0, 8) };
 
 interface SettingsFile {
   readonly path: string;

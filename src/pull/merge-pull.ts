@@ -1,7 +1,7 @@
 // Plans the records of a pull in one transaction, and ends the pull after reading: checks completeness, merges the
 // planned changes with the open ones and commits the backlog.
 import type { FeedReading } from '../feed/feed-reading.ts';
-import { type FeedCopy, type JudgedCopy, judgeCopy, keptMarks, weakPullOf } from '../plan/accounting.ts';
+import { judgeCopy, keptMarks, weakPullOf } from '../plan/accounting.ts';
 import { type FilledSources, nextFilled } from '../plan/emptied-sources.ts';
 import type { Message } from '../plan/message.ts';
 import { deletesMissing, updatesJobs } from '../plan/policy.ts';
@@ -23,7 +23,7 @@ import { formerCopies, type PullFindings } from '../store/pull/pull-history.ts';
 import { type PullSubject, PullTransaction } from '../store/pull/pull-transaction.ts';
 import { clearRecordProblems, noteRecordProblems, noteUnreadable } from '../store/pull/record-problems.ts';
 import { crossStep } from '../telemetry/times.ts';
-import { type FeedSetup, listsEntries } from './feed-setup.ts';
+import { copyOf, type FeedSetup, listsEntries } from './feed-setup.ts';
 import { recogniseUnreadable, type UnreadableInPull, unreadableShortfall } from './recognise-rekey.ts';
 import type { RecordPlanner } from './record-planner.ts';
 import { shortfallsOf, uncertainShortfall } from './refuse-feed.ts';
@@ -84,6 +84,7 @@ export async function mergeWithoutCommit(
   reading: Read,
 ): Promise<Merge> {
   const { ledger } = recordPlanner;
+  const { feed, pull } = pullTx.subject;
   await lockOutcomes(pullTx.session, pullTx.subject.feed);
   const keyRule = keyRuleOf(setup);
   const state = await readFeedState(pullTx.session, pullTx.subject.feed);
@@ -101,7 +102,8 @@ export async function mergeWithoutCommit(
   await takeOver(pullTx);
   await mergeChanges(pullTx);
   const left = updatesJobs(setup.policy) ? 0 : await leaveReturned(pullTx);
-  const copy = complete && reading.copy ? await judgeOwn(pullTx, reading.copy) : undefined;
+  const read = complete ? copyOf(setup, reading) : undefined;
+  const copy = read && judgeCopy(read, await formerCopies(pullTx.session, feed, pull), pull);
   // Changes accepted while the feed streamed are no longer open: the site has them.
   const pendingSameOpen = await mergePendingSame(pullTx);
   const gone = complete
@@ -117,8 +119,8 @@ export async function mergeWithoutCommit(
   // Now, as a posting without a change of this pull would seem to be missing.
   const leftOut = copy?.isOutdated === true ? await leaveOutUpdates(pullTx) : 0;
   const stillOpen = ledger.openRecords === 0 ? 0 : await countStillOpen(pullTx, (hash) => ledger.hasSeenChange(hash));
-  const { feed, site, referenceField, places } = setup;
-  await doubtCreatesWithJobs(pullTx.session, feed, site, { referenceField, ...places }, pullTx.subject.pull);
+  const { site, referenceField, places } = setup;
+  await doubtCreatesWithJobs(pullTx.session, feed, site, { referenceField, ...places }, pull);
   const findings: PullFindings = {
     complete,
     shortfalls,
@@ -157,9 +159,6 @@ export async function mergeWithoutCommit(
     keyRule: proven ? keyRule : ruleOfJobs,
   };
 }
-
-const judgeOwn = async ({ session, subject: { feed, pull } }: PullTransaction, copy: FeedCopy): Promise<JudgedCopy> =>
-  judgeCopy(copy, await formerCopies(session, feed, pull), pull);
 
 /** Equal for two pulls that read the same records, and the same key from each. */
 const keyRuleOf = ({ mapping, source }: FeedSetup): string => {

@@ -12,7 +12,7 @@ import {
   stillHeldReason,
   unreadableHold,
 } from '../plan/delete-guard.ts';
-import { messageOfReason, type Reason } from '../plan/desired-change.ts';
+import { messageOfReason } from '../plan/desired-change.ts';
 import { type ComparedSources, compareSources, type FilledSources } from '../plan/emptied-sources.ts';
 import type { Message } from '../plan/message.ts';
 import { deletesMissing, NEVER_DUE, pullsBeforeDue } from '../plan/policy.ts';
@@ -140,7 +140,7 @@ export async function removeGone(
   read: FeedAsRead,
 ): Promise<GonePostings> {
   const { weak, sources = [], filledBefore } = read;
-  const before = graceOf(setup, weak, read.pulls);
+  let before = graceOf(setup, weak);
   const counts = weak !== 'repeated';
   const hasSeen = (hash: Buffer) => ledger.hasSeen(hash);
   await clearUnseen(pullTx);
@@ -179,15 +179,13 @@ export async function removeGone(
   }
   const expired = await addExpired(pullTx);
   if (pullTx.expiredSeen.exists) found = await countMissingAgain(pullTx, before);
-  const { missing, inGrace, due } = found;
-  if (inGrace > 0) await extendGrace(pullTx, before, counts);
 
-  let reason: Reason | undefined;
-  // A create in flight or in doubt may have created its job, so the guard counts its delete too.
-  const maybeMade = unreadable.withoutKey > 0 ? NONE_MADE : await countMaybeMade(pullTx, before);
-  const added = due + maybeMade.due;
-  const byGuard = await countHeldByGuard(pullTx);
-  if (added + byGuard.held > 0) {
+  const judge = async (due: number) => {
+    // A create in flight or in doubt may have created its job, so the guard counts its delete too.
+    const maybeMade = unreadable.withoutKey > 0 ? NONE_MADE : await countMaybeMade(pullTx, before);
+    const added = due + maybeMade.due;
+    const byGuard = await countHeldByGuard(pullTx);
+    if (added + byGuard.held === 0) return { maybeMade, added, byGuard };
     // The reason is about all that the guard holds, so that the next pull of the same feed says the same.
     const { recent, ...jobs } = await deleteLoad(pullTx);
     const load = {
@@ -203,7 +201,20 @@ export async function removeGone(
           ? 0
           : await countDueAmong(pullTx, before, ledger.skippedKeys),
     };
-    reason = added === 0 ? undefined : holdReason(judgeDeletes(setup.guard, load), unreadable, rekey);
+    const reason = added === 0 ? undefined : holdReason(judgeDeletes(setup.guard, load), unreadable, rekey);
+    return { maybeMade, added, byGuard, load, reason };
+  };
+  let judged = await judge(found.due);
+  const inTurn = graceOf(setup, weak, read.pulls);
+  if (judged.reason === undefined && inTurn > before) {
+    before = inTurn;
+    found = await countMissingAgain(pullTx, before);
+    judged = await judge(found.due);
+  }
+  const { missing, inGrace, due } = found;
+  const { maybeMade, added, byGuard, load, reason } = judged;
+  if (inGrace > 0) await extendGrace(pullTx, before, counts);
+  if (load !== undefined) {
     if (due > 0) await markAbsent(pullTx, before, reason);
     if (added > 0) await mergeChanges(pullTx);
     if (maybeMade.due > 0) await withdrawMaybeMade(pullTx, before, reason);

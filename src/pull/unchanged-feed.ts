@@ -10,7 +10,7 @@ import type { Database } from '../store/postgres/database.ts';
 import { anyUnexpired } from '../store/pull/posting-expiry.ts';
 import { commitUnchanged } from '../store/pull/pull-commit.ts';
 import type { PullSubject } from '../store/pull/pull-transaction.ts';
-import { type FeedSetup, listsEntries } from './feed-setup.ts';
+import { copyOf, type FeedSetup, listsEntries } from './feed-setup.ts';
 import { MOST_LISTED } from './record-intake.ts';
 
 /** For larger feeds, the fixed cost of planning no longer matters. */
@@ -40,13 +40,13 @@ export async function pullUnchanged(
   };
   const reading = await opened.read(sink, {});
   if (!usable || !provesAll(reading, setup)) return false;
-  const { bytes, version, weak, copy, sources } = reading;
+  const { bytes, version, weak, sources } = reading;
   return commitUnchanged(db, subject, {
     hashes,
     bytes,
     version,
     weak: weak?.reason,
-    copy,
+    copy: copyOf(setup, reading),
     listedRecords: listsEntries(setup, reading) ? [...hashes].map((hash) => Buffer.from(hash, 'hex')) : undefined,
     filledSources: sources && nextFilled(undefined, sources, []),
     expires: setup.expireAfterDays !== undefined,

@@ -56,6 +56,7 @@ export type Outcome =
       readonly denied?: Denied;
       /** Another job has the reference: see `Reason`. */
       readonly taken?: readonly Problem[];
+      readonly takenBy?: readonly string[];
     }
   /**
    * The site refuses every job alike, as far as is known: not judged yet, and sent again later. `pause`: it is known well

@@ -27,18 +27,27 @@ const HIDDEN = '<number>hidden</number>';
 /** A site with unique numbers, and a mirror of the feeds `acme` and `globex` into it. */
 async function openUnique(
   openAt: OpenAt,
-  options: MirrorOptions & { readonly refusing?: () => Promise<void>; readonly says?: Says } = {},
+  options: MirrorOptions & {
+    readonly refusing?: () => Promise<void>;
+    readonly says?: Says;
+    /** The fields that no two jobs may have in common. */
+    readonly unique?: readonly string[];
+  } = {},
 ) {
   const jobs = new Map<string, string>();
   let lastId = 0;
   const creates: (string | undefined)[] = [];
-  const [status, text] = options.says ?? SAYS[0];
+  const { unique = ['number'], says: [status, text] = SAYS[0] } = options;
+  const uniqueOf = (fields: string) =>
+    unique.map((name) => new RegExp(`<${name}>(.*?)</`).exec(fields)?.[1]?.toLowerCase()).join();
+  const isTaken = (fields: string, own?: string) =>
+    [...jobs, ['', HIDDEN] as const].some(([id, job]) => id !== own && uniqueOf(job) === uniqueOf(fields));
   const shown = (id: string) => `<job><id>${id}</id>${jobs.get(id)}</job>`;
   const answer = ({ method, url, body }: Got, response: ServerResponse): Reply | undefined => {
     const fields = /<job>([\s\S]*)<\/job>/.exec(body)?.[1] ?? '';
     if (method === 'POST') {
       creates.push(numberOf(fields));
-      if ([...jobs.values(), HIDDEN].some((other) => numberOf(other) === numberOf(fields))) {
+      if (isTaken(fields)) {
         void (options.refusing?.() ?? Promise.resolve()).then(() => response.writeHead(status).end(text));
         return undefined;
       }
@@ -50,15 +59,14 @@ async function openUnique(
     const id = /\/jobs\/(\d+)/.exec(url)?.[1] ?? '';
     if (!jobs.has(id)) return [404];
     if (method === 'GET') return [200, XML, shown(id)];
-    const others = [HIDDEN, ...[...jobs].flatMap(([other, job]) => (other === id ? [] : [job]))];
-    if (method === 'PUT' && numberOf(fields) && others.some((other) => numberOf(other) === numberOf(fields)))
-      return [status, {}, text];
     if (method === 'DELETE') jobs.delete(id);
-    else
-      for (const [field] of fields.matchAll(/<([\w-]+)>.*?<\/\1>/gs)) {
-        const name = /^<([\w-]+)/.exec(field)?.[1];
-        jobs.set(id, (jobs.get(id) ?? '').replace(new RegExp(`<${name}>.*?</${name}>`, 's'), field));
-      }
+    else {
+      let job = jobs.get(id) ?? '';
+      for (const [field, name] of fields.matchAll(/<([\w-]+)>.*?<\/\1>/gs))
+        job = job.replace(new RegExp(`<${name}>.*?</${name}>`, 's'), field);
+      if (unique.some((name) => fields.includes(`<${name}>`)) && isTaken(job, id)) return [status, {}, text];
+      jobs.set(id, job);
+    }
     return [200];
   };
   const { mirror } = await openAt(
@@ -183,6 +191,51 @@ it('an update follows as soon as the job that has its reference has got another 
   expect(await titled('Two', 'Hidden', 'Four')).toMatchObject({ status: 'review', rejected: 1 });
   expect(await showEntry(mirror)).not.toContain('own:');
 });
+
+const BY_TITLE = ['title', 'location-city'];
+const COMBINED = [422, '<errors><error>Title and location city: such a job already exists</error></errors>'] as const;
+
+it.for<readonly [string, Says, readonly string[]]>([
+  ['a combination', COMBINED, BY_TITLE],
+  [
+    'fields by name',
+    [
+      422,
+      '<errors><error field="title">has already been taken</error><error field="location-city">is in use</error></errors>',
+    ],
+    BY_TITLE,
+  ],
+  [
+    'an address made of the title',
+    [422, '<errors><error field="slug">has already been taken</error></errors>'],
+    ['title'],
+  ],
+  ['an index', [409, "Duplicate entry 'nurse-boston' for key 'jobs.title_location_city'"], BY_TITLE],
+])(
+  'values that only one job may have, by %s, are free once it is deleted or changed',
+  async ([, says, unique], { openAt }) => {
+    const { mirror, globex, creates } = await openUnique(openAt, { says, unique });
+    const [nurse, cook] = [
+      posting('a', { title: 'Nurse', city: 'Boston' }),
+      posting('b', { title: 'Cook', city: 'Boston' }),
+    ];
+    await mirror.syncOf([nurse, cook]);
+    const same = [posting('c', { title: 'Nurse', city: 'Boston' }), posting('d', { title: 'Cook', city: 'Boston' })];
+    expect(await globex(...same)).toMatchObject({ status: 'review', rejected: 2 });
+    expect(await showEntry(mirror)).toContain(
+      `it is sent again once a job of ours with the same ${unique.join(', ')} is deleted or changed`,
+    );
+    expect(await globex(...same)).toMatchObject({ requests: 0, rejected: 2 });
+    creates.splice(0);
+    // What another job frees, and what this one keeps, sends nothing.
+    await mirror.syncOf([nurse, { ...cook, description: 'Cooks.' }, posting('e')]);
+    await mirror.syncOf([nurse, { ...cook, description: 'Cooks.' }]);
+    expect(await globex(...same)).toMatchObject({ requests: 0, rejected: 2 });
+    await mirror.syncOf([{ ...cook, title: 'Chef' }]);
+    expect(await globex(...same)).toMatchObject({ status: 'mirrored', rejected: 0 });
+    expect(creates.splice(0).sort()).toEqual(['c', 'd', 'e']);
+  },
+);
 
 interface Meanwhile {
   readonly mirror: Mirror;

@@ -119,16 +119,17 @@ export interface AttemptOutcome {
   readonly record: ExchangeRecord | undefined;
   /** What the site is known to show after an accepted create or update that was sent. */
   readonly forms?: ShownForms;
-  /** The reference that the job no longer has. */
-  readonly freed?: FreedReference | undefined;
+  readonly freed?: FreedValues | undefined;
 }
 
-/** A reference that a job of ours no longer has. */
-export interface FreedReference {
-  /** The field that has it. */
-  readonly field: string;
-  /** Absent: it is not known. */
-  readonly value: string | undefined;
+/** Values that a job of ours no longer has. */
+export interface FreedValues {
+  /** The reference field of the site. */
+  readonly reference: string | undefined;
+  /** All that the job had; `undefined`: not known. */
+  readonly values: Fields | undefined;
+  /** The fields in which it has others now; absent: it is gone. */
+  readonly replaced?: readonly string[];
 }
 
 /** What was sent and received, with the token removed. Failed exchanges are stored whole, accepted ones in brief. */

@@ -9,6 +9,7 @@ import type { Fields } from '../../posting/posting.ts';
 import { auditAction } from '../access/audit.ts';
 import { forgetVersions } from '../feed/feed-state.ts';
 import { lockOutcomesShared } from '../locks/advisory-locks.ts';
+import { toJsonb } from '../postgres/copy-rows.ts';
 import {
   columnsOf,
   type Queryable,
@@ -22,7 +23,7 @@ import {
 import { noteSign } from '../site/ahead-signs.ts';
 import { areOfOneJob, numberOfTitled } from '../site/kept-values.ts';
 import { namesOfSite } from '../site/known-address.ts';
-import { type Attempt, type FreedReference, idOf } from './attempt.ts';
+import { type Attempt, type FreedValues, idOf } from './attempt.ts';
 
 const NUMBER = numberOfTitled('site_job_id');
 
@@ -480,22 +481,31 @@ export async function endOwnership(tx: Queryable, older: JobOwner, taker: Postin
   return sending.length > 0 || uncertain.some(({ may_land }) => may_land);
 }
 
-// References that jobs of ours no longer have.
+// Values that jobs of ours no longer have.
+
+/** Of a job of which nothing is known, so many are sent again: of many jobs, each in turn. */
+const MOST_OF_UNKNOWN = 500;
 
 /**
- * Creates and updates whose reference another job had, which no longer has it, are sent again: rejected → ready. The attempts of those in flight, or in
- * doubt, begin anew, so that an answer from before does not count. Discarded ones are sent once they are reopened. Sites compare references in any
- * case.
+ * Creates and updates that the site refused for what another job had, which no longer has it, are sent again: rejected → ready. The attempts of those in
+ * flight, or in doubt, begin anew, so that an answer from before does not count. Discarded ones are sent once they are reopened. What matters is the
+ * reference, or the fields in `takenBy`, all of them; of one in flight, it is not known yet. Sites compare in any case, or make an address of a title.
  */
 export async function sendTakenAgain(
   tx: Queryable,
-  freed: readonly (FreedReference & { readonly site: SiteName })[],
+  freed: readonly (FreedValues & { readonly site: SiteName })[],
 ): Promise<void> {
   if (freed.length === 0) return;
+  const rows = freed.map(({ site, reference, values, replaced }) => ({
+    site,
+    reference: reference && dashed(reference),
+    replaced: replaced && toJsonb(replaced.map(dashed)),
+    values: values && toJsonb(Object.fromEntries(Object.entries(values).map(([name, value]) => [dashed(name), value]))),
+  }));
   // A change whose attempt is being recorded is waited for, and judged by what it has become.
   await tx.query(
     `with freed as materialized (
-       select n.site, f.field, f.value from unnest($1::text[], $2::text[], $3::text[]) f(site, field, value),
+       select n.site, f.reference, f.values, f.replaced from unnest($1::text[], $2::text[], $3::jsonb[], $4::jsonb[]) f(site, reference, values, replaced),
          lateral (select f.site union select o.site from site_state s join site_state o on o.address = s.address where s.site = f.site) n(site))
      update change c set attempts = 0,
        reason = case c.state when 'rejected' then null when 'discarded' then c.reason || '{"taken": []}' else c.reason end,
@@ -505,10 +515,29 @@ export async function sendTakenAgain(
          union select id from change where site = any(array(select site from freed)) and reason ? 'taken')
        and c.site = f.site and c.desired = 'present'
        and (c.state = 'sending' or (c.state in ('rejected', 'in_doubt', 'discarded') and c.reason ? 'taken'))
-       and (f.value is null or lower(btrim(coalesce(c.sent_fields, c.fields)->>f.field)) = lower(btrim(f.value)))`,
-    columnsOf(freed, 'site', 'field', 'value'),
+       and case when f.values is null then c.state <> 'rejected' or c.id in (
+             select id from change where site = any(array(select site from freed)) and state = 'rejected' and reason ? 'taken'
+             order by since limit ${MOST_OF_UNKNOWN})
+           when c.state = 'sending' then ${isFreed('f.reference')} or ${isFreed(`'title'`)}
+           when c.reason ? 'takenBy' then (f.replaced is null or exists (
+               select from jsonb_array_elements_text(c.reason->'takenBy') n where f.replaced ? ${DASHED}))
+             and not exists (select from jsonb_array_elements_text(c.reason->'takenBy') n
+               where ${formSql(`f.values->>${DASHED}`)} is distinct from ${formSql('coalesce(c.sent_fields, c.fields)->>n')})
+           else ${isFreed('f.reference')} end`,
+    columnsOf(rows, 'site', 'reference', 'values', 'replaced'),
   );
 }
+
+const DASHED = `replace(n, '_', '-')`;
+
+/** Whether the change sends the value of the field that the job no longer has. */
+const isFreed = (field: string): string =>
+  `((f.replaced is null or f.replaced ? ${field}) and lower(btrim(f.values->>${field})) in (${[
+    field,
+    `replace(${field}, '-', '_')`,
+  ]
+    .map((name) => `lower(btrim(coalesce(c.sent_fields, c.fields)->>${name}))`)
+    .join(', ')}))`;
 
 const WHEN_REJECTED = [
   ['state', `'ready'`],
@@ -517,5 +546,5 @@ const WHEN_REJECTED = [
   ['revision', `nextval('revision_number')`],
 ] as const;
 
-/** Of a job whose reference is not known. */
-export const freedUnknown = (site: SiteName) => [{ site, field: '', value: undefined }];
+/** Of a job of which nothing is known. */
+export const freedUnknown = (site: SiteName) => [{ site, reference: undefined, values: undefined }];
