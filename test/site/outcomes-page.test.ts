@@ -23,6 +23,7 @@ This page is generated from the table \`outcomeRules\` in \`src/site/outcome.ts\
 - \`unknown\`: may or may not have been done. An update or delete is sent again; a create is in doubt and never just resent.
   So is, where there is a list, a create whose \`reference_field\` the site refuses because a job has it. If the job is not its own,
   it is rejected, and sent again once a job of ours no longer has the reference.
+  So is one that is refused for other values that only one job may have.
 
 `;
 
