@@ -1,4 +1,5 @@
-// Finds the sources of a feed, or the files of one, that had records and have none now: that is more often a fault of the source than the truth.
+// Finds the sources of a feed, or the files of one, that had records and have none now, or are removed with their postings: that is more often a fault
+// of the source than the truth.
 import type { DeleteGuard } from './delete-guard.ts';
 
 /** A source of a feed, or a file of one. */
@@ -12,10 +13,13 @@ export interface SourceRecords {
 export type FilledSources = Readonly<Record<string, number>>;
 
 export interface ComparedSources {
-  /** Those that had records when the feed was last read and are empty, or replaced by empty ones; none if they had too few to be a sign. */
-  readonly emptied: readonly string[];
-  /** `gone`: it is not there any more, nor is another one in its place. */
-  stateOf(source: string): 'filled' | 'empty' | 'gone';
+  /**
+   * Those that had records when the feed was last read and are empty, replaced by empty ones, or removed; none if they had too few to be a sign.
+   * @param missing how many postings are missing from the feed
+   */
+  emptied(missing: number): readonly string[];
+  /** `removed`: it is no longer among the files that it was one of. `gone`: neither are those; they may be no longer configured. */
+  stateOf(source: string): 'filled' | 'empty' | 'removed' | 'gone';
   /** For people. */
   nameOf(source: string): string;
 }
@@ -26,7 +30,8 @@ export interface ComparedSources {
  * | has records                     | filled                                                  |
  * | has none                        | emptied                                                 |
  * | is replaced by other files that differ only in numbers, such as a date | filled if one of them has records, otherwise emptied |
- * | is gone                         | neither: it was removed                                 |
+ * | is no longer among other files  | emptied, if half as many postings are missing as it had records: others have the postings of a file that is renamed |
+ * | is gone with those              | neither: it is no longer configured                     |
  *
  * @param before `undefined`: not known
  * @param count how many deletes a day are never too many, see `DeleteGuard`
@@ -42,21 +47,31 @@ export function compareSources(
     const form = formOf(source);
     if (records > 0 || !alike.has(form)) alike.set(form, { source, isFilled: records > 0 });
   }
+  const places = new Set(now.flatMap(({ source }) => placesOf(source)));
   const stateOf = (source: string) => {
     const isFilled = own.get(source) ?? alike.get(formOf(source))?.isFilled;
-    return isFilled === undefined ? 'gone' : isFilled ? 'filled' : 'empty';
+    if (isFilled !== undefined) return isFilled ? 'filled' : 'empty';
+    return placesOf(source).some((place) => places.has(place)) ? 'removed' : 'gone';
   };
-  const emptied = Object.keys(before).filter((source) => stateOf(source) === 'empty');
-  const records = emptied.reduce((sum, source) => sum + (before[source] ?? 0), 0);
+  const inState = (state: 'empty' | 'removed') => Object.keys(before).filter((source) => stateOf(source) === state);
+  const recordsOf = (sources: readonly string[]) => sources.reduce((sum, source) => sum + (before[source] ?? 0), 0);
+  const [empty, removed] = [inState('empty'), inState('removed')];
   return {
-    emptied: records > Math.min(FEW_RECORDS, count) ? emptied : [],
+    emptied(missing) {
+      const sources = missing * 2 < recordsOf(removed) ? empty : [...empty, ...removed];
+      return recordsOf(sources) > Math.min(FEW_RECORDS, count) ? sources : [];
+    },
     stateOf,
     nameOf(source) {
+      if (stateOf(source) === 'removed') return `${source} (no longer there)`;
       const other = own.has(source) ? undefined : alike.get(formOf(source))?.source;
       return other === undefined ? source : `${source} (now ${other})`;
     },
   };
 }
+
+/** The folder and the archive that a file is in. */
+const placesOf = (source: string): string[] => [...source.matchAll(/, /g)].map(({ index }) => source.slice(0, index));
 
 /** An address changes only in the configuration. */
 const formOf = (source: string): string => (/^https?:[^,]*$/.test(source) ? source : source.replace(/\d+/g, '#'));

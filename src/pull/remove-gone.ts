@@ -180,6 +180,7 @@ export async function removeGone(
   const expired = await addExpired(pullTx);
   if (pullTx.expiredSeen.exists) found = await countMissingAgain(pullTx, before);
 
+  const emptied = compared.emptied(found.missing);
   const judge = async (due: number) => {
     // A create in flight or in doubt may have created its job, so the guard counts its delete too.
     const maybeMade = unreadable.withoutKey > 0 ? NONE_MADE : await countMaybeMade(pullTx, before);
@@ -195,9 +196,9 @@ export async function removeGone(
       recent: recent - byGuard.held,
       expired: expired + byGuard.expired,
       newest,
-      emptySources: compared.emptied.map((source) => ({ source, name: compared.nameOf(source) })),
+      emptySources: emptied.map((source) => ({ source, name: compared.nameOf(source) })),
       ruledOut:
-        (newest === undefined && compared.emptied.length === 0) || due === 0
+        (newest === undefined && emptied.length === 0) || due === 0
           ? 0
           : await countDueAmong(pullTx, before, ledger.skippedKeys),
     };
@@ -231,17 +232,17 @@ export async function removeGone(
   }
   const twins = verdict.all ? undefined : await recogniseTwins(setup, pullTx, true, verdict);
   const unmade = await countUnmappedAbsent(pullTx);
-  const mayWait = compared.emptied.length > 0;
+  const mayWait = emptied.length > 0;
   return {
     missing: missing + unmade + maybeMade.inGrace,
     grace: inGrace + maybeMade.inGrace,
     holdReason: reason === undefined ? (rekey ?? waitingHold) : messageOfReason(reason),
     rekey: rekey ?? twins,
-    emptied: mayWait && (inGrace + maybeMade.inGrace > 0 || (await anyHeldDelete(pullTx))) ? compared.emptied : [],
+    emptied: mayWait && (inGrace + maybeMade.inGrace > 0 || (await anyHeldDelete(pullTx))) ? emptied : [],
   };
 }
 
-/** Of the sources for which deletes are held: a file that is gone is no sign that its postings are, but a source that is no longer configured is. */
+/** Of the sources for which deletes are held: a file that is gone is no sign that its postings are, but one that is no longer configured is. */
 async function stillEmpty(
   { source: { from } }: FeedSetup,
   pullTx: PullTransaction,
@@ -250,7 +251,7 @@ async function stillEmpty(
   const held = await sourcesOfHolds(pullTx);
   return held.filter((source) => {
     const state = stateOf(source);
-    return state === 'empty' || (state === 'gone' && from.kind !== 'several');
+    return state === 'empty' || state === 'removed' || (state === 'gone' && from.kind !== 'several');
   });
 }
 

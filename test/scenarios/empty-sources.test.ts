@@ -169,19 +169,34 @@ describe('files of a folder', () => {
     expect(await put(own, { 'b-3.json': undefined })).toMatchObject({ deleted: 1, held: 0 });
   });
 
+  it('that are removed are held like empty ones, unless others have their postings', async () => {
+    const own = await open({ source: 'inbox', files: 'all', delete_guard: '{ percent: 100 }' });
+    const B = 'b1 b2 b3 b4';
+    await put(own, { 'a.json': A, 'b.json': B });
+    expect(await put(own, { 'b.json': undefined })).toMatchObject({ complete: true, deleted: 0, held: 4 });
+    expect((await messages(own))[0]?.why).toContain('/inbox/*, b.json (no longer there) had postings before');
+    expect(await put(own, { 'a.json': 'a1 a2 a3 a4 a5 a6 a7 a8' })).toMatchObject({ deleted: 0, held: 5 });
+    expect(await put(own, { 'b.json': B })).toMatchObject({ deleted: 1, held: 0 });
+    // One file replaces another, and has most of its postings.
+    expect(await put(own, { 'b.json': undefined, 'c.json': 'b1 b2 b3' })).toMatchObject({ deleted: 1, held: 0 });
+    expect(await put(own, { 'c.json': undefined })).toMatchObject({ deleted: 0, held: 3 });
+    await own.run('review', 'approve', 'acme');
+    expect(await put(own, { 'a.json': 'a1 a2 a3 a4 a5 a6 a7' })).toMatchObject({ deleted: 1, held: 0 });
+    await put(own, { 'd.json': 'd1 d2 d3' });
+    // The files that are read are configured.
+    await own.configure('source: inbox', 'source: inbox/a*');
+    expect(await own.sync({})).toMatchObject({ deleted: 3, held: 0 });
+  });
+
   const upload = (own: Opened, path: string) => own.run('feeds', 'upload', 'acme', path);
   it.each<[string, Readonly<Record<string, string>>, (own: Opened, path: string) => unknown]>([
-    [
-      'an archive',
-      { source: 'inbox/monday.zip' },
-      (_, path) => path.endsWith('tuesday.zip') && renameSync(path, path.replace('tuesday', 'monday')),
-    ],
+    ['an archive', { source: 'inbox/monday.zip' }, (_, path) => renameSync(path, join(path, '..', 'monday.zip'))],
     ['the newest archive', { source: 'inbox', files: 'newest' }, () => undefined],
     ['an uploaded archive', { source: 'upload://' }, upload],
   ])('in %s are, too', async (_, feed, act) => {
     const own = await open(feed);
-    const put = async (name: string, b: string) => {
-      const files = { 'a.json': A, 'b.json': b };
+    const put = async (name: string, b: string | undefined) => {
+      const files = { 'a.json': A, ...(b === undefined ? {} : { 'b.json': b }) };
       const zipped = Object.entries(files).map(([file, ids]) => ({
         name: file,
         content: JSON.stringify(documentOf(ids)),
@@ -194,6 +209,9 @@ describe('files of a folder', () => {
     await put('monday.zip', 'b1 b2 b3');
     expect(await put('tuesday.zip', '')).toMatchObject({ deleted: 0, held: 3 });
     expect((await messages(own))[0]?.why).toMatch(/, b\.json had postings before/);
+    expect(await put('wednesday.zip', undefined)).toMatchObject({ deleted: 0, held: 3 });
+    expect(await put('thursday.zip', 'b1 b2 b4')).toMatchObject({ deleted: 1, held: 0, created: 1 });
+    expect(await put('friday.zip', undefined)).toMatchObject({ deleted: 0, held: 3 });
   });
 });
 

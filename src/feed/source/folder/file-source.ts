@@ -253,9 +253,10 @@ async function* readFiles(
   folder: Folder,
   pick: FilePick,
 ): AsyncGenerator<SourceDocument> {
+  const place = `${folder.place}/${pick.pattern}`;
   // The newest file may have another name each day.
-  const id = pick.pick === 'newest' ? `${folder.place}/${pick.pattern}` : undefined;
-  for (const { name } of files) yield { ...(await folder.read(name)), name, id };
+  for (const { name } of files)
+    yield { ...(await folder.read(name)), name, id: pick.pick === 'newest' ? place : `${place}, ${name}` };
   const change = difference(files, await findFiles(folder, pick));
   if (change === undefined) return;
   throw new FeedReadingError(`the folder ${folder.place} changed while it was being read: ${change}`);
