@@ -157,6 +157,7 @@ describe('the same site at another address', () => {
     expect(status).toBe(0);
     expect(out).toMatch(/^Whether localhost:\d+ is the same site could not be told from its jobs \(.*403/);
     await mirror.sandbox.setFaults([]);
+    expect(out).toMatch(/\nSite board is taken for the same at its new address: /);
     expect(await mirror.sync()).toMatchObject({ status: 'mirrored', updated: JOBS - 1 });
   });
 

@@ -40,7 +40,7 @@ export const resumeCommand = (): Command =>
     name: 'resume',
     arguments: ['name'],
     help: { paused_since: 'resume only if this is still the pause with this paused_since (see status --json)' },
-    view({ site, was_paused, token_proven, note, ended, still = [] }) {
+    view({ site, was_paused, compared, token_proven, note, ended, still = [] }) {
       const left = stillLines(still);
       if (site === undefined) {
         const { feed = null, site: of = null } = ended ?? {};
@@ -57,7 +57,9 @@ export const resumeCommand = (): Command =>
         ...(note === undefined ? [] : [`${note[0]?.toUpperCase()}${note.slice(1)}.`]),
         was_paused
           ? `Site ${site} is resumed: a running worker, or the next sync, sends what is waiting.`
-          : `Site ${site} was not paused.`,
+          : compared === undefined
+            ? `Site ${site} was not paused.`
+            : `Site ${site} is taken for the same at its new address: a running worker, or the next sync, sends what is waiting.`,
         ...(was_paused && token_proven !== true
           ? ['That its token may write is not proven: the next change tells.']
           : []),
