@@ -139,6 +139,18 @@ describe('check', () => {
     }
   });
 
+  it('says that a proxy of the environment is not used', async () => {
+    const behindProxy = {
+      ...mirror,
+      env: { ...mirror.env, https_proxy: 'http://user:secret@127.0.0.1:1', NO_PROXY: '*' },
+    };
+    const { status, out } = await runProgram(behindProxy, 'check', '--online');
+    expect(out).toMatch(
+      /^warning: https_proxy: set, but not used: jobmirror connects to sites and sources without a proxy$/m,
+    );
+    expect(status).toBe(0);
+  });
+
   it('does not say "right" if a site refuses the token, or if it could not check the database', async () => {
     await mirror.sandbox.changePassword('mirror@example.com', 'another long password');
     const refused = await run('check', '--online');

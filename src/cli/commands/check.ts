@@ -59,7 +59,12 @@ export function checkCommand(): Command {
       const answers: Answers = options.online === true ? await probeSites(config) : new Map();
       const mistakes = mistakesOf(config);
       const likely = namedFeeds(config).size === 0 ? [] : await checkFeeds(config, options.online === true);
-      const warnings = [...warnOfSameFeeds(config.feeds.values()), ...likely, ...(await checkQueue(config))];
+      const warnings = [
+        ...warnOfSameFeeds(config.feeds.values()),
+        ...likely,
+        ...(await checkQueue(config)),
+        ...(options.online === true ? warnOfProxies(process.env) : []),
+      ];
       const databaseCheck = writeOutCheck(
         config,
         await checkDatabase(config, options.online === true),
@@ -81,6 +86,13 @@ export function checkCommand(): Command {
       }
       process.exitCode = mistakes.length + problems.length > 0 ? ExitStatus.failed : ExitStatus.done;
     });
+}
+
+/** What other programs reach only through a proxy looks like an outage here. */
+function warnOfProxies(env: NodeJS.ProcessEnv): string[] {
+  const names = Object.keys(env).filter((name) => /^(?:https?|all)_proxy$/i.test(name) && env[name]);
+  if (names.length === 0) return [];
+  return [`${names.sort().join(', ')}: set, but not used: jobmirror connects to sites and sources without a proxy`];
 }
 
 /** The check of the database with its commands written. */
