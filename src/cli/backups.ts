@@ -8,6 +8,7 @@ import { BackupFileError, type BackupSummary, checkBackup } from '../store/backu
 import { type RestoreRefusal, restoreBackup, type SetAsideData } from '../store/backup/restore-backup.ts';
 import { backUpToFile } from '../store/backup/write-backup.ts';
 import { openDatabase } from '../store/postgres/database.ts';
+import { ForeignTablesError } from '../store/postgres/migrate.ts';
 import { onUsableServer, UnusableServerError } from '../store/postgres/usable-server.ts';
 import { printJson, printLine, printNotice } from '../telemetry/print.ts';
 import { actorName, type CommonOptions, commandWriter, fileToReplace } from './adapter/command-line.ts';
@@ -87,6 +88,7 @@ function whyNotRestored(error: unknown, file: string): unknown {
   if (error instanceof BackupFileError)
     return new UserError(`${file} can't be restored: ${error.message}. Nothing was changed`);
   const { message, syscall } = error as NodeJS.ErrnoException;
+  if (error instanceof ForeignTablesError) return new UserError(`the database: ${message}. Nothing was changed`);
   return syscall === undefined ? error : new UserError(`${file} can't be read: ${message}. Nothing was changed`);
 }
 

@@ -67,7 +67,7 @@ const version = async (): Promise<number> =>
 async function makeSchema(): Promise<void> {
   const first = [...(await readMigrations())].slice(0, 1);
   await db.transaction(async (tx) => {
-    await openMigrations(tx);
+    await openMigrations(tx, new Map());
     await applyMigrations(tx, new Map(first));
   });
 }

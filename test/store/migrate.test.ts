@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, expect, it } from 'vitest';
 import { packageRoot } from '../../src/config/package-root.ts';
+import { restoreBackup } from '../../src/store/backup/restore-backup.ts';
 import { type Database, openDatabase } from '../../src/store/postgres/database.ts';
 import { migrate, readMigrations } from '../../src/store/postgres/migrate.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
@@ -75,3 +76,22 @@ it('refuses a database of a development or newer version and says what to do', a
     await expect(migrate(database.url)).rejects.toThrow(message);
   }
 });
+
+it.each(['migration', 'request'])(
+  "refuses another application's table %s, and restores nothing over it",
+  async (name) => {
+    await open();
+    await db.query(`create table ${name} as select 7 as theirs`);
+    const refusal = `it has tables of another application (${name})`;
+    await expect(migrate(database.url)).rejects.toThrow(refusal);
+    const how = { replace: true, actor: 'tester', signal: new AbortController().signal };
+    await expect(restoreBackup(db, 'none.backup', how)).rejects.toThrow(refusal);
+    expect(await db.query(`select theirs from ${name}`)).toEqual([{ theirs: 7 }]);
+    // In another schema they are nobody's concern.
+    await db.query(
+      `create schema ours; alter database ${new URL(database.url).pathname.slice(1)} set search_path = ours, public`,
+    );
+    await migrate(database.url);
+    expect(await db.query(`select theirs from public.${name}`)).toEqual([{ theirs: 7 }]);
+  },
+);

@@ -20,7 +20,7 @@ import {
   takeOverFormer,
 } from '../postgres/migrate.ts';
 import { addFormerPart, PARTED_TABLES, type PartedTable } from '../status/parts.ts';
-import { type BackupSequence, type BackupTable, COPY_SETTINGS, type OwnObjects, objectsOf } from './backup-frames.ts';
+import { type BackupSequence, type BackupTable, COPY_SETTINGS, objectsOf } from './backup-frames.ts';
 import {
   BackupFileError,
   type BackupPart,
@@ -65,12 +65,14 @@ export async function restoreBackup(
   try {
     await session.query('begin');
     await session.query(COPY_SETTINGS);
-    const refusal = await whyNot(session, texts, replace);
+    // Whoever starts now waits for this restore before it touches the tables.
+    const applied = await openMigrations(session, texts);
+    const refusal = await whyNot(session, texts, applied, replace);
     if (refusal !== undefined) {
       await session.query('rollback');
       return refusal;
     }
-    await dropOwn(session, objectsOf(texts));
+    await dropOwn(session, texts, replaceFormer(applied));
     const backup = await load(session, path, texts, signal);
     const setAside = await makeSafe(session, { actor, madeAt: backup.header.at });
     await session.query('commit');
@@ -86,10 +88,9 @@ export async function restoreBackup(
 async function whyNot(
   session: Session,
   texts: ReadonlyMap<string, string>,
+  applied: readonly string[],
   replace: boolean,
 ): Promise<RestoreRefusal | undefined> {
-  // Whoever starts now waits for this restore before it touches the tables.
-  const applied = await openMigrations(session);
   const others = await otherConnections(session);
   if (others.length > 0) {
     const about = await describeProcesses(session);
@@ -137,8 +138,13 @@ async function describeProcesses(session: Session): Promise<string[]> {
   return rows.map(({ command, host, pid }) => `${command} on ${host}, process ${pid}`);
 }
 
-/** Without `cascade`: what others have built on our tables is not dropped, but ends the restore. */
-async function dropOwn(tx: Queryable, own: OwnObjects): Promise<void> {
+/**
+ * Drops what the applied migrations have made: other tables may be another application's. Without `cascade`: what others have built on our
+ * tables is not dropped, but ends the restore.
+ */
+async function dropOwn(tx: Queryable, texts: ReadonlyMap<string, string>, applied: readonly string[]): Promise<void> {
+  if (applied.length === 0) return;
+  const own = objectsOf(new Map([...texts].filter(([name]) => applied.includes(name))));
   await tx.query(`drop table if exists ${own.tables.join(', ')}`);
   if (own.functions.length > 0) await tx.query(`drop function if exists ${own.functions.join(', ')}`);
   if (own.sequences.length > 0) await tx.query(`drop sequence if exists ${own.sequences.join(', ')}`);

@@ -86,7 +86,7 @@ async function applyMissing(database: Database, texts: ReadonlyMap<string, strin
 async function applyAtOnce(tx: Queryable, texts: ReadonlyMap<string, string>, busy: string | undefined): Promise<void> {
   // The role's timeout is for statements of every day.
   await tx.query('set local statement_timeout = 0');
-  const found = await openMigrations(tx);
+  const found = await openMigrations(tx, texts);
   const applied = new Set(replaceFormer(found));
   const unknown = [...applied].filter((name) => !texts.has(name));
   if (unknown.includes(DEVELOPMENT_SCHEMA)) throw new Error(FROM_DEVELOPMENT);
@@ -103,13 +103,37 @@ async function applyAtOnce(tx: Queryable, texts: ReadonlyMap<string, string>, bu
   await applyMigrations(tx, new Map([...texts].filter(([name]) => !applied.has(name))));
 }
 
-/** Creates the table of applied migrations, if it does not exist, and returns their names. Until the transaction ends, nobody else migrates. */
-export async function openMigrations(tx: Queryable): Promise<string[]> {
+/** The schema has tables of ours that no migration of ours has made: another application's, which must neither be filled nor dropped. */
+export class ForeignTablesError extends Error {
+  constructor(tables: readonly string[]) {
+    super(`it has tables of another application (${tables.join(', ')}): give jobmirror a database of its own`);
+  }
+}
+
+const IN_OWN_SCHEMA = 'c.relnamespace = quote_ident(current_schema())::regnamespace';
+
+/**
+ * Creates the table of applied migrations, if it does not exist, and returns their names. Until the transaction ends, nobody else migrates.
+ * @param texts this version's migrations
+ * @throws {ForeignTablesError}
+ */
+export async function openMigrations(tx: Queryable, texts: ReadonlyMap<string, string>): Promise<string[]> {
   await tx.query('select pg_advisory_xact_lock($1)', [LOCK]);
+  const isForeign = `select exists (select from pg_class c where ${IN_OWN_SCHEMA} and c.relname = 'migration' and not exists (
+    select from pg_attribute where attrelid = c.oid and attname = 'name' and not attisdropped)) as known`;
+  if (await readFlag(tx, isForeign)) throw new ForeignTablesError(['migration']);
   await tx.query(
     'create table if not exists migration (name text primary key, applied_at timestamptz not null default now())',
   );
-  return readColumn(tx, 'select name from migration order by name');
+  const applied = await readColumn<string>(tx, 'select name from migration order by name');
+  if (applied.length > 0) return applied;
+  const foreign = await readColumn<string>(
+    tx,
+    `select relname::text from pg_class c where ${IN_OWN_SCHEMA} and relname = any($1) order by 1`,
+    [[...texts.values()].flatMap(tablesOf)],
+  );
+  if (foreign.length > 0) throw new ForeignTablesError(foreign);
+  return applied;
 }
 
 /** Applies these migrations, in their order. The table `migration` exists, and nobody else uses the others. */
@@ -123,7 +147,8 @@ export async function applyMigrations(tx: Queryable, texts: ReadonlyMap<string, 
 const tablesOf = (text: string): string[] => [...text.matchAll(/^create table (\w+)/gm)].map(([, name = '']) => name);
 
 async function isUpToDate(db: Queryable, files: readonly string[]): Promise<boolean> {
-  if (!(await readFlag(db, `select to_regclass('migration') is not null as known`))) return false;
+  const isOurs = `select exists (select from pg_attribute where attrelid = to_regclass('migration') and attname = 'name') as known`;
+  if (!(await readFlag(db, isOurs))) return false;
   const applied = await readColumn<string>(db, 'select name from migration');
   return applied.length === files.length && applied.every((name) => files.includes(name));
 }
