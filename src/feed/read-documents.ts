@@ -245,6 +245,7 @@ class DocumentEnds {
   readonly #marks: AnswerMark[] = [];
   #weak: Shortfall | undefined;
   #isFromWeb = false;
+  #isCached = false;
   /** Of its only document. */
   #madeAt: number | undefined;
   /** Addresses of documents that were read. */
@@ -293,6 +294,7 @@ class DocumentEnds {
     this.#advice ??= end.advice;
     this.#listsEntries ||= end.listsEntries === true;
     this.#isFromWeb ||= requested !== undefined;
+    this.#isCached ||= sourceDocument.isCached === true;
     this.#madeAt = this.#documents === 1 ? sourceDocument.madeAt : undefined;
     if (relayed !== undefined && end.isOpen === true) {
       this.#weak ??= { document, reason: `${WEAK} ${relayed === 'piped' ? PIPED : RELAYED}` };
@@ -390,7 +392,13 @@ class DocumentEnds {
       version: shortfalls.length > 0 ? undefined : version(),
       declaredTotal: this.#declaredTotal,
       ...(this.#isFromWeb
-        ? { copy: { content: `${sum}`, ...(this.#madeAt === undefined ? {} : { madeAt: this.#madeAt }) } }
+        ? {
+            copy: {
+              content: `${sum}`,
+              ...(this.#madeAt === undefined ? {} : { madeAt: this.#madeAt }),
+              ...(this.#isCached ? { isCached: true } : {}),
+            },
+          }
         : {}),
       ...(uncounted.length === 0 ? {} : { uncounted }),
       ...(this.#listsEntries ? { listsEntries: true } : {}),

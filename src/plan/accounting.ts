@@ -132,6 +132,8 @@ export interface FeedCopy {
   readonly content: string;
   /** By the source's own word, in milliseconds since 1970; absent: it does not say. */
   readonly madeAt?: number;
+  /** It came through a cache, as its headers say. */
+  readonly isCached?: true;
 }
 
 /** The copy that an earlier complete pull has read. */
@@ -164,6 +166,8 @@ const CLOCK_TOLERANCE_MS = 60_000;
  * | has done so before, and returns an older content        | yes          | until it has returned it in so many pulls      |
  * | says that this copy was made before that of the last pull | yes        | no: files that are restored have their old dates |
  *
+ * Without headers of a cache, only the third return counts: what was changed back comes from no cache.
+ *
  * @param known newest first
  */
 export function judgeCopy(copy: FeedCopy, known: readonly FormerCopy[], pull: number): JudgedCopy {
@@ -178,7 +182,10 @@ export function judgeCopy(copy: FeedCopy, known: readonly FormerCopy[], pull: nu
     last !== undefined &&
     last.content !== copy.content &&
     (copy.madeAt ?? Infinity) < (last.madeAt ?? 0) - CLOCK_TOLERANCE_MS;
-  const why = returns > 1 ? 'in_turn' : isReturned ? 'again' : isOlder ? 'older' : undefined;
+  const isNewer = (copy.madeAt ?? 0) > (last?.madeAt ?? Infinity) + CLOCK_TOLERANCE_MS;
+  const mayBeCached = [copy, ...former].some(({ isCached }) => isCached === true);
+  const isAgain = isReturned && mayBeCached && !isNewer;
+  const why = returns > (mayBeCached ? 1 : 2) ? 'in_turn' : isAgain ? 'again' : isOlder ? 'older' : undefined;
   const pulls = why === undefined ? 1 : why === 'in_turn' ? Math.min(MOST_PULLS, returns + 2) : 2;
   const another = contents.findIndex((content) => content !== copy.content);
   const inRow = another < 0 ? contents.length : another;

@@ -258,16 +258,18 @@ describe('a source that returns older copies of the feed', () => {
       reports.reduce((sum, report) => sum + report[count], 0),
     );
 
+  const CACHED = { 'x-cache': 'HIT' };
   it.each([
-    ['each in turn', 'ABABABABABAB', [7, 3, 1]],
-    ['twice each', 'AABBAABBAABBAABB', [8, 3, 2]],
-    ['in any order', 'ABBABAABAABABBBAABAB', [7, 3, 1]],
-  ])('%s: soon deletes and changes nothing any more', async (_, order, expected) => {
+    ['each in turn', CACHED, 'ABABABABABAB', [7, 3, 1]],
+    ['twice each', CACHED, 'AABBAABBAABBAABB', [8, 3, 2]],
+    ['in any order', CACHED, 'ABBABAABAABABBBAABAB', [7, 3, 1]],
+    ['each in turn, without a sign of a cache', {}, 'ABABABABABAB', [9, 3, 3]],
+  ])('%s: soon deletes and changes nothing any more', async (_, headers, order, expected) => {
     await open(XML);
-    expect(sums(await pull(order))).toEqual(expected);
-    expect(sums(await pull(order))).toEqual([0, 0, 0]);
+    expect(sums(await pull(order, headers))).toEqual(expected);
+    expect(sums(await pull(order, headers))).toEqual([0, 0, 0]);
     // The newest copy counts at once for what it changes, and for what is gone once it has come often enough.
-    const [first, ...others] = await pull('CCCCCCCC');
+    const [first, ...others] = await pull('CCCCCCCC', headers);
     expect(first).toMatchObject({ created: 1, deleted: 0 });
     expect(sums(others)[2]).toBe(1);
     expect(await keys()).toEqual(['e', 'j1', 'j2', 'j3', 'y', 'z']);
@@ -275,12 +277,28 @@ describe('a source that returns older copies of the feed', () => {
 
   it('and has really been changed back is mirrored one pull later', async () => {
     await open(XML);
-    const [, , third, fourth, fifth] = await pull('ABAAB');
+    const [, , third, fourth, fifth] = await pull('ABAAB', CACHED);
     expect(third).toMatchObject({ created: 1, updated: 1, deleted: 0, grace: 1 });
     expect(third?.message).toContain('the source has returned to what it had in pull');
     expect(fourth).toMatchObject({ deleted: 1, grace: 0 });
     expect(fourth?.message).toBeUndefined();
     expect(fifth?.message).toContain('returns older copies of the feed in turn');
+  });
+
+  it.each([
+    ['no header tells of a cache', [{}, {}, {}]],
+    [
+      'by its headers, the source has made it anew',
+      [9, 10, 11].map((hour) => ({
+        ...CACHED,
+        'last-modified': `Mon, 07 Sep 2026 ${`${hour}`.padStart(2, '0')}:00:00 GMT`,
+      })),
+    ],
+  ])('and has really been changed back is mirrored at once if %s', async (_, headers) => {
+    await open(XML);
+    for (const [at, name] of ['A', 'B'].entries()) await pull(name, headers[at]);
+    const [third] = await pull('A', headers[2]);
+    expect(third).toMatchObject({ created: 1, updated: 1, deleted: 1, grace: 0 });
   });
 
   it('by its own word', async () => {

@@ -32,7 +32,7 @@ export function responseRefusal(url: URL, { response }: HttpExchange, ifMissing?
 /** What the headers of a response say about its body. */
 export type DescribedBody = Pick<
   SourceDocument,
-  'charset' | 'isEndProven' | 'relayed' | 'mark' | 'totalBytes' | 'sentAt' | 'madeAt' | 'listTotal'
+  'charset' | 'isEndProven' | 'relayed' | 'mark' | 'totalBytes' | 'sentAt' | 'madeAt' | 'isCached' | 'listTotal'
 >;
 
 export function describeBody({ response: { headers } }: HttpExchange): DescribedBody {
@@ -50,6 +50,7 @@ export function describeBody({ response: { headers } }: HttpExchange): Described
     totalBytes: Number.isSafeInteger(length) ? length : undefined,
     sentAt: Number.isNaN(date) ? undefined : date + ageMs,
     madeAt: Number.isNaN(modified) ? (age === undefined ? undefined : Date.now() - ageMs) : modified,
+    ...(isCached(headers) ? { isCached: true } : {}),
     listTotal: listTotalOf(headers),
   };
 }
@@ -98,10 +99,10 @@ function relayedBy(headers: IncomingHttpHeaders): SourceDocument['relayed'] {
   const encoding = headers['content-encoding']?.trim().toLowerCase() ?? '';
   if (encoding !== '' && encoding !== 'identity') return 'encoded';
   const isAnnounced = /^\d+$/.test(headers['content-length'] ?? '');
-  return isAnnounced && !countsItself(headers) && !CACHE_HEADERS.some((name) => headers[name] !== undefined)
-    ? undefined
-    : 'plain';
+  return isAnnounced && !countsItself(headers) && !isCached(headers) ? undefined : 'plain';
 }
+
+const isCached = (headers: IncomingHttpHeaders): boolean => CACHE_HEADERS.some((name) => headers[name] !== undefined);
 
 /**
  * Servers that collect what an application or another server sends, and state the length of whatever they have when it ends: lighttpd
