@@ -20,7 +20,7 @@ import {
   takeOverFormer,
 } from '../postgres/migrate.ts';
 import { addFormerPart, PARTED_TABLES, type PartedTable } from '../status/parts.ts';
-import { type BackupSequence, type BackupTable, COPY_SETTINGS, objectsOf } from './backup-frames.ts';
+import { type BackupSequence, type BackupTable, COPY_SETTINGS, type OwnObjects, objectsOf } from './backup-frames.ts';
 import {
   BackupFileError,
   type BackupPart,
@@ -72,7 +72,8 @@ export async function restoreBackup(
       await session.query('rollback');
       return refusal;
     }
-    await dropOwn(session, texts, replaceFormer(applied));
+    // Otherwise tables of these names would be another application's.
+    if (applied.length > 0) await dropOwn(session, objectsOf(texts));
     const backup = await load(session, path, texts, signal);
     const setAside = await makeSafe(session, { actor, madeAt: backup.header.at });
     await session.query('commit');
@@ -138,13 +139,8 @@ async function describeProcesses(session: Session): Promise<string[]> {
   return rows.map(({ command, host, pid }) => `${command} on ${host}, process ${pid}`);
 }
 
-/**
- * Drops what the applied migrations have made: other tables may be another application's. Without `cascade`: what others have built on our
- * tables is not dropped, but ends the restore.
- */
-async function dropOwn(tx: Queryable, texts: ReadonlyMap<string, string>, applied: readonly string[]): Promise<void> {
-  if (applied.length === 0) return;
-  const own = objectsOf(new Map([...texts].filter(([name]) => applied.includes(name))));
+/** Without `cascade`: what others have built on our tables is not dropped, but ends the restore. */
+async function dropOwn(tx: Queryable, own: OwnObjects): Promise<void> {
   await tx.query(`drop table if exists ${own.tables.join(', ')}`);
   if (own.functions.length > 0) await tx.query(`drop function if exists ${own.functions.join(', ')}`);
   if (own.sequences.length > 0) await tx.query(`drop sequence if exists ${own.sequences.join(', ')}`);
