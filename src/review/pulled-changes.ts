@@ -3,9 +3,9 @@ import { AccountingError, checkAccounts, type GoneCounts, type SeenCounts } from
 import type { FeedName, PostingKey } from '../posting/identifiers.ts';
 import { excerpt } from '../posting/markup.ts';
 import type { Fields } from '../posting/posting.ts';
-import { countOpen, countOutcomes } from '../store/backlog/open-counts.ts';
+import { countOpen } from '../store/backlog/open-counts.ts';
 import { type Database, inSnapshot, type Queryable } from '../store/postgres/database.ts';
-import { findPull, type PullEffect, type PullRow, pulledPostings } from '../store/pull/pull-history.ts';
+import { type CountedPull, countedPull, type PullEffect, pulledPostings, sumsOf } from '../store/pull/pull-history.ts';
 
 /** A field's value before the pull and what the site has now, cut to where they differ. */
 export interface PulledDifference {
@@ -83,13 +83,10 @@ export function differenceOf(field: string, before: string | undefined, now: str
 // The sums of a pull: what its postings became, which must add up to what it saw and to what was gone.
 
 export interface PullSums {
-  readonly pull: PullRow;
+  readonly pull: CountedPull;
   readonly seen: SeenCounts;
   /** `undefined`: the pull is not proven complete, so no posting counts as gone. */
   readonly gone: GoneCounts | undefined;
-  readonly requests: number;
-  /** What it has changed on the site so far. */
-  readonly effects: Readonly<Record<PullEffect, number>>;
   /** Why the counts do not add up, which is a bug in jobmirror. */
   readonly fault: string | undefined;
 }
@@ -100,42 +97,16 @@ export interface PullSums {
  */
 export async function readPullSums(db: Database, id: number): Promise<PullSums | undefined> {
   return inSnapshot(db, async (tx) => {
-    const pull = await findPull(tx, id);
+    const pull = await countedPull(tx, id);
     if (pull === undefined) return undefined;
     const isCounted = pull.committedAt !== undefined;
-    const open = isCounted ? (pull.takenOver?.leftOpen ?? (await countOpen(tx, pull.feed))) : undefined;
-    const outcomes = await countOutcomes(tx, id);
-    const { created = 0, updated = 0, deleted = 0, dropped = 0, nothing = 0, requests = 0 } = outcomes;
-    const seen: SeenCounts = {
-      seen: pull.seen,
-      unchanged: pull.unchanged + nothing,
-      created,
-      updated,
-      rejected: open?.rejected ?? 0,
-      in_doubt: open?.in_doubt ?? 0,
-      pending: open?.pending ?? 0,
-      failed: open?.failed ?? 0,
-      duplicates: pull.duplicates,
-      unreadable: pull.unreadable,
-      skipped: pull.skipped,
-    };
-    const gone: GoneCounts | undefined = pull.complete
-      ? {
-          gone: pull.gone - dropped,
-          deleted,
-          held: open?.held ?? 0,
-          grace: pull.grace,
-          kept: open?.kept ?? 0,
-          pendingDeletes: open?.pendingDeletes ?? 0,
-          failedDeletes: open?.failedDeletes ?? 0,
-        }
-      : undefined;
-    const effects = { created, updated, deleted };
-    return { pull, seen, gone, requests, effects, fault: isCounted ? faultOf(seen, gone) : undefined };
+    const open = isCounted ? (pull.takenOver?.leftOpen ?? (await countOpen(tx, pull.feed))) : {};
+    const sums = sumsOf(pull, open);
+    return { pull, ...sums, fault: isCounted ? faultOf(sums) : undefined };
   });
 }
 
-function faultOf(seen: SeenCounts, gone: GoneCounts | undefined): string | undefined {
+function faultOf({ seen, gone }: Pick<PullSums, 'seen' | 'gone'>): string | undefined {
   try {
     checkAccounts(seen, gone);
     return undefined;

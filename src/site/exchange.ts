@@ -1,6 +1,7 @@
 // The types of the site side: a request goes out, an exchange with its outcome comes back. Also tells jobs that say that they are deleted.
 
 import type { Message } from '../plan/message.ts';
+import type { NextRequest } from '../plan/next-request.ts';
 import type { LearntRewrites } from '../plan/observe-values.ts';
 import { fieldOf, type StatedTypes } from '../plan/same-meaning.ts';
 import type { SiteJobId } from '../posting/identifiers.ts';
@@ -11,10 +12,7 @@ import type { Deadline } from './http/trouble.ts';
 import type { SetUpFault } from './set-up-fault.ts';
 
 /** One request to the site, one job per document (site-interface.md, section 4). */
-export type SiteRequest =
-  | { readonly kind: 'create'; readonly fields: Fields }
-  | { readonly kind: 'update'; readonly siteJobId: SiteJobId; readonly fields: Fields }
-  | { readonly kind: 'delete'; readonly siteJobId: SiteJobId };
+export type SiteRequest = Exclude<NextRequest, { readonly kind: 'none' }>;
 
 /** A site job as its XML shows it. Field names are as received, with `_` folded to `-`. */
 export interface SiteJob {

@@ -1,6 +1,5 @@
 // The format of tables: comma-separated values (RFC 4180), and what spreadsheets make of them. Parses the bytes of a
 // record, its header and its row, into a tree of texts.
-import { isUtf8 } from 'node:buffer';
 import type { KeyRule } from '../../posting/field-mapping.ts';
 import { ScanningSplitter } from './chunk-joiner.ts';
 import {
@@ -8,6 +7,7 @@ import {
   type FeedFormat,
   type ParseContext,
   type ParsedRecord,
+  parseTextOf,
   type RecoverKey,
   type SplitEnd,
   type SplitOptions,
@@ -26,12 +26,7 @@ import { otherFormat, parseRow, readHeader, type Table, TableRows, TableStart, t
  * rows with more cells that are not empty.
  */
 export function parseCells(bytes: Buffer, { lenient = false, table }: ParseContext = {}): ParsedRecord {
-  if (!isUtf8(bytes)) {
-    return unreadableRecord(
-      'its bytes are not valid in the encoding of the feed; if the feed is really in another one, such as Windows-1252, configure encoding: windows-1252',
-    );
-  }
-  return parseText(bytes.toString(), lenient, table?.allowMissingCells ?? false);
+  return parseTextOf(bytes, (text) => parseText(text, lenient, table?.allowMissingCells ?? false));
 }
 
 function parseText(record: string, lenient: boolean, allowMissingCells: boolean): ParsedRecord {

@@ -12,6 +12,64 @@ export const unreadableRecord = (why: string): ParsedRecord => ({
   problems: [{ message: `the record can't be read: ${why}` }],
 });
 
+/** Parses the text of a record, if its bytes are one. */
+export function parseTextOf(bytes: Buffer, parse: (text: string) => ParsedRecord): ParsedRecord {
+  if (isUtf8(bytes)) return parse(bytes.toString());
+  return unreadableRecord(
+    'its bytes are not valid in the encoding of the feed; if the feed is really in another one, such as Windows-1252, configure encoding: windows-1252',
+  );
+}
+
+/** Why a record is not well-formed, and where. */
+export class MalformedRecord extends Error {
+  readonly at: number;
+  constructor(at: number, message: string) {
+    super(message);
+    this.at = at;
+  }
+}
+
+/** A language of records, which is parsed strictly. */
+interface Syntax {
+  readonly name: string;
+  /** @throws {MalformedRecord} */
+  parse(text: string): RecordTree;
+  /** Repairs common faults, so that a record can be parsed as its author meant it. `undefined`: there is nothing to repair. */
+  repair(text: string): RepairedText | undefined;
+  /** Repairs change no line breaks. */
+  readonly keepsLines: boolean;
+}
+
+export interface RepairedText {
+  readonly text: string;
+  /** The repairs, for people: `2 bare "&"`. */
+  readonly repairs: readonly string[];
+}
+
+/** Parses a record, or reports why it can't be read. @param lenient repair common faults of a record that can't be read otherwise. */
+export function parseOrRepair(text: string, syntax: Syntax, lenient: boolean): ParsedRecord {
+  const tree = parseStrictly(text, syntax);
+  if (!(tree instanceof MalformedRecord)) return { kind: 'tree', tree };
+  const repaired = syntax.repair(text);
+  const other = repaired && parseStrictly(repaired.text, syntax);
+  const isReadable = other !== undefined && !(other instanceof MalformedRecord);
+  if (lenient && isReadable) return { kind: 'tree', tree: other, repairs: repaired?.repairs ?? [] };
+  // Of several faults, the one that no repair removes is what stops the record.
+  const { message } = other instanceof MalformedRecord ? other : tree;
+  const before = syntax.keepsLines && other instanceof MalformedRecord ? repaired?.text.slice(0, other.at) : undefined;
+  const line = (before ?? text.slice(0, tree.at)).split('\n').length;
+  return unreadableRecord(`it is not well-formed ${syntax.name}: ${message} (line ${line} of the record)`);
+}
+
+function parseStrictly(text: string, syntax: Syntax): RecordTree | MalformedRecord {
+  try {
+    return syntax.parse(text);
+  } catch (error) {
+    if (error instanceof MalformedRecord) return error;
+    throw error;
+  }
+}
+
 /** A format of feeds. Its name is passed between threads; its functions are found by the name (`formatOf`). */
 export interface FeedFormat {
   /** Whether the same bytes yield other records later (`SplitOptions.time`). */

@@ -1,17 +1,19 @@
 // The format of JSON documents. Parses the bytes of one record into a tree of plain text, repairs common faults, or
 // reports why it can't be read.
-import { isUtf8 } from 'node:buffer';
 import type { KeyRule } from '../../posting/field-mapping.ts';
 import { noteIdAndName } from '../../posting/id-and-name.ts';
 import type { RecordTree } from '../../posting/posting.ts';
 import {
   compileKeyOfTree,
   type FeedFormat,
+  MalformedRecord,
   type ParsedRecord,
+  parseOrRepair,
+  parseTextOf,
   type RecoverKey,
+  type RepairedText,
   textWithFaults,
   UNREADABLE_TEXT,
-  unreadableRecord,
 } from './format.ts';
 import { JsonSplitter } from './json-splitter.ts';
 import { quote } from './unexpected-document.ts';
@@ -38,36 +40,15 @@ const BROKEN_LITERAL = /[^\s"{}[\],:]+/y;
  * make the record unreadable, as it is not known which one is meant. @param lenient repair a record that cannot be parsed.
  */
 export function parseJson(bytes: Buffer, lenient = false): ParsedRecord {
-  if (!isUtf8(bytes)) {
-    return unreadableRecord(
-      'its bytes are not valid in the encoding of the feed; if the feed is really in another one, such as Windows-1252, configure encoding: windows-1252',
-    );
-  }
-  const text = bytes.toString();
-  try {
-    return { kind: 'tree', tree: new RecordParser(text, false).parse() };
-  } catch (error) {
-    if (!(error instanceof MalformedJson)) throw error;
-    // Of several faults, the one that no repair removes is what stops the record.
-    const repaired = parseRepaired(text) ?? error;
-    if (lenient && !(repaired instanceof MalformedJson)) return repaired;
-    const { message } = repaired instanceof MalformedJson ? repaired : error;
-    const line = text.slice(0, error.at).split('\n').length;
-    return unreadableRecord(`it is not well-formed JSON: ${message} (line ${line} of the record)`);
-  }
+  return parseTextOf(bytes, (text) => parseOrRepair(text, JSON_SYNTAX, lenient));
 }
 
-/** `undefined`: there is nothing to repair. */
-function parseRepaired(text: string): ParsedRecord | MalformedJson | undefined {
-  const repaired = repairRecord(text);
-  if (repaired === undefined) return undefined;
-  try {
-    return { kind: 'tree', tree: new RecordParser(repaired.json, false).parse(), repairs: repaired.repairs };
-  } catch (error) {
-    if (!(error instanceof MalformedJson)) throw error;
-    return error;
-  }
-}
+const JSON_SYNTAX = {
+  name: 'JSON',
+  parse: (text: string) => new RecordParser(text, false).parse(),
+  repair: repairRecord,
+  keepsLines: false,
+};
 
 /**
  * Parses a record of which single strings or literals are broken, as {@link UNREADABLE_TEXT}; `undefined` if others than these may
@@ -77,16 +58,8 @@ function parseTolerantly(text: string): RecordTree | undefined {
   try {
     return new RecordParser(text, true).parse();
   } catch (error) {
-    if (!(error instanceof MalformedJson)) throw error;
+    if (!(error instanceof MalformedRecord)) throw error;
     return undefined;
-  }
-}
-
-class MalformedJson extends Error {
-  readonly at: number;
-  constructor(at: number, message: string) {
-    super(message);
-    this.at = at;
   }
 }
 
@@ -139,7 +112,8 @@ class RecordParser {
       const before = object[name];
       if (before === undefined) object[name] = value;
       else if (this.#tolerant) object[name] = [before, value];
-      else if (before !== value) throw new MalformedJson(start, `the name ${quote(name)} appears twice in one object`);
+      else if (before !== value)
+        throw new MalformedRecord(start, `the name ${quote(name)} appears twice in one object`);
     } while (this.#takes(','));
     this.#expect('}');
     return object;
@@ -234,9 +208,9 @@ class RecordParser {
     if (!this.#takes(character)) throw this.#fault(`"${character}" is expected`);
   }
 
-  #fault(message: string): MalformedJson {
+  #fault(message: string): MalformedRecord {
     const rest = this.#text.slice(this.#at, this.#at + 40);
-    return new MalformedJson(this.#at, `${message} at ${rest === '' ? 'its end' : quote(rest)}`);
+    return new MalformedRecord(this.#at, `${message} at ${rest === '' ? 'its end' : quote(rest)}`);
   }
 }
 
@@ -264,12 +238,6 @@ export const jsonFormat: FeedFormat = {
 
 // Repairs common faults of a record that is not well-formed JSON, so it can be parsed as its author meant it.
 
-interface RepairedRecord {
-  readonly json: string;
-  /** The repairs, for people: `2 line breaks or other control characters in strings`. */
-  readonly repairs: readonly string[];
-}
-
 /** A string with any characters in it, or what surrounds strings. */
 const PART = /"[^"\\]*(?:\\[\s\S][^"\\]*)*"|[^"]+/g;
 const CONTROL = /\p{Cc}/gu;
@@ -279,7 +247,7 @@ const TRAILING_COMMA = /,(?=\s*[}\]])/g;
  * Escapes control characters in strings, and drops a comma before a closing bracket. Neither moves where a string or a
  * value ends; the strict parser decides whether the result is readable. `undefined`: there is nothing to repair.
  */
-function repairRecord(json: string): RepairedRecord | undefined {
+function repairRecord(json: string): RepairedText | undefined {
   let controls = 0;
   let commas = 0;
   const repaired = json.replace(PART, (part) => {
@@ -296,7 +264,7 @@ function repairRecord(json: string): RepairedRecord | undefined {
     });
   });
   if (controls + commas === 0) return undefined;
-  return { json: repaired, repairs: [...count(controls, CONTROLS), ...count(commas, COMMAS)] };
+  return { text: repaired, repairs: [...count(controls, CONTROLS), ...count(commas, COMMAS)] };
 }
 
 const CONTROLS = [

@@ -1,6 +1,5 @@
 // Reads past pulls: with their outcomes, the newest of many feeds in brief, and what one has done on the site.
-
-import type { FeedCopy, FormerCopy, JudgedCopy } from '../../plan/accounting.ts';
+import type { FeedCopy, FormerCopy, GoneCounts, JudgedCopy, SeenCounts } from '../../plan/accounting.ts';
 import { notesOfFormerlyHeld } from '../../plan/delete-guard.ts';
 import type { Message } from '../../plan/message.ts';
 import type { FeedName, PostingKey, SiteName } from '../../posting/identifiers.ts';
@@ -24,15 +23,15 @@ export async function countedPulls(
   limit: number,
   before?: number,
 ): Promise<CountedPull[]> {
-  return withCounts(db, await listPulls(db, feed, limit, before));
+  return countPulls(db, await listPulls(db, feed, limit, before));
 }
 
 export async function countedPull(db: Queryable, id: number): Promise<CountedPull | undefined> {
   const pull = await findPull(db, id);
-  return pull === undefined ? undefined : (await withCounts(db, [pull]))[0];
+  return pull === undefined ? undefined : (await countPulls(db, [pull]))[0];
 }
 
-async function withCounts(db: Queryable, pulls: readonly PullRow[]): Promise<CountedPull[]> {
+export async function countPulls(db: Queryable, pulls: readonly PullRow[]): Promise<CountedPull[]> {
   const rows = await db.query<{ pull: number; outcome: string; n: number }>(
     'select pull, outcome, sum(n)::bigint as n from outcome_count where pull = any($1::bigint[]) group by 1, 2',
     [pulls.map((pull) => pull.id)],
@@ -42,6 +41,7 @@ async function withCounts(db: Queryable, pulls: readonly PullRow[]): Promise<Cou
     return {
       ...pull,
       unchanged: pull.unchanged + countOf('nothing'),
+      // An incomplete pull finds nothing gone; the deletes that it carries out or drops are those of earlier pulls.
       gone: pull.complete ? pull.gone - countOf('dropped') : pull.gone,
       created: countOf('created'),
       updated: countOf('updated'),
@@ -49,6 +49,19 @@ async function withCounts(db: Queryable, pulls: readonly PullRow[]): Promise<Cou
       requests: countOf('requests'),
     };
   });
+}
+
+/** What became of the records that it saw, and of what was gone; `undefined`: it is not proven complete, so nothing counts as gone. */
+export function sumsOf(
+  { seen, unchanged, created, updated, duplicates, unreadable, skipped, gone, deleted, grace, complete }: CountedPull,
+  open: Partial<OpenCounts>,
+): { readonly seen: SeenCounts; readonly gone: GoneCounts | undefined } {
+  const { rejected = 0, in_doubt = 0, pending = 0, failed = 0 } = open;
+  const { held = 0, kept = 0, pendingDeletes = 0, failedDeletes = 0 } = open;
+  return {
+    seen: { seen, unchanged, created, updated, rejected, in_doubt, pending, failed, duplicates, unreadable, skipped },
+    gone: complete ? { gone, deleted, held, grace, kept, pendingDeletes, failedDeletes } : undefined,
+  };
 }
 
 /** Recent pulls of a feed. */

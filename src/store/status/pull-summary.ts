@@ -5,7 +5,7 @@ import { noteOfHeld } from '../../plan/delete-guard.ts';
 import { type Message, messageOf, plural, textOf } from '../../plan/message.ts';
 import { type CommonReason, describeNothingMirrored, mirroredNothing } from '../../plan/set-up-suspicion.ts';
 import type { FeedName, PostingKey } from '../../posting/identifiers.ts';
-import { countOpen, countOutcomes, type OpenCounts } from '../backlog/open-counts.ts';
+import { countOpen, type OpenCounts } from '../backlog/open-counts.ts';
 import { commonReason } from '../backlog/planned-changes.ts';
 import { type RekeyState, readRekey } from '../change/rekey/read-rekey.ts';
 import { lockKey } from '../locks/advisory-locks.ts';
@@ -13,7 +13,14 @@ import { HELD_LOCK_KEYS } from '../locks/processes.ts';
 import { toJsonb } from '../postgres/copy-rows.ts';
 import { type Database, IS_WRITABLE, type Queryable, readColumn } from '../postgres/database.ts';
 import { countNoted } from '../pull/posting-notes.ts';
-import { findPull, type PulledCopy, type PullStatus } from '../pull/pull-history.ts';
+import {
+  type CountedPull,
+  countPulls,
+  findPull,
+  type PulledCopy,
+  type PullStatus,
+  sumsOf,
+} from '../pull/pull-history.ts';
 import { newestHoldReason } from './feed-overview.ts';
 
 /** Counts of one pull (docs/reference.md). Seen: unchanged to skipped, without deleted and held; gone: deleted to failed_deletes. */
@@ -85,58 +92,41 @@ export async function summarisePull(db: Database, pull: number): Promise<PullSta
 
 /** The same within a transaction whose statements all see the same state of the database, without what is repeated. */
 export async function summariseWithin(tx: Queryable, pull: number): Promise<PullState> {
-  const row = await findPull(tx, pull);
-  if (row === undefined) throw new Error(`there is no pull ${pull}`);
+  const found = await findPull(tx, pull);
+  if (found === undefined) throw new Error(`there is no pull ${pull}`);
   // Sent together: a busy process waits longer for each answer than the database takes for it.
-  const [now, outcomeCounts, [waiting], { cleaned, repaired }, rekey] = await Promise.all([
-    countOpen(tx, row.feed),
-    countOutcomes(tx, pull),
+  const [now, [row], [waiting], { cleaned, repaired }, rekey] = await Promise.all([
+    countOpen(tx, found.feed),
+    countPulls(tx, [found]) as Promise<[CountedPull]>,
     tx.query<{ n: number; discarded: number }>(
       `select (select count(*) from change where feed = $1 and state in ('rejected', 'failed', 'held', 'in_doubt'))
          + (select count(*) from record_problem where feed = $1 and not discarded) as n,
          (select coalesce(sum(records), 0) from record_problem
            where feed = $1 and discarded and kind = 'unreadable') as discarded`,
-      [row.feed],
+      [found.feed],
     ),
-    countNoted(tx, row.feed),
-    readRekey(tx, row.feed),
+    countNoted(tx, found.feed),
+    readRekey(tx, found.feed),
   ]);
   const open = row.takenOver?.leftOpen ?? now;
-  const { created = 0, updated = 0, deleted = 0, dropped = 0, nothing = 0, requests = 0 } = outcomeCounts;
-  const { pending, in_doubt, rejected, failed, held, kept, pendingDeletes, failedDeletes } = open;
-  const { seen, duplicates, unreadable, skipped, grace } = row;
-  const unchanged = row.unchanged + nothing;
-  // An incomplete pull finds nothing gone; the deletes that it carries out or drops are those of earlier pulls.
-  const gone = row.complete ? row.gone - dropped : row.gone;
-  checkAccounts(
-    { seen, unchanged, created, updated, rejected, in_doubt, pending, failed, duplicates, unreadable, skipped },
-    row.complete ? { gone, deleted, held, kept, grace, pendingDeletes, failedDeletes } : undefined,
-  );
+  const { seen, gone } = sumsOf(row, open);
+  checkAccounts(seen, gone);
+  const { held, kept } = open;
   const summary = {
     feed: row.feed,
     pull,
     complete: row.complete,
-    seen,
-    unchanged,
-    created,
-    updated,
-    deleted,
-    rejected,
+    ...seen,
+    gone: row.gone,
+    deleted: row.deleted,
+    grace: row.grace,
     held,
-    in_doubt,
-    pending,
-    failed,
-    duplicates,
-    unreadable,
-    skipped,
-    expired: row.expired,
-    gone,
-    grace,
     kept,
-    pending_deletes: pendingDeletes,
-    failed_deletes: failedDeletes,
-    discarded: (open.discarded ?? 0) + Math.min(unreadable, waiting?.discarded ?? 0),
-    requests,
+    expired: row.expired,
+    pending_deletes: open.pendingDeletes,
+    failed_deletes: open.failedDeletes,
+    discarded: (open.discarded ?? 0) + Math.min(row.unreadable, waiting?.discarded ?? 0),
+    requests: row.requests,
     bytes: row.bytes,
     shortfalls: row.shortfalls,
     ...(row.weak === undefined ? {} : { weak: row.weak }),

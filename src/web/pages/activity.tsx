@@ -85,37 +85,36 @@ const ActivityPage = ({ items, feeds, selection, isFirst, older }: ActivityPageP
           <button type="submit">Show</button>
         </form>
       </FoldedFilter>
-      {items.length === 0 ? (
-        <p>
-          {feed === undefined && actor === undefined && of === undefined && isFirst
-            ? 'Nobody has done anything yet.'
-            : 'There is nothing like that.'}
-        </p>
-      ) : (
-        <StackedTable
-          label="Actions, newest first"
-          columns={[
-            { head: 'When', inline: true, cell: ({ at }) => <When at={at} /> },
-            {
-              head: 'Who',
-              inline: true,
-              cell: ({ actor: who }) =>
-                who === null ? (
-                  <span class="quiet">jobmirror</span>
-                ) : (
-                  <a href={linkTo(pageAddress.activity({ actor: who }))}>{who}</a>
-                ),
-            },
-            { head: 'What', inline: true, cell: ({ action }) => action },
-            { head: 'To what', cell: (item) => <ToWhat item={item} /> },
-            {
-              head: 'Before and after',
-              cell: (item) => <Detail edits={item.edits} facts={subjectInWords(item)?.others ?? item.detail} />,
-            },
-          ]}
-          rows={items}
-        />
-      )}
+      <StackedTable
+        label="Actions, newest first"
+        columns={[
+          { head: 'When', inline: true, cell: ({ at }) => <When at={at} /> },
+          {
+            head: 'Who',
+            inline: true,
+            cell: ({ actor: who }) =>
+              who === null ? (
+                <span class="quiet">jobmirror</span>
+              ) : (
+                <a href={linkTo(pageAddress.activity({ actor: who }))}>{who}</a>
+              ),
+          },
+          { head: 'What', inline: true, cell: ({ action }) => action },
+          { head: 'To what', cell: (item) => <ToWhat item={item} /> },
+          {
+            head: 'Before and after',
+            cell: (item) => <Detail edits={item.edits} facts={subjectInWords(item)?.others ?? item.detail} />,
+          },
+        ]}
+        rows={items}
+        none={
+          <p>
+            {feed === undefined && actor === undefined && of === undefined && isFirst
+              ? 'Nobody has done anything yet.'
+              : 'There is nothing like that.'}
+          </p>
+        }
+      />
       <Pager
         label="Pages of the activity"
         isByTime

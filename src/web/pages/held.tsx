@@ -32,25 +32,22 @@ import { boundToChosen, readBound, readChosen, readReason, writeChosen } from '.
 
 const HeldFeeds = ({ groups }: { groups: readonly HeldGroup[] }) => (
   <Layout title="Held deletes" section="review">
-    {groups.length === 0 ? (
-      <p class="notice good">No delete is held.</p>
-    ) : (
-      <StackedTable
-        label="Feeds with held deletes"
-        caption={<caption class="quiet">Feeds with held deletes</caption>}
-        columns={[
-          {
-            head: 'Feed',
-            namesRow: true,
-            cell: ({ feed }) => <a href={linkTo(pageAddress.held(feed))}>{feed}</a>,
-          },
-          { head: 'Held', number: true, cell: ({ count }) => count },
-          { head: 'Since', cell: ({ since }) => <When at={since} /> },
-          { head: 'Why', cell: ({ reason }) => textOf(reason) },
-        ]}
-        rows={groups}
-      />
-    )}
+    <StackedTable
+      label="Feeds with held deletes"
+      caption={<caption class="quiet">Feeds with held deletes</caption>}
+      columns={[
+        {
+          head: 'Feed',
+          namesRow: true,
+          cell: ({ feed }) => <a href={linkTo(pageAddress.held(feed))}>{feed}</a>,
+        },
+        { head: 'Held', number: true, cell: ({ count }) => count },
+        { head: 'Since', cell: ({ since }) => <When at={since} /> },
+        { head: 'Why', cell: ({ reason }) => textOf(reason) },
+      ]}
+      rows={groups}
+      none={<p class="notice good">No delete is held.</p>}
+    />
   </Layout>
 );
 

@@ -33,7 +33,7 @@ export interface PullPageProps {
 }
 
 export const PullPage = ({ sums, show, changes, after, whyNotUndo, undone, write }: PullPageProps) => {
-  const { pull, effects, requests, fault } = sums;
+  const { pull, fault } = sums;
   const isRunning = pull.status === 'running';
   return (
     <Layout title={`Pull ${pull.id}`} section="pulls" about={pull}>
@@ -79,7 +79,7 @@ export const PullPage = ({ sums, show, changes, after, whyNotUndo, undone, write
           </Fact>
           <Fact name="Took">{pull.durationMs !== undefined && tookWords(pull.durationMs)}</Fact>
           <Fact name="Read">{formatBytes(pull.bytes)}</Fact>
-          <Fact name="Requests">{requests}</Fact>
+          <Fact name="Requests">{pull.requests}</Fact>
           {pull.takenOver !== undefined && (
             <Fact name="Goes on as">
               <a href={linkTo(pageAddress.pull(pull.takenOver.by))}>pull {pull.takenOver.by}</a>, which has what this
@@ -118,9 +118,9 @@ export const PullPage = ({ sums, show, changes, after, whyNotUndo, undone, write
           of={PULL_EFFECTS}
           shown={show}
           href={(effect) => linkTo(`${pageAddress.pull(pull.id, { show: effect })}#changes`)}
-          words={(effect) => `${effects[effect]} ${effect}`}
+          words={(effect) => `${pull[effect]} ${effect}`}
         />
-        <Changes pull={pull} show={show} count={effects[show]} changes={changes} after={after} />
+        <Changes pull={pull} show={show} count={pull[show]} changes={changes} after={after} />
       </div>
       <div id="undo" data-live={isRunning ? 'true' : undefined}>
         <h2>Undo</h2>

@@ -44,7 +44,7 @@ export function pullPages(pages: Hono<WebEnv>, context: PageContext): void {
       if (sums === undefined) throw notFound(`there is no pull ${id}`);
       const asked = expectValue('show', z.enum(PULL_EFFECTS).optional(), query('show'));
       const after = expectValue('after', keyText.optional(), query('after')) as PostingKey | undefined;
-      const show = asked ?? PULL_EFFECTS.find((effect) => sums.effects[effect] > 0) ?? 'created';
+      const show = asked ?? PULL_EFFECTS.find((effect) => sums.pull[effect] > 0) ?? 'created';
       const changes = await pulledChanges(db, sums.pull, show, { after, limit: SHOWN_POSTINGS });
       const { pull } = sums;
       const whyNotUndo = await whyNotUndoOf(app, pull);
@@ -120,41 +120,39 @@ interface PullTableProps {
   readonly withFeed?: boolean;
 }
 
-export const PullTable = ({ pulls, label, withFeed = false }: PullTableProps) => {
-  if (pulls.length === 0) return <p>Nothing has been pulled yet.</p>;
-  return (
-    <StackedTable
-      label={label}
-      kind="pulls"
-      columns={[
-        {
-          head: 'Pull',
-          namesRow: true,
-          number: true,
-          cell: ({ pull }) => <a href={linkTo(pageAddress.pull(pull))}>{pull}</a>,
-        },
-        withFeed && { head: 'Feed', cell: ({ feed }) => <a href={linkTo(pageAddress.feed(feed))}>{feed}</a> },
-        { head: 'Started', cell: ({ started_at }) => <When at={started_at} /> },
-        { head: 'Status', cell: (pull) => <PullStatusLabel pull={pull} /> },
-        ...COUNTS.map((name) => ({
-          head: sentence(name),
-          number: true as const,
-          inline: true as const,
-          classOf: (pull: ShownPull) => pull[name] === 0 && 'quiet',
-          cell: (pull: ShownPull) => pull[name],
-        })),
-        {
-          head: 'Took',
-          number: true,
-          inline: true,
-          cell: ({ duration_ms }) => (duration_ms === null ? '–' : tookWords(duration_ms)),
-        },
-        { head: 'Notes', bare: true, classOf: () => 'notes-of-pull', cell: (pull) => shortened(notesOfPull(pull)) },
-      ]}
-      rows={pulls}
-    />
-  );
-};
+export const PullTable = ({ pulls, label, withFeed = false }: PullTableProps) => (
+  <StackedTable
+    label={label}
+    kind="pulls"
+    columns={[
+      {
+        head: 'Pull',
+        namesRow: true,
+        number: true,
+        cell: ({ pull }) => <a href={linkTo(pageAddress.pull(pull))}>{pull}</a>,
+      },
+      withFeed && { head: 'Feed', cell: ({ feed }) => <a href={linkTo(pageAddress.feed(feed))}>{feed}</a> },
+      { head: 'Started', cell: ({ started_at }) => <When at={started_at} /> },
+      { head: 'Status', cell: (pull) => <PullStatusLabel pull={pull} /> },
+      ...COUNTS.map((name) => ({
+        head: sentence(name),
+        number: true as const,
+        inline: true as const,
+        classOf: (pull: ShownPull) => pull[name] === 0 && 'quiet',
+        cell: (pull: ShownPull) => pull[name],
+      })),
+      {
+        head: 'Took',
+        number: true,
+        inline: true,
+        cell: ({ duration_ms }) => (duration_ms === null ? '–' : tookWords(duration_ms)),
+      },
+      { head: 'Notes', bare: true, classOf: () => 'notes-of-pull', cell: (pull) => shortened(notesOfPull(pull)) },
+    ]}
+    rows={pulls}
+    none={<p>Nothing has been pulled yet.</p>}
+  />
+);
 
 /** The page of the pull has all of it. */
 const MOST_NOTES = 120;

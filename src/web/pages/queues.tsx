@@ -67,33 +67,30 @@ const QueuesPage = ({ sites, queues: { queue, workers, sites: counted, backlog }
           />
         )}
         <h2 id="backlog">Backlog</h2>
-        {backlog.length === 0 ? (
-          <p>Nothing waits to be sent.</p>
-        ) : (
-          <StackedTable
-            label={{ heading: 'backlog' }}
-            columns={[
-              {
-                head: 'Feed',
-                namesRow: true,
-                cell: ({ feed }) => <a href={linkTo(pageAddress.feed(feed))}>{feed}</a>,
-              },
-              {
-                head: 'Site',
-                inline: true,
-                cell: ({ site }) => <a href={linkTo(pageAddress.site(site))}>{site}</a>,
-              },
-              {
-                head: 'State',
-                inline: true,
-                cell: ({ state }) => (state === 'ready' ? 'to be sent' : 'in flight'),
-              },
-              { head: 'Changes', number: true, inline: true, cell: ({ changes }) => changes },
-              { head: 'Oldest', inline: true, cell: (each) => formatSpan(each.oldest_age_seconds * 1000) },
-            ]}
-            rows={backlog}
-          />
-        )}
+        <StackedTable
+          label={{ heading: 'backlog' }}
+          columns={[
+            {
+              head: 'Feed',
+              namesRow: true,
+              cell: ({ feed }) => <a href={linkTo(pageAddress.feed(feed))}>{feed}</a>,
+            },
+            {
+              head: 'Site',
+              inline: true,
+              cell: ({ site }) => <a href={linkTo(pageAddress.site(site))}>{site}</a>,
+            },
+            {
+              head: 'State',
+              inline: true,
+              cell: ({ state }) => (state === 'ready' ? 'to be sent' : 'in flight'),
+            },
+            { head: 'Changes', number: true, inline: true, cell: ({ changes }) => changes },
+            { head: 'Oldest', inline: true, cell: (each) => formatSpan(each.oldest_age_seconds * 1000) },
+          ]}
+          rows={backlog}
+          none={<p>Nothing waits to be sent.</p>}
+        />
         <p class="hint">
           {`${plural(
             backlog.reduce((sum, { changes }) => sum + changes, 0),

@@ -1,8 +1,14 @@
 // The format of XML documents. Parses the bytes of one record into a tree of plain text, or reports why it can't be
 // read. Not fast-xml-parser: it reads much that is not well-formed.
-import { isUtf8 } from 'node:buffer';
 import type { RecordTree } from '../../../posting/posting.ts';
-import { type FeedFormat, type ParsedRecord, unreadableRecord } from '../format.ts';
+import {
+  type FeedFormat,
+  MalformedRecord,
+  type ParsedRecord,
+  parseOrRepair,
+  parseTextOf,
+  type RepairedText,
+} from '../format.ts';
 import { compileKeyRecovery } from './recover-key.ts';
 import { XmlSplitter } from './xml-splitter.ts';
 import {
@@ -42,53 +48,13 @@ interface OpenElement {
  * @param lenient repair common faults of a record that can't be read otherwise.
  */
 export function parseRecord(bytes: Buffer, lenient = false): ParsedRecord {
-  if (!isUtf8(bytes)) {
-    return unreadableRecord(
-      'its bytes are not valid in the encoding of the feed; if the feed is really in another one, such as Windows-1252, configure encoding: windows-1252',
-    );
-  }
-  const text = bytes.toString();
-  const xml = text.includes('\r') ? text.replace(/\r\n?/g, '\n') : text;
-  try {
-    return { kind: 'tree', tree: buildTree(xml) };
-  } catch (error) {
-    if (!(error instanceof MalformedXml)) throw error;
-    // Of several faults, the one that no repair removes is what stops the record.
-    const repaired = parseRepaired(xml) ?? error;
-    if (lenient && !(repaired instanceof MalformedXml)) return repaired;
-    const { at, message } = repaired instanceof MalformedXml ? repaired : error;
-    const line = xml.slice(0, at).split('\n').length;
-    return unreadableRecord(`it is not well-formed XML: ${message} (line ${line} of the record)`);
-  }
+  return parseTextOf(bytes, (text) => {
+    const xml = text.includes('\r') ? text.replace(/\r\n?/g, '\n') : text;
+    return parseOrRepair(xml, XML_SYNTAX, lenient);
+  });
 }
 
-/** `undefined`: there is nothing to repair. */
-function parseRepaired(xml: string): ParsedRecord | MalformedXml | undefined {
-  const repaired = repairRecord(xml);
-  if (repaired === undefined) return undefined;
-  try {
-    return { kind: 'tree', tree: buildTree(repaired.xml), repairs: repaired.repairs };
-  } catch (error) {
-    if (!(error instanceof MalformedXml)) throw error;
-    const line = repaired.xml.slice(0, error.at).split('\n').length;
-    return new MalformedXml(startOfLine(xml, line), error.message);
-  }
-}
-
-/** Repairs change no line breaks. */
-function startOfLine(xml: string, line: number): number {
-  let at = 0;
-  for (let nth = 1; nth < line; nth++) at = xml.indexOf('\n', at) + 1;
-  return at;
-}
-
-class MalformedXml extends Error {
-  readonly at: number;
-  constructor(at: number, message: string) {
-    super(message);
-    this.at = at;
-  }
-}
+const XML_SYNTAX = { name: 'XML', parse: buildTree, repair: repairRecord, keepsLines: true };
 
 const RUNS_ON =
   'a CDATA section, a comment or a processing instruction seems to lack its end, and contains another record';
@@ -128,7 +94,7 @@ function buildTree(xml: string): RecordTree {
         const name = matchAt(END_TAG, xml, markup)?.[1];
         if (closed === undefined || closed.name !== name) {
           const expected = closed === undefined ? 'no element is open' : `"</${closed.name}>" is expected`;
-          throw new MalformedXml(markup, `${excerpt(xml, markup)} where ${expected}`);
+          throw new MalformedRecord(markup, `${excerpt(xml, markup)} where ${expected}`);
         }
         at = END_TAG.lastIndex;
         close(closed, markup);
@@ -137,27 +103,27 @@ function buildTree(xml: string): RecordTree {
       case '!':
         if (xml.startsWith('<![CDATA[', markup)) {
           at = endOf(']]>', xml, markup, 9);
-          if (element === undefined) throw new MalformedXml(markup, 'there is text outside the element');
+          if (element === undefined) throw new MalformedRecord(markup, 'there is text outside the element');
           if (endsInAnotherRecord(xml.slice(markup, at), '<![CDATA[', open[0]?.name))
-            throw new MalformedXml(markup, RUNS_ON);
+            throw new MalformedRecord(markup, RUNS_ON);
           element.text += xml.slice(markup + 9, at - 3);
         } else if (xml.startsWith('<!--', markup)) {
           at = endOf('-->', xml, markup, 4);
           if (endsInAnotherRecord(xml.slice(markup, at), '<!--', open[0]?.name))
-            throw new MalformedXml(markup, RUNS_ON);
+            throw new MalformedRecord(markup, RUNS_ON);
         } else {
-          throw new MalformedXml(markup, `${excerpt(xml, markup)} is not allowed here`);
+          throw new MalformedRecord(markup, `${excerpt(xml, markup)} is not allowed here`);
         }
         break;
       case '?':
         at = endOf('?>', xml, markup, 2);
         // Without its end, which may follow a "<".
         if (endsInAnotherRecord(xml.slice(markup, at - 2), '<?', open[0]?.name))
-          throw new MalformedXml(markup, RUNS_ON);
+          throw new MalformedRecord(markup, RUNS_ON);
         break;
       default: {
-        if (element === undefined && root !== undefined) throw new MalformedXml(markup, 'a second element follows');
-        if (open.length >= MAX_DEPTH) throw new MalformedXml(markup, `elements are nested deeper than ${MAX_DEPTH}`);
+        if (element === undefined && root !== undefined) throw new MalformedRecord(markup, 'a second element follows');
+        if (open.length >= MAX_DEPTH) throw new MalformedRecord(markup, `elements are nested deeper than ${MAX_DEPTH}`);
         PLAIN_TAG.lastIndex = markup;
         if (PLAIN_TAG.test(xml)) {
           at = PLAIN_TAG.lastIndex;
@@ -168,11 +134,14 @@ function buildTree(xml: string): RecordTree {
         }
         const name = matchAt(START_TAG, xml, markup)?.[1];
         if (name === undefined)
-          throw new MalformedXml(markup, `${excerpt(xml, markup)}: a bare "<" must be written as &lt;`);
+          throw new MalformedRecord(markup, `${excerpt(xml, markup)}: a bare "<" must be written as &lt;`);
         const { branch, end } = readAttributes(xml, START_TAG.lastIndex);
         const ending = matchAt(TAG_END, xml, end);
         if (ending === null)
-          throw new MalformedXml(markup, `the tag ${excerpt(xml, markup)} is not well-formed at ${excerpt(xml, end)}`);
+          throw new MalformedRecord(
+            markup,
+            `the tag ${excerpt(xml, markup)} is not well-formed at ${excerpt(xml, end)}`,
+          );
         at = TAG_END.lastIndex;
         element = { name, start: at, text: '', branch, hasChildren: false };
         if (ending[1] === '') open.push(element);
@@ -181,29 +150,32 @@ function buildTree(xml: string): RecordTree {
     }
   }
   if (root === undefined || element !== undefined) {
-    throw new MalformedXml(xml.length, element === undefined ? 'it has no element' : `"</${element.name}>" is missing`);
+    throw new MalformedRecord(
+      xml.length,
+      element === undefined ? 'it has no element' : `"</${element.name}>" is missing`,
+    );
   }
   return root;
 }
 
 function endOf(terminator: string, xml: string, start: number, skip: number): number {
   const found = xml.indexOf(terminator, start + skip);
-  if (found < 0) throw new MalformedXml(start, `${excerpt(xml, start)} is not closed`);
+  if (found < 0) throw new MalformedRecord(start, `${excerpt(xml, start)} is not closed`);
   return found + terminator.length;
 }
 
 function takeText(xml: string, from: number, to: number, element: OpenElement | undefined): void {
   const text = xml.slice(from, to);
   const wrong = text.indexOf(']]>');
-  if (wrong >= 0) throw new MalformedXml(from + wrong, '"]]>" is not allowed in text');
+  if (wrong >= 0) throw new MalformedRecord(from + wrong, '"]]>" is not allowed in text');
   const decoded = decode(text, from);
   if (element !== undefined) element.text += decoded;
-  else if (/\S/.test(text)) throw new MalformedXml(from, 'there is text outside the element');
+  else if (/\S/.test(text)) throw new MalformedRecord(from, 'there is text outside the element');
 }
 
 const decode = (text: string, at: number): string =>
   decodeEntities(text, (offset, message) => {
-    throw new MalformedXml(at + offset, message);
+    throw new MalformedRecord(at + offset, message);
   });
 
 function readAttributes(xml: string, from: number): { branch: Branch | undefined; end: number } {
@@ -214,7 +186,7 @@ function readAttributes(xml: string, from: number): { branch: Branch | undefined
     const key = `@${attribute[1]}`;
     branch ??= newBranch();
     if (branch[key] !== undefined)
-      throw new MalformedXml(end, `the attribute "${attribute[1]}" appears twice in a tag`);
+      throw new MalformedRecord(end, `the attribute "${attribute[1]}" appears twice in a tag`);
     branch[key] = decode((attribute[2] ?? attribute[3] ?? '').replace(/[\t\n]/g, ' '), end);
   }
 }
@@ -237,12 +209,6 @@ export const xmlFormat: FeedFormat = {
 
 // Repairs common faults of a record that is not well-formed XML, so it can be parsed as its author meant it.
 
-interface RepairedRecord {
-  readonly xml: string;
-  /** The repairs, for people: `2 bare "&"`. */
-  readonly repairs: readonly string[];
-}
-
 /** HTML elements without an end tag that no feed uses as its own elements. */
 const VOID = new Set(['br', 'hr', 'img', 'input', 'wbr']);
 
@@ -260,7 +226,7 @@ interface OpenTag {
  * parent ends. Everything else stays, and the strict parser decides whether the result is readable, so no repair lets a
  * value swallow other elements. `undefined`: there is nothing to repair.
  */
-function repairRecord(xml: string): RepairedRecord | undefined {
+function repairRecord(xml: string): RepairedText | undefined {
   const pieces: string[] = [];
   const open: OpenTag[] = [];
   const counts = new Map<string, number>();
@@ -300,7 +266,7 @@ function repairRecord(xml: string): RepairedRecord | undefined {
     at = tagEnd;
   }
   if (counts.size === 0) return undefined;
-  return { xml: pieces.join(''), repairs: [...counts].map(([what, times]) => `${times} ${what}`) };
+  return { text: pieces.join(''), repairs: [...counts].map(([what, times]) => `${times} ${what}`) };
 }
 
 /** Before an end tag, closes open elements that need none, except for those directly in the record. */

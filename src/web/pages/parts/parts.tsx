@@ -50,10 +50,13 @@ interface TableProps<Row> {
   /** `false`: left out. */
   readonly columns: readonly (TableColumn<Row> | false)[];
   readonly rows: readonly Row[];
+  /** Stands in its place if it has no rows. */
+  readonly none?: Child;
 }
 
 /** Scrolls by itself; on a narrow screen, the cells of each row stand below each other, each with its head. */
-export const StackedTable = <Row,>({ label, kind, caption, columns, rows }: TableProps<Row>) => {
+export const StackedTable = <Row,>({ label, kind, caption, columns, rows, none }: TableProps<Row>) => {
+  if (none !== undefined && rows.length === 0) return <>{none}</>;
   const shown = columns.filter((column) => column !== false);
   const heading = typeof label === 'string' ? undefined : label.heading;
   return (

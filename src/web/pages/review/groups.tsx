@@ -134,33 +134,30 @@ export const Rules = ({ rules, others }: { rules: readonly ShownRule[]; others: 
     <p>
       <a href={linkTo(pageAddress.review())}>All groups</a>
     </p>
-    {rules.length === 0 ? (
-      <p>There are no rules. An action on a group can make one for its new entries.</p>
-    ) : (
-      <StackedTable
-        label="Rules, those in force first"
-        caption={<caption class="hint">Those in force first, then the newest</caption>}
-        columns={[
-          { head: 'Rule', number: true, namesRow: true, cell: ({ rule }) => rule },
-          {
-            head: 'Group',
-            cell: ({ group, feed, field, message }) => (
-              <a href={linkTo(pageAddress.entries({ group, feed: feed ?? undefined }))}>
-                {excerpt(`${field === null ? '' : `${field}: `}${message}`)}
-              </a>
-            ),
-          },
-          { head: 'Feed', inline: true, cell: ({ feed }) => feed ?? 'all' },
-          { head: 'Does', cell: (rule) => excerpt(describeDecision(rule), 300) },
-          { head: 'By', inline: true, cell: ({ actor }) => actor },
-          { head: 'Since', inline: true, cell: ({ made_at }) => <When at={made_at} /> },
-          { head: 'Done', number: true, inline: true, cell: ({ done }) => done },
-          { head: 'Left alone', number: true, inline: true, cell: ({ left_alone }) => left_alone },
-          { head: 'State', inline: true, cell: (rule) => <StateOfRule rule={rule} /> },
-        ]}
-        rows={rules}
-      />
-    )}
+    <StackedTable
+      label="Rules, those in force first"
+      caption={<caption class="hint">Those in force first, then the newest</caption>}
+      columns={[
+        { head: 'Rule', number: true, namesRow: true, cell: ({ rule }) => rule },
+        {
+          head: 'Group',
+          cell: ({ group, feed, field, message }) => (
+            <a href={linkTo(pageAddress.entries({ group, feed: feed ?? undefined }))}>
+              {excerpt(`${field === null ? '' : `${field}: `}${message}`)}
+            </a>
+          ),
+        },
+        { head: 'Feed', inline: true, cell: ({ feed }) => feed ?? 'all' },
+        { head: 'Does', cell: (rule) => excerpt(describeDecision(rule), 300) },
+        { head: 'By', inline: true, cell: ({ actor }) => actor },
+        { head: 'Since', inline: true, cell: ({ made_at }) => <When at={made_at} /> },
+        { head: 'Done', number: true, inline: true, cell: ({ done }) => done },
+        { head: 'Left alone', number: true, inline: true, cell: ({ left_alone }) => left_alone },
+        { head: 'State', inline: true, cell: (rule) => <StateOfRule rule={rule} /> },
+      ]}
+      rows={rules}
+      none={<p>There are no rules. An action on a group can make one for its new entries.</p>}
+    />
     <Pager label="Pages of rules" {...others} />
   </Layout>
 );

@@ -179,34 +179,31 @@ const BulkActions = ({ actions, others }: { actions: readonly Bulk[]; others: Ot
     <p>
       <a href={linkTo(pageAddress.review())}>All groups</a>
     </p>
-    {actions.length === 0 ? (
-      <p>There are none yet.</p>
-    ) : (
-      <StackedTable
-        label="Actions, the newest first"
-        caption={<caption class="hint">The newest first</caption>}
-        columns={[
-          {
-            head: 'Action',
-            number: true,
-            namesRow: true,
-            cell: ({ bulk }) => <a href={linkTo(pageAddress.bulkAction(bulk))}>{bulk}</a>,
-          },
-          { head: 'What', cell: (bulk) => excerpt(describeDecision(bulk), 300) },
-          {
-            head: 'By',
-            inline: true,
-            cell: ({ rule, actor }) => (rule === null ? actor : `${actor}, by rule ${rule}`),
-          },
-          { head: 'Started', inline: true, cell: ({ started_at }) => <When at={started_at} /> },
-          { head: 'State', inline: true, cell: stateOf },
-          { head: 'Entries', number: true, inline: true, cell: ({ total }) => total },
-          { head: 'Done', number: true, inline: true, cell: ({ done }) => done },
-          { head: 'Left alone', number: true, inline: true, cell: ({ left_alone }) => left_alone },
-        ]}
-        rows={actions}
-      />
-    )}
+    <StackedTable
+      label="Actions, the newest first"
+      caption={<caption class="hint">The newest first</caption>}
+      columns={[
+        {
+          head: 'Action',
+          number: true,
+          namesRow: true,
+          cell: ({ bulk }) => <a href={linkTo(pageAddress.bulkAction(bulk))}>{bulk}</a>,
+        },
+        { head: 'What', cell: (bulk) => excerpt(describeDecision(bulk), 300) },
+        {
+          head: 'By',
+          inline: true,
+          cell: ({ rule, actor }) => (rule === null ? actor : `${actor}, by rule ${rule}`),
+        },
+        { head: 'Started', inline: true, cell: ({ started_at }) => <When at={started_at} /> },
+        { head: 'State', inline: true, cell: stateOf },
+        { head: 'Entries', number: true, inline: true, cell: ({ total }) => total },
+        { head: 'Done', number: true, inline: true, cell: ({ done }) => done },
+        { head: 'Left alone', number: true, inline: true, cell: ({ left_alone }) => left_alone },
+      ]}
+      rows={actions}
+      none={<p>There are none yet.</p>}
+    />
     <Pager label="Pages of actions" isByTime {...others} />
   </Layout>
 );
