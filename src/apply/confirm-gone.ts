@@ -8,7 +8,7 @@ import { type Message, messageOf, plural, reword, textOf } from '../plan/message
 import { compareValues, fieldOf, meansTheSame, referenceForm, typeOf } from '../plan/same-meaning.ts';
 import type { SiteJobId } from '../posting/identifiers.ts';
 import type { Fields } from '../posting/posting.ts';
-import { isMadeOfTitle, isReworded } from '../site/contradiction.ts';
+import { isMadeOf, isMadeOfTitle, isReworded } from '../site/contradiction.ts';
 import {
   type Exchange,
   type Outcome,
@@ -79,19 +79,39 @@ export async function confirmGone(
 
 /** An address that is made of the title changes with it: the list tells whether the job is there under another one. */
 function unlessMoved(id: SiteJobId, attempt: Attempt, { policy }: SiteContext): Outcome {
-  if (!isMadeOfTitle(id) || !policy.canList) return { kind: 'gone' };
   const message = `the site has no job ${id}, and may have given it another address`;
+  if (!policy.canList) return untraceable(id, attempt, policy, message) ?? { kind: 'gone' };
+  if (!isMadeOfTitle(id)) return { kind: 'gone' };
   return untilListed({ kind: 'unconfirmed', message }, attempt, policy.retry.attempts);
+}
+
+/** Without a list, nothing tells where the job is whose title, as far as it is known, is no longer that of its address. */
+function untraceable(
+  id: SiteJobId,
+  { request, before, uncertain = [], number }: Attempt,
+  { onMissing }: SiteContext['policy'],
+  message: string,
+): Extract<Outcome, { kind: 'unconfirmed' }> | undefined {
+  const title = fieldOf(before ?? {}, 'title');
+  // After a delete of unknown outcome every field is uncertain.
+  const mayHaveChanged = uncertain.includes('title') && (request.kind === 'update' || number === 1);
+  const isKnown = title !== undefined && isMadeOf(id, title) && !mayHaveChanged;
+  if (isKnown || !isMadeOfTitle(id) || (request.kind === 'update' && onMissing === 'leave')) return undefined;
+  const advice = request.kind === 'delete' ? ". Delete this posting's job there, and discard this delete" : '';
+  return { kind: 'unconfirmed', isUntraceable: true, message: `${message}, which only a list could tell${advice}` };
 }
 
 /** Another job may have got an address that a job of ours lost with its title: the list tells where ours is now. */
 function unlessTaken(
   outcome: Extract<Outcome, { kind: 'foreign' }>,
   attempt: Attempt,
-  { policy: { canList, retry } }: SiteContext,
+  { policy }: SiteContext,
 ): Outcome {
+  const { canList, retry } = policy;
   const { request, denied } = attempt;
-  if (!canList || request.kind === 'create' || !isMadeOfTitle(request.siteJobId)) return outcome;
+  if (request.kind === 'create' || !isMadeOfTitle(request.siteJobId)) return outcome;
+  if (!canList)
+    return (request.kind === 'delete' && untraceable(request.siteJobId, attempt, policy, outcome.message)) || outcome;
   const later = untilListed({ kind: 'unconfirmed', message: outcome.message }, attempt, retry.attempts);
   if (later.kind === 'unconfirmed' && later.denied === 'open') return later;
   return request.kind === 'update' || later.kind === 'gone' || denied === LISTED ? outcome : later;

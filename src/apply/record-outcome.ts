@@ -127,7 +127,7 @@ type Policy = Pick<SitePolicy, 'retry' | 'onMissing' | 'doubts' | 'referenceFiel
  * | unreachable   | ready later; not counted as an attempt                      |||
  * | unknown       | in doubt     | retry, then failed        | retry, then failed |
  * | foreign       | -            | in doubt, for a person    | mapping removed |
- * | unconfirmed   | -            | retry, then failed        | retry, then failed |
+ * | unconfirmed   | -            | retry, then failed; in doubt if no list can tell | retry, then failed |
  * | misconfigured | retry, then failed (the site is paused if this continues)   |||
  *
  * A create that is refused with 401 after a list has shown an earlier one as not made is in doubt again: the list may have been read
@@ -199,6 +199,8 @@ export function resultOf(outcome: Outcome, attempt: Attempt, policy: Policy, ran
       if (operation === 'delete') return { kind: 'deleted', isOthers: true };
       return { kind: 'disowned', reason: plain('foreign', leftAlone(attempt, outcome.message)) };
     case 'unconfirmed':
+      if (outcome.isUntraceable === true && operation === 'update')
+        return { kind: 'disowned', reason: plain('unconfirmed', `${outcome.message}. ${SAY_WHICH_JOB}`) };
       return again(outcome, attempt, policy, random, undefined);
     case 'misconfigured':
       return again(outcome, attempt, policy, random, 0);
@@ -231,12 +233,11 @@ export function freedValues(
   return replaced.length === 0 ? undefined : { reference, values, replaced };
 }
 
+const SAY_WHICH_JOB = 'Say which job this posting has, or that it has none: then it is created again';
+
 function leftAlone({ request }: Attempt, why: string): string {
   const job = 'siteJobId' in request ? request.siteJobId : '';
-  return (
-    `job ${job} seems to belong to another posting: ${why}; jobmirror no longer changes or deletes it. ` +
-    'Say which job this posting has, or that it has none: then it is created again'
-  );
+  return `job ${job} seems to belong to another posting: ${why}; jobmirror no longer changes or deletes it. ${SAY_WHICH_JOB}`;
 }
 
 function gone(operation: Attempt['request']['kind'], policy: Policy): Result {

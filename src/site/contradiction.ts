@@ -47,6 +47,16 @@ export const isMadeOfTitle = (id: SiteJobId): boolean =>
   !/[^\p{Ll}\p{Lo}\p{N}_-]/u.test(id) &&
   /(?:^|[_-])\p{L}{3,}(?:$|[_-])/u.test(id);
 
+/** Whether an ID is this title, apart from a number or code behind it. */
+export const isMadeOf = (id: SiteJobId, title: string): boolean =>
+  [id, id.replace(/[-_](\d+|[0-9a-f-]{8,})$/, '')].some((one) => lettersOf(one) === lettersOf(title));
+
+const lettersOf = (text: string): string =>
+  text
+    .normalize('NFD')
+    .replace(/[^\p{L}\p{N}]/gu, '')
+    .toLowerCase();
+
 /** Whether two IDs cannot belong to one job. `12-nurse` and `12` can: sites put the title into the URL. */
 export function areOfTwoJobs(one: SiteJobId, other: SiteJobId): boolean {
   if (one === other || kindOfId(one) !== kindOfId(other)) return false;

@@ -87,8 +87,11 @@ export type Outcome =
     }
   /** The job of an update or delete shows the reference of another posting: it is not ours to change. */
   | { readonly kind: 'foreign'; readonly message: string }
-  /** Not sent, or not done: whether the job is still the posting's, what it shows, or whether it has another address could not be checked. */
-  | { readonly kind: 'unconfirmed'; readonly message: string; readonly denied?: Denied }
+  /**
+   * Not sent, or not done: whether the job is still the posting's, what it shows, or whether it has another address could not be checked.
+   * `isUntraceable`: no list can tell where it is.
+   */
+  | { readonly kind: 'unconfirmed'; readonly message: string; readonly denied?: Denied; readonly isUntraceable?: true }
   /**
    * The request cannot succeed as configured: redirect, 404 on create, HTML with 200, wrong content type. `perhapsDone`: it
    * may have succeeded all the same, which the job tells. `leadsTo`: the job to which it is redirected.

@@ -128,7 +128,7 @@ export const outcomeRules: readonly OutcomeRule[] = [
     requests: updateOrDelete,
     outcome: 'gone',
     because:
-      'the job is no longer there; where its ID is made of its title, the list tells whether it has another address',
+      'the job is no longer there; where its ID is made of its title, the list, or else a person, tells whether it has another address',
     conclude: (facts) => is(facts, 404, 410) && { kind: 'gone' },
   },
   {

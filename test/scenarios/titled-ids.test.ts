@@ -478,3 +478,31 @@ it('without references, a person says which job has a new address', { tags: 'slo
   expect(await mirror.syncOf([...others, changed])).toMatchObject({ status: 'review', created: 0, in_doubt: 1 });
   expect(jobs.size).toBe(3);
 });
+
+it('without a list, a person says where a job is whose title is no longer that of its address', {
+  tags: 'slow',
+}, async ({ openAt }) => {
+  const { jobs, mirror } = await openSlugs(openAt, { also: 'slug as ID' }, { site: { list_path: undefined } });
+  const withCity = (city: string, pilot: string) => [
+    posting('a'),
+    ...[pilot, 'Cook', 'Driver'].map((title, at) => posting('bcd'[at] ?? '', { title, city })),
+  ];
+  await mirror.syncOf(withCity('Boston', 'Pilot'));
+  await mirror.syncOf(withCity('Boston', 'Captain'));
+  for (const [id, fields] of jobs) if (/Cook/.test(fields)) jobs.delete(id);
+  // The address of a job that keeps its title is still its own: it is gone, and made again.
+  const changed = withCity('Salem', 'Captain');
+  expect(await mirror.syncOf(changed)).toMatchObject({ status: 'review', created: 1, updated: 1, in_doubt: 1 });
+  expect(jobs.size).toBe(4);
+  await mirror.stopEngine();
+  const [entry] = await mirror.query<{ id: number; message: string }>(
+    "select id, reason->>'message' as message from change",
+  );
+  expect(entry?.message).toMatch(/no job pilot, and may have given it another address.*Say which job/);
+  await runProgram(mirror, 'review', 'settle', `${entry?.id}`, '--exists', 'captain');
+  expect(await mirror.syncOf(changed)).toMatchObject({ status: 'mirrored', created: 0 });
+  expect([...jobs.values()].filter((fields) => fields.includes('Salem'))).toHaveLength(3);
+  await mirror.syncOf(withCity('Salem', 'Aviator'));
+  expect(await mirror.syncOf([posting('a')])).toMatchObject({ status: 'review', deleted: 2, failed_deletes: 1 });
+  expect(jobs.size).toBe(2);
+});

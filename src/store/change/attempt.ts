@@ -26,6 +26,8 @@ export interface Attempt extends PostingRef {
   readonly createOnly?: CreateOnlyFields;
   /** What the site had before, if known. */
   readonly before?: Fields;
+  /** Fields of that which an uncertain write may have changed. */
+  readonly uncertain?: readonly string[];
   /** What the site is known to show of that. */
   readonly forms?: ShownForms;
   /** It sets again what was found different on the site: what the site shows of it afterwards is its form. */

@@ -223,6 +223,7 @@ async function readDue(
           : undefined,
       createOnly,
       before: actual?.fields,
+      uncertain: actual?.uncertain,
       forms: row.shown ?? undefined,
       isRepair: row.is_repair,
       idMayBeReused: row.id_may_be_reused,
