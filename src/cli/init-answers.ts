@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join, relative, resolve } from 'node:path';
 import type { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
-import { CONFIG_FILE } from '../config/config-file.ts';
+import { CONFIG_FILE } from '../config/include.ts';
 import { UserError } from '../runtime/stop-signal.ts';
 import type { PathSample, Proposal } from '../setup/propose.ts';
 import type { KeyCandidate, ProposedRule } from '../setup/propose-fields.ts';

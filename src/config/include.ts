@@ -1,6 +1,7 @@
-// Finds and reads the files that `include` names: one feed for each, with its settings at the top level and the feed's name as the file's.
+// Finds and reads the files that `include` names: one feed for each, with its settings at the top level and the feed's name as the file's. Also
+// the configuration file's default name, and the names in it, read without checking or completing the file.
 import { hash } from 'node:crypto';
-import { readdir, realpath, stat } from 'node:fs/promises';
+import { readdir, readFile, realpath, stat } from 'node:fs/promises';
 import { basename, dirname, join, relative, resolve, sep } from 'node:path';
 import { serialize } from 'node:v8';
 import type { RequestedAddresses } from '../feed/source/sources.ts';
@@ -11,7 +12,7 @@ import { type Complaint, ConfigError, complaintLine } from './config-error.ts';
 import { INCLUDE_PATTERN, includeSchema } from './schema/config-schema.ts';
 import { nameSchema } from './schema/scalars.ts';
 import { fileErrorInWords, readText } from './settings-file.ts';
-import { type FeedFileSource, parseYaml, toData, type YamlSource } from './yaml-source.ts';
+import { type FeedFileSource, parseYaml, toData, withFeedFiles, type YamlSource } from './yaml-source.ts';
 
 /** A text in place of the settings of a feed. */
 export interface FeedDraft {
@@ -179,3 +180,18 @@ export const isWithin = (folder: string, path: string): boolean => {
 /** The path as the main file would write it. */
 export const pathFromMainFile = (mainFile: string, path: string): string =>
   relative(dirname(mainFile), path) || basename(path);
+
+/** The default file, in the current folder. */
+export const CONFIG_FILE = 'jobmirror.yaml';
+
+/** The names of the sites or feeds in a file; none if it can't be read. */
+export async function readNames(path: string, group: 'sites' | 'feeds'): Promise<readonly string[]> {
+  try {
+    const main = parseYaml(path, await readFile(path, 'utf8'));
+    const { sources } = await readFeedFiles(main, { path: resolve(path), shown: (file) => file, draft: undefined });
+    const data = toData(sources === undefined ? main : withFeedFiles(main, sources));
+    return Object.keys((data as Partial<Record<string, object>> | null)?.[group] ?? {});
+  } catch {
+    return [];
+  }
+}

@@ -10,7 +10,6 @@ import { makeSitesAndFeeds, settingOf, settingsIn } from './build/sites-and-feed
 import { makeWebConfig } from './build/web-config.ts';
 import type { AlertDestination, BrokenFeed, Config } from './config.ts';
 import { type Complaint, ConfigError } from './config-error.ts';
-import { CONFIG_FILE } from './config-file.ts';
 import {
   type Environment,
   type FilledSettings,
@@ -18,7 +17,7 @@ import {
   fillText,
   hideVariableValues,
 } from './environment.ts';
-import { type FeedDraft, isAddress, readFeedFiles } from './include.ts';
+import { CONFIG_FILE, type FeedDraft, isAddress, readFeedFiles } from './include.ts';
 import { packageRoot } from './package-root.ts';
 import {
   type AbsentSecret,

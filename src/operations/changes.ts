@@ -1,7 +1,7 @@
 // What was done on the sites: each job that was created, updated or deleted, when and why.
 import { z } from 'zod';
 import { excerpt } from '../posting/markup.ts';
-import { csvLine } from '../review/csv-line.ts';
+import { csvLine } from '../review/csv.ts';
 import { CHANGE_OPERATIONS, type SiteChange, siteChanges } from '../store/status/site-changes.ts';
 import { namedFeed, type OperationContext, OperationRefused, pageOperation } from './operation.ts';
 import {

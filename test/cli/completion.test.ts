@@ -8,7 +8,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Expected, expectedAfter } from '../../src/cli/commands/completion.ts';
 import { completionScript } from '../../src/cli/completion-scripts.ts';
 import { buildProgram } from '../../src/cli/program.ts';
-import { readNames } from '../../src/config/config-file.ts';
+import { readNames } from '../../src/config/include.ts';
 import { spread } from '../support/extent.ts';
 import { PROGRAM } from './program.ts';
 import { runProgram } from './run-program.ts';

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { changedParts } from '../../src/config/config-digests.ts';
-import { readNames } from '../../src/config/config-file.ts';
+import { readNames } from '../../src/config/include.ts';
 import { loadConfig } from '../../src/config/load-config.ts';
 import { feedName } from '../../src/posting/identifiers.ts';
 import { whyRefused } from './why-refused.ts';

@@ -9,7 +9,7 @@ import { evidenceOf } from '../../apply/site-health.ts';
 import { type Config, type FeedConfig, namedFeeds, type SiteConfig } from '../../config/config.ts';
 import { sourceDigest, warnOfSameFeeds } from '../../config/config-digests.ts';
 import { type Complaint, ConfigError, complaintLine } from '../../config/config-error.ts';
-import { CONFIG_FILE } from '../../config/config-file.ts';
+import { CONFIG_FILE } from '../../config/include.ts';
 import { loadConfig } from '../../config/load-config.ts';
 import { isKnownEncoding } from '../../feed/decode/charset.ts';
 import { kindOf, type SourceConfig } from '../../feed/source/sources.ts';

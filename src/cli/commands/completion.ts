@@ -1,6 +1,6 @@
 // `jobmirror completion`: prints the script that makes a shell complete the command line.
 import { Argument, Command, type Option } from 'commander';
-import { CONFIG_FILE, readNames } from '../../config/config-file.ts';
+import { CONFIG_FILE, readNames } from '../../config/include.ts';
 import { printData } from '../../telemetry/print.ts';
 import { COMPLETION_COMMAND, completionScript, FILES, SHELLS, type Shell } from '../completion-scripts.ts';
 

@@ -8,7 +8,7 @@ import { OperationRefused, type SingleOperation } from '../../operations/operati
 import { reword } from '../../plan/message.ts';
 import { feedName } from '../../posting/identifiers.ts';
 import type { Fields } from '../../posting/posting.ts';
-import { readValueTable } from '../../review/value-table.ts';
+import { readValueTable } from '../../review/csv.ts';
 import type { App } from '../../runtime/app.ts';
 import { ExitStatus, UserError, worstStatus } from '../../runtime/stop-signal.ts';
 import type { BulkEdit } from '../../store/review/bulk-actions.ts';

@@ -2,7 +2,7 @@
 import type { PostingReport, TrendPull } from '../../operations/report.ts';
 import { textOf } from '../../plan/message.ts';
 import type { FeedName } from '../../posting/identifiers.ts';
-import { csvLine } from '../../review/csv-line.ts';
+import { csvLine } from '../../review/csv.ts';
 import type { PullSummary } from '../../store/status/pull-summary.ts';
 import { POSTING_STATES, type ReportLine } from '../../store/status/report-lines.ts';
 import { oneLine } from '../../telemetry/print.ts';

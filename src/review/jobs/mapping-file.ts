@@ -6,7 +6,7 @@ import { checkKey } from '../../posting/posting-key.ts';
 import { readJobId } from '../../site/http/job-address.ts';
 import type { MappingRow } from '../../store/mapping/find-jobs.ts';
 import type { ImportLine } from '../../store/mapping/mapping-import.ts';
-import { csvLine, unescapeFormula } from '../csv-line.ts';
+import { csvLine, unescapeFormula } from '../csv.ts';
 
 /** The columns, in the order in which they are written. A file to be imported needs only the first three. */
 const COLUMNS = ['feed', 'key', 'site_job_id', 'site_job_url', 'site', 'mapped_at'] as const;

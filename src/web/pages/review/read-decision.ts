@@ -3,7 +3,7 @@ import { z } from 'zod';
 import type { ActInput } from '../../../operations/decisions.ts';
 import { fieldName, text } from '../../../operations/scalars.ts';
 import type { FeedName } from '../../../posting/identifiers.ts';
-import { readValueTable } from '../../../review/value-table.ts';
+import { readValueTable } from '../../../review/csv.ts';
 import { SELECTED_ACTIONS, type SelectedAction } from '../../../store/review/bulk-actions.ts';
 import { type Form, malformed } from '../parts/read-form.ts';
 import { EVERY_FEED, type TypedDecision } from './decision-form.tsx';

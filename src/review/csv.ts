@@ -1,4 +1,5 @@
-// Reads a table of values to be replaced: two columns of CSV, the value that an entry has and its new value.
+// CSV that people exchange with review: lines for spreadsheets and programs, and tables of values to be replaced. The lines are not written by
+// csv-stringify, because its guard against formulas changes values that begin with an apostrophe.
 import { CsvError, parse } from 'csv-parse/sync';
 import type { Fields } from '../posting/posting.ts';
 
@@ -12,7 +13,9 @@ interface Line {
   readonly info: { readonly lines: number };
 }
 
-/** A first line `old,new` is a heading. An empty new value removes the field. */
+/**
+ * Two columns: the value that an entry has, and its new value. A first line `old,new` is a heading. An empty new value removes the field.
+ */
 export function readValueTable(text: string): ValueTable {
   let lines: Line[];
   try {
@@ -44,3 +47,18 @@ export function readValueTable(text: string): ValueTable {
 }
 
 const unusable = (message: string): ValueTable => ({ kind: 'unusable', message });
+
+/** One line without its end. */
+export const csvLine = (cells: readonly string[]): string => cells.map((cell) => csvCell(guardFormula(cell))).join(',');
+
+/**
+ * A cell that a spreadsheet would treat as a formula gets a leading apostrophe, and so does one that already has
+ * apostrophes before such text: reading removes exactly one.
+ */
+const guardFormula = (text: string): string => (/^'*[=+\-@\t\r]/.test(text) ? `'${text}` : text);
+
+/** The value of a cell as it was before it was written. */
+export const unescapeFormula = (text: string): string => (/^'+[=+\-@\t\r]/.test(text) ? text.slice(1) : text);
+
+/** RFC 4180, section 2. */
+const csvCell = (text: string): string => (/[",\r\n]|^\s|\s$/.test(text) ? `"${text.replaceAll('"', '""')}"` : text);

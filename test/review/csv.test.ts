@@ -1,6 +1,6 @@
 // Old and new values of a field, as a person gives them in a file.
 import { describe, expect, it } from 'vitest';
-import { readValueTable } from '../../src/review/value-table.ts';
+import { readValueTable } from '../../src/review/csv.ts';
 
 describe('a table of values', () => {
   it.each([
