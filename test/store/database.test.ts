@@ -33,6 +33,24 @@ it('concurrent statements on one session reach the driver one by one', async () 
   await db.close();
 });
 
+it.each([
+  ['off', 'local'],
+  ['on', 'on'],
+  ['remote_write', 'remote_write'],
+])('with synchronous_commit = %s on the server, commits are kept: %s', async (set, used) => {
+  const name = new URL(database.url).pathname.slice(1);
+  await cleaning.query(`alter database ${name} set synchronous_commit = ${set}`);
+  const db = openDatabase(database.url);
+  const session = await db.session();
+  const lent = await db.lend();
+  for (const each of [db, db.prepared, session, lent])
+    expect(await each.query('show synchronous_commit')).toEqual([{ synchronous_commit: used }]);
+  await session.end();
+  lent.giveBack();
+  await db.close();
+  await cleaning.query(`alter database ${name} reset synchronous_commit`);
+});
+
 it('the error of a lost idle connection does not contain the connection', async () => {
   const errors: Error[] = [];
   const db = openDatabase(database.url, { max: 1, onError: (error) => errors.push(error) });

@@ -162,6 +162,12 @@ const types: pg.CustomTypesConfig = {
 };
 
 /**
+ * Where the server may forget the last commits in a crash, as administrators set it for speed, it would forget creates that were sent
+ * (law 1). A pooler passes no such setting on when a connection is opened.
+ */
+const KEEP_COMMITS = `select set_config('synchronous_commit', 'local', false) where current_setting('synchronous_commit') = 'off'`;
+
+/**
  * Opens a pool. Nothing is connected yet: the first query shows whether the server is reachable.
  * @param onError receives errors of idle connections, for example after a server restart; the pool replaces these connections.
  * With `onShortage`, operations wait while the server has no connection to spare; without it, they fail at once.
@@ -172,10 +178,17 @@ export function openDatabase(
 ): Database {
   const whenFree: WhenFree = options.onShortage ? connectionWaiter(options) : (_pool, connect) => connect();
   const settings = { connectionString: url, types, application_name: 'jobmirror', connectionTimeoutMillis: 15_000 };
+  const onConnect = (client: pg.ClientBase): Promise<unknown> => client.query(KEEP_COMMITS);
   // Pipelined statements of one transaction travel together; the server keeps their order.
-  const pool = new pg.Pool({ ...settings, max: options.max ?? 8, keepAlive: true, pipeline: true });
+  const pool = new pg.Pool({ ...settings, max: options.max ?? 8, keepAlive: true, pipeline: true, onConnect });
   // COPY needs a connection without a pipeline.
-  const lent = new pg.Pool({ ...settings, max: MOST_LENT, keepAlive: true, idleTimeoutMillis: LENT_IDLE_MS });
+  const lent = new pg.Pool({
+    ...settings,
+    max: MOST_LENT,
+    keepAlive: true,
+    idleTimeoutMillis: LENT_IDLE_MS,
+    onConnect,
+  });
   const out = new Set<LentSession>();
   for (const each of [pool, lent]) {
     // The pool listens only while a connection is idle. One that breaks as it is handed over must not end the process: its
@@ -199,6 +212,10 @@ export function openDatabase(
         let session: Session | undefined;
         client.on('error', (error) => session !== undefined && onLost?.(error, session));
         await client.connect();
+        await onConnect(client).catch(async (error: unknown) => {
+          await client.end();
+          throw error;
+        });
         session = { client, query: oneByOne(client), end: () => client.end() };
         return session;
       });
