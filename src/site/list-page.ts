@@ -28,6 +28,15 @@ export interface PagingHeaders {
   readonly totalPages: string;
 }
 
+interface PageEnd {
+  readonly hints: PageHints;
+  readonly jobs: readonly ReadJob[];
+  /** The one element below the root in which its jobs are; of a page without jobs, the one that it has. */
+  readonly holder?: string;
+  /** Whether it shows by itself that it is a list. Otherwise it is one if other pages had their jobs in this element. */
+  readonly isList: boolean;
+}
+
 export interface ListPageReading {
   /** Parses the next piece. Returns the jobs that it completes. @throws XmlRefused */
   write(text: string): readonly ReadJob[];
@@ -35,7 +44,7 @@ export interface ListPageReading {
    * What the page says besides its jobs, and those that are known only now; `undefined`: it is not a collection, or not a whole one.
    * @throws XmlRefused
    */
-  end(headers: PagingHeaders): { readonly hints: PageHints; readonly jobs: readonly ReadJob[] } | undefined;
+  end(headers: PagingHeaders): PageEnd | undefined;
   /** The failure that the page states, if any; known at its end. */
   readonly failure: string | undefined;
 }
@@ -85,6 +94,9 @@ function openListPage(base: URL, resource: Resource = JOB): ListPageReading {
   let isNone = false;
   /** Name of the child of the root that was opened last. */
   let around = '';
+  /** The children of the root in which jobs are; empty: it has them itself. */
+  const holders = new Set<string>();
+  let holder = '';
   const entries = { ofJobs: 0, others: 0 };
   let failure: string | undefined;
   const reading = openXml(LIMITS, {
@@ -94,12 +106,14 @@ function openListPage(base: URL, resource: Resource = JOB): ListPageReading {
       if (depth === 0) isNone = ['html', job, 'error', 'errors'].includes(folded);
       if (isNone || depth === 0 || depth > MAX_DEPTH) return false;
       if (depth === 1) around = folded;
+      holder = depth === 1 ? '' : around;
       if (folded === job || (depth === 1 && ENTRY.test(folded))) return true;
       return depth === 2 && lists.includes(around) && (ENTRY.test(folded) || folded === around);
     },
     take(element) {
       if (isNamed(element, job)) {
         count++;
+        holders.add(holder);
         jobs.push(readJobElement(element, base, resource));
         return false;
       }
@@ -109,6 +123,7 @@ function openListPage(base: URL, resource: Resource = JOB): ListPageReading {
       if (isEntry) entries.ofJobs++;
       else if (inner.length === 0) entries.others++;
       count += read.length;
+      if (read.length > 0) holders.add(holder);
       jobs.push(...read.map((one) => readJobElement(one, base, resource)));
       return read.length === 0;
     },
@@ -134,9 +149,11 @@ function openListPage(base: URL, resource: Resource = JOB): ListPageReading {
       const alike = named.filter((one) => isJobLike(one, resource));
       if (failure !== undefined || isMixed || (count > 0 && alike.length > 0)) return undefined;
       const isNamedAlike = named.length > 0 && alike.length === named.length;
-      if (count === 0 && !isNamedAlike && !isEmptyList(root, resource)) return undefined;
-      const last = isNamedAlike ? alike.map((one) => readJobElement(one, base, resource)) : [];
-      return { hints: readHints(root, headers, resource), jobs: last };
+      const isList = count > 0 || isNamedAlike || isEmptyList(root, resource);
+      const [one] = isList ? (holders.size === 1 ? holders : []) : emptyHolders(root);
+      if (!isList && one === undefined) return undefined;
+      const last = isNamedAlike ? alike.map((job) => readJobElement(job, base, resource)) : [];
+      return { hints: readHints(root, headers, resource), jobs: last, isList, ...(one ? { holder: one } : {}) };
     },
   };
 }
@@ -186,6 +203,12 @@ function isEmptyList(root: XmlElement, resource: Resource): boolean {
       !isRecord(list, resource) &&
       list.content.every((node) => (typeof node === 'string' ? saysNothing(node.trim(), resource) : !isEntry(node))),
   );
+}
+
+/** The only element of the page, apart from its paging, if it is blank. */
+function emptyHolders(root: XmlElement): readonly string[] {
+  const elements = childrenOf(root).filter((child) => !isNamed(child, ...pagingNames));
+  return elements.length === 1 ? elements.filter(isBlank).map(({ name }) => foldName(name).toLowerCase()) : [];
 }
 
 /** A list under any name is empty if the page counts no jobs. */
@@ -267,6 +290,10 @@ const readCount = (text: string | undefined): number | undefined =>
 export interface PageAnswer extends Answer {
   /** What the page says besides its jobs; absent: it is not a complete collection of jobs. */
   readonly hints?: PageHints;
+  /** See `PageEnd`. */
+  readonly holder?: string;
+  /** The hints of a page that is a list only if other pages had their jobs in its `holder`. */
+  readonly hintsIfEmpty?: PageHints;
   /** When its headers had arrived, by `performance.now()`. */
   readonly answeredAt: number;
 }
@@ -288,7 +315,7 @@ export async function readPage(
   const { sent, status, header } = answer;
   const page = openListPage(url, resource);
   let body = '';
-  let hints: PageHints | undefined;
+  let end: PageEnd | undefined;
   let trouble = answer.trouble;
   let refused: XmlRefused | undefined;
   const pause = timeSlices();
@@ -308,14 +335,13 @@ export async function readPage(
       await pause();
     }
     refused ??= await refusal(async () => {
-      const end = page.end({
+      end = page.end({
         link: header('link'),
         total:
           header('x-total-count') || header('x-total') || header('total-count') || rangeTotal(header('content-range')),
         totalPages: header('x-total-pages'),
       });
       for (const job of end?.jobs ?? []) await take(job);
-      hints = end?.hints;
     });
     if (page.failure !== undefined) trouble = `the site states a failure: ${page.failure}`;
     if (refused?.isTooLarge) trouble = `a limit is exceeded: ${refused.message}`;
@@ -332,9 +358,14 @@ export async function readPage(
     body: body.split('\0').join('\uFFFD'),
     trouble,
     answeredAt,
-    hints: trouble === undefined ? hints : undefined,
+    ...(trouble === undefined && end !== undefined ? describeEnd(end) : {}),
   };
 }
+
+const describeEnd = ({ hints, holder, isList }: PageEnd) => ({
+  holder,
+  ...(isList ? { hints } : { hintsIfEmpty: hints }),
+});
 
 async function refusal(read: () => void | Promise<void>): Promise<XmlRefused | undefined> {
   try {

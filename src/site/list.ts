@@ -60,7 +60,15 @@ export async function readList(
   whyCopy?: (answered: ReadPastCaches) => Promise<string | undefined>,
 ): Promise<Listing> {
   const copies = new PageCopies(performance.now(), maxAgeMs);
-  const reading: Reading = { start, get, take, copies, seen: new SeenJobs(), deadline: deadlineIn(MAX_MS) };
+  const reading: Reading = {
+    start,
+    get,
+    take,
+    copies,
+    seen: new SeenJobs(),
+    holders: new Set(),
+    deadline: deadlineIn(MAX_MS),
+  };
   try {
     const first = await readPass(reading, MAX_PAGES);
     if (whyCopy !== undefined) await confirm(reading, first, whyCopy);
@@ -81,6 +89,8 @@ interface Reading {
   readonly seen: SeenJobs;
   readonly copies: PageCopies;
   readonly deadline: Deadline;
+  /** The elements in which pages had their jobs. */
+  readonly holders: Set<string>;
   /** A value that was never asked for, added to the query of each page: no cache has an answer to it. */
   readonly unasked?: string;
 }
@@ -159,7 +169,7 @@ async function readPass(reading: Reading, mostPages: number): Promise<Pass> {
     visited.add(url.href);
     const askedAt = performance.now();
     const wire = unasked === undefined ? url : pastCaches(url, unasked);
-    const answer = await reading.get(wire, (job) => takeJob(reading, job, url));
+    const answer = knownAsEmpty(reading, await reading.get(wire, (job) => takeJob(reading, job, url)));
     const times = { askedAt, endedAt: performance.now() };
     // A site may also take the query for a filter that no job meets, or answer it with something else than a list.
     const isList = answer.hints !== undefined;
@@ -191,6 +201,13 @@ async function readPass(reading: Reading, mostPages: number): Promise<Pass> {
   }
   if (mostPages === MAX_PAGES) throw new NotWhole(start, `it has more than ${MAX_PAGES} pages`);
   return { endedBy: 'no paging', pages: trail.lastPage, requests: mostPages };
+}
+
+/** A page past the end may have nothing but the element in which the pages before had their jobs. */
+function knownAsEmpty({ holders }: Reading, answer: PageAnswer): PageAnswer {
+  const { holder = '', hints, hintsIfEmpty } = answer;
+  if (hints !== undefined) holders.add(holder);
+  return hintsIfEmpty !== undefined && holders.has(holder) ? { ...answer, hints: hintsIfEmpty } : answer;
 }
 
 /**

@@ -243,6 +243,10 @@ describe('paging (section 4, rule 6: not shown)', () => {
     ],
     ['no paging hints, then nothing new', (n: number) => page(`<jobs>${three(Math.min(n, 3))}</jobs>`)],
     ['no paging hints, then an empty page', (n: number) => page(n <= 3 ? `<jobs>${three(n)}</jobs>` : '<jobs/>')],
+    [
+      'no paging hints, then only the element that jobs were in',
+      (n: number) => page(`<r><items>${n <= 3 ? three(n) : ' '}</items></r>`),
+    ],
     ['no paging hints, then 404', (n: number): Reply => (n <= 3 ? page(`<jobs>${three(n)}</jobs>`) : [404])],
   ])('%s', async (_name, pageOf) => {
     const { listing, ids } = await read(pageOf);
@@ -331,6 +335,11 @@ describe('a part is never taken for the whole', () => {
       'It took too long',
     ],
     ['a status beside an empty list', () => page('<r><status>500</status><jobs/></r>'), 'the site states a failure'],
+    [
+      'an empty element in which no jobs were',
+      (n: number) => page(n === 1 ? `<r><items>${jobs(1, 2)}</items></r>` : '<r><result/></r>'),
+      'not the XML of a collection',
+    ],
     ['text in the list', () => page('<jobs>Come back later</jobs>'), 'not the XML of a collection'],
     ['jobs of another name', () => page('<jobs><ad><id>1</id></ad></jobs>'), 'not the XML of a collection'],
     ['a truncated document', () => page(`<jobs>${jobs(1, 3)}`), 'not the XML of a collection'],
