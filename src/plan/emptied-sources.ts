@@ -30,7 +30,7 @@ export interface ComparedSources {
  * | has records                     | filled                                                  |
  * | has none                        | emptied                                                 |
  * | is replaced by other files that differ only in numbers, such as a date | filled if one of them has records, otherwise emptied |
- * | is no longer among other files  | emptied, if half as many postings are missing as it had records: others have the postings of a file that is renamed |
+ * | is no longer among other files  | emptied, if half as many postings are missing as it had records: others have the postings of a file that is renamed. Neither, if it had few: each posting may have a file |
  * | is gone with those              | neither: it is no longer configured                     |
  *
  * @param before `undefined`: not known
@@ -55,11 +55,13 @@ export function compareSources(
   };
   const inState = (state: 'empty' | 'removed') => Object.keys(before).filter((source) => stateOf(source) === state);
   const recordsOf = (sources: readonly string[]) => sources.reduce((sum, source) => sum + (before[source] ?? 0), 0);
-  const [empty, removed] = [inState('empty'), inState('removed')];
+  const few = Math.min(FEW_RECORDS, count);
+  const empty = inState('empty');
+  const removed = inState('removed').filter((source) => (before[source] ?? 0) > few);
   return {
     emptied(missing) {
       const sources = missing * 2 < recordsOf(removed) ? empty : [...empty, ...removed];
-      return recordsOf(sources) > Math.min(FEW_RECORDS, count) ? sources : [];
+      return recordsOf(sources) > few ? sources : [];
     },
     stateOf,
     nameOf(source) {

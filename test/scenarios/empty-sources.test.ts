@@ -188,6 +188,13 @@ describe('files of a folder', () => {
     expect(await own.sync({})).toMatchObject({ deleted: 3, held: 0 });
   });
 
+  it('of one posting each are removed with them', async () => {
+    const own = await open({ source: 'inbox', files: 'all' });
+    await put(own, Object.fromEntries('abcdefgh'.split('').map((id) => [`${id}.json`, id])));
+    const gone = { 'f.json': undefined, 'g.json': undefined, 'h.json': undefined };
+    expect(await put(own, gone)).toMatchObject({ deleted: 3, held: 0 });
+  });
+
   const upload = (own: Opened, path: string) => own.run('feeds', 'upload', 'acme', path);
   it.each<[string, Readonly<Record<string, string>>, (own: Opened, path: string) => unknown]>([
     ['an archive', { source: 'inbox/monday.zip' }, (_, path) => renameSync(path, join(path, '..', 'monday.zip'))],
