@@ -244,8 +244,8 @@ class DocumentEnds {
   /** Of the documents that a proxy may have cut. */
   readonly #marks: AnswerMark[] = [];
   #weak: Shortfall | undefined;
-  #isFromWeb = false;
-  #isCached = false;
+  /** See `SourceDocument`; absent: none of them is from the web. */
+  #isCached: boolean | undefined;
   /** Of its only document. */
   #madeAt: number | undefined;
   /** Addresses of documents that were read. */
@@ -293,8 +293,7 @@ class DocumentEnds {
         : this.#declaredTotal + end.declaredTotal;
     this.#advice ??= end.advice;
     this.#listsEntries ||= end.listsEntries === true;
-    this.#isFromWeb ||= requested !== undefined;
-    this.#isCached ||= sourceDocument.isCached === true;
+    this.#isCached ||= sourceDocument.isCached ?? this.#isCached;
     this.#madeAt = this.#documents === 1 ? sourceDocument.madeAt : undefined;
     if (relayed !== undefined && end.isOpen === true) {
       this.#weak ??= { document, reason: `${WEAK} ${relayed === 'piped' ? PIPED : RELAYED}` };
@@ -391,15 +390,15 @@ class DocumentEnds {
       // The version of an incomplete reading would make the next one "not modified".
       version: shortfalls.length > 0 ? undefined : version(),
       declaredTotal: this.#declaredTotal,
-      ...(this.#isFromWeb
-        ? {
+      ...(this.#isCached === undefined
+        ? {}
+        : {
             copy: {
               content: `${sum}`,
               ...(this.#madeAt === undefined ? {} : { madeAt: this.#madeAt }),
               ...(this.#isCached ? { isCached: true } : {}),
             },
-          }
-        : {}),
+          }),
       ...(uncounted.length === 0 ? {} : { uncounted }),
       ...(this.#listsEntries ? { listsEntries: true } : {}),
       ...(this.#mayBeEmpty ? {} : { sources: [...this.#sources.values()] }),

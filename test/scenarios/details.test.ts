@@ -550,6 +550,25 @@ describe('with refresh_days', () => {
     answer = detail;
     expect(await syncAsking()).toMatchObject({ updated: 1, unchanged: 3, asked: ['j3'] });
   });
+
+  it('details that were requested for an older copy of the list are mirrored with the newest one', async () => {
+    const older = jobs(3);
+    const newer = older.map((one) => (one.id === 'j1' ? { ...one, text: 'Cook' } : one));
+    await open({ details: DETAILS.replace(/ }$/, ', refresh_days: 7 }') });
+    for (list of [older, newer, older, newer]) await sync();
+    const pull = (copy: Job[]) => {
+      list = copy;
+      return syncAsking();
+    };
+    expect(await pull(older)).toMatchObject({ updated: 0, unchanged: 3 });
+    expect(await pull(newer)).toMatchObject({ updated: 0, unchanged: 3 });
+    await age(30);
+    text = (id) => `More about ${id}`;
+    expect(await pull(older)).toMatchObject({ updated: 0, unchanged: 3, asked: all(3) });
+    expect(await pull(newer)).toMatchObject({ updated: 3 });
+    await age(30);
+    expect(await pull(newer)).toMatchObject({ unchanged: 3, asked: all(3) });
+  });
 });
 
 it('of a list that is a single document are requested with its credentials and headers', { tags: 'slow' }, async () => {

@@ -3,6 +3,7 @@ import type { ServerResponse } from 'node:http';
 import { gzipSync } from 'node:zlib';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { serveWeb, type WebServer } from '../feed/web-server.ts';
+import { zipOf } from '../feed/zip-writer.ts';
 import { type Mirror, openMirror } from '../support/mirror.ts';
 
 const CSV = `{
@@ -245,10 +246,14 @@ describe('a source that returns older copies of the feed', () => {
     B: copy({ ...rest, y: 'Baker', e: 'Head clerk' }),
     C: copy({ ...rest, y: 'Baker', e: 'Head clerk', z: 'Smith' }),
   };
-  const pull = async (names: string, headers: Record<string, string> = {}) => {
+  const pull = async (
+    names: string,
+    headers: Record<string, string> = {},
+    pack = (content: string | Buffer) => content,
+  ) => {
     const reports = [];
     for (const name of names) {
-      answer = withLength(copies[name] as string, headers);
+      answer = withLength(pack(copies[name] as string), headers);
       reports.push(await mirror.sync());
     }
     return reports;
@@ -259,15 +264,17 @@ describe('a source that returns older copies of the feed', () => {
     );
 
   const CACHED = { 'x-cache': 'HIT' };
+  const zipped = (content: string | Buffer) => zipOf([{ name: 'jobs.xml', content }]);
   it.each([
     ['each in turn', CACHED, 'ABABABABABAB', [7, 3, 1]],
     ['twice each', CACHED, 'AABBAABBAABBAABB', [8, 3, 2]],
     ['in any order', CACHED, 'ABBABAABAABABBBAABAB', [7, 3, 1]],
     ['each in turn, without a sign of a cache', {}, 'ABABABABABAB', [9, 3, 3]],
-  ])('%s: soon deletes and changes nothing any more', async (_, headers, order, expected) => {
+    ['each in turn, as archives', CACHED, 'ABABABABABAB', [7, 3, 1], zipped],
+  ])('%s: soon deletes and changes nothing any more', async (_, headers, order, expected, pack = undefined) => {
     await open(XML);
-    expect(sums(await pull(order, headers))).toEqual(expected);
-    expect(sums(await pull(order, headers))).toEqual([0, 0, 0]);
+    expect(sums(await pull(order, headers, pack))).toEqual(expected);
+    expect(sums(await pull(order, headers, pack))).toEqual([0, 0, 0]);
     // The newest copy counts at once for what it changes, and for what is gone once it has come often enough.
     const [first, ...others] = await pull('CCCCCCCC', headers);
     expect(first).toMatchObject({ created: 1, deleted: 0 });

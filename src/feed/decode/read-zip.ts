@@ -43,9 +43,10 @@ export async function* readZip(
       const name = nameOf(entry);
       const { uncompressedSize: totalBytes } = entry;
       const chunks = readFile(archive, entry, signal);
-      const { pageOf, stop } = document;
+      const { pageOf, stop, madeAt, isCached } = document;
       const id = `${idOfDocument(document)}, ${name}`;
-      yield { name: `${document.name}, ${name}`, id, chunks, isEndProven: true, totalBytes, pageOf, stop };
+      const from = { pageOf, stop, madeAt, isCached };
+      yield { name: `${document.name}, ${name}`, id, chunks, isEndProven: true, totalBytes, ...from };
     }
   } finally {
     await file?.close();

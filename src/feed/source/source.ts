@@ -146,8 +146,8 @@ export interface SourceDocument extends ListHeaders {
   readonly sentAt?: number;
   /** When it was made, by the word of its source, or of the cache that has kept it. */
   readonly madeAt?: number;
-  /** It came through a cache, as its headers say. */
-  readonly isCached?: true;
+  /** Whether it came through a cache, as its headers say; absent: not over HTTP. */
+  readonly isCached?: boolean;
   /** Ends its source, which is one of several: if it is no feed, the others are read nevertheless. */
   readonly stop?: () => void;
   /** The configured address of the document, without secrets: relative ones in it start from there. */

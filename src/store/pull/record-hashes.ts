@@ -282,6 +282,8 @@ export const WHY_UNREAD = {
   edited: false,
   /** The job differs from what was sent, which is what the source has. */
   verified: false,
+  /** An update to an older copy of the feed was left out; the job has what the newest one had. */
+  'left out': false,
 } as const;
 
 export type WhyUnread = keyof typeof WHY_UNREAD;

@@ -50,7 +50,7 @@ export function describeBody({ response: { headers } }: HttpExchange): Described
     totalBytes: Number.isSafeInteger(length) ? length : undefined,
     sentAt: Number.isNaN(date) ? undefined : date + ageMs,
     madeAt: Number.isNaN(modified) ? (age === undefined ? undefined : Date.now() - ageMs) : modified,
-    ...(isCached(headers) ? { isCached: true } : {}),
+    isCached: isCached(headers),
     listTotal: listTotalOf(headers),
   };
 }
