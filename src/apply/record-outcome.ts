@@ -167,7 +167,7 @@ export function resultOf(outcome: Outcome, attempt: Attempt, policy: Policy, ran
         to: 'rejected',
         reason:
           outcome.takenBy !== undefined
-            ? reasonOfTakenFields(outcome.problems, outcome.takenBy)
+            ? reasonOfTakenFields(outcome.problems, outcome.takenBy, attempt.accepted?.fields)
             : outcome.taken === undefined
               ? reasonOf('rejected', outcome.problems)
               : reasonOfTaken(attempt, outcome.taken),

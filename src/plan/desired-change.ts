@@ -22,6 +22,8 @@ export interface Reason {
   readonly taken?: readonly Problem[];
   /** With `taken`, if not the reference: the fields whose values together another job seems to have. */
   readonly takenBy?: readonly string[];
+  /** What is compared of these values. */
+  readonly takenForm?: string;
   /** For a create in doubt: the job to which the site redirected it, which it did not show. */
   readonly made?: SiteJobId | undefined;
   /** The same: the result of the last list check, if it did not resolve the doubt. */
@@ -37,13 +39,21 @@ export interface Reason {
 }
 
 /** Why a create or update is rejected whose values in these fields a job seems to have. */
-export const reasonOfTakenFields = (problems: readonly Problem[], takenBy: readonly string[]): Reason => ({
+export const reasonOfTakenFields = (
+  problems: readonly Problem[],
+  takenBy: readonly string[],
+  fields: Fields = {},
+): Reason => ({
   kind: 'rejected',
   problems,
   taken: problems,
   takenBy,
+  takenForm: takenBy.map((name) => takenForm(fields[name] ?? '')).join(' '),
   message: `${problemsInOneSentence(problems)}; it is sent again once a job of ours with the same ${takenBy.join(', ')} is deleted or changed`,
 });
+
+/** Equal for values that sites take for one, such as in the address that they make of a title. */
+export const takenForm = (value: string): string => value.toLowerCase().replace(/<[^>]*>|&#?\w+;|[^\p{L}\p{N}]+/gu, '');
 
 /** Why a create or update is rejected whose reference a job has. @param whose the job that has it, if it is known */
 export function reasonOfTaken(

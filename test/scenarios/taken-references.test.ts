@@ -194,17 +194,14 @@ it('an update follows as soon as the job that has its reference has got another 
 
 const BY_TITLE = ['title', 'location-city'];
 const COMBINED = [422, '<errors><error>Title and location city: such a job already exists</error></errors>'] as const;
+const NAMED = [
+  422,
+  '<errors><error field="title">has already been taken</error><error field="location-city">is in use</error></errors>',
+] as const;
 
 it.for<readonly [string, Says, readonly string[]]>([
   ['a combination', COMBINED, BY_TITLE],
-  [
-    'fields by name',
-    [
-      422,
-      '<errors><error field="title">has already been taken</error><error field="location-city">is in use</error></errors>',
-    ],
-    BY_TITLE,
-  ],
+  ['fields by name', NAMED, BY_TITLE],
   [
     'an address made of the title',
     [422, '<errors><error field="slug">has already been taken</error></errors>'],
@@ -236,6 +233,23 @@ it.for<readonly [string, Says, readonly string[]]>([
     expect(creates.splice(0).sort()).toEqual(['c', 'd', 'e']);
   },
 );
+
+it('of many that were refused for the same, a deleted job sends few again, the longest refused first', async ({
+  openAt,
+}) => {
+  const { mirror, globex, creates } = await openUnique(openAt, {
+    says: NAMED,
+    unique: BY_TITLE,
+    site: { canary: '{ requests: 0 }' },
+  });
+  await mirror.syncOf([posting('a', { title: 'Nurse' }), posting('b')]);
+  const many = Array.from({ length: 80 }, (_, at) => posting(`c${at}`, { title: 'Nurse' }));
+  expect(await globex(...many)).toMatchObject({ rejected: 80 });
+  creates.splice(0);
+  await mirror.syncOf([posting('b')]);
+  expect(await globex(...many)).toMatchObject({ rejected: 79 });
+  expect(creates).toHaveLength(50);
+});
 
 interface Meanwhile {
   readonly mirror: Mirror;

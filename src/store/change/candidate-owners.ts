@@ -1,4 +1,5 @@
 // Finds out whose a site job is: owned by a posting, shown with its reference, refused by a person, or proven by values that no other has.
+import { takenForm } from '../../plan/desired-change.ts';
 import { comparePosting } from '../../plan/match/compare-job.ts';
 import { type AdoptRules, isTextField } from '../../plan/match/job-features.ts';
 import type { OpenCreate } from '../../plan/match/open-contents.ts';
@@ -483,61 +484,71 @@ export async function endOwnership(tx: Queryable, older: JobOwner, taker: Postin
 
 // Values that jobs of ours no longer have.
 
-/** Of a job of which nothing is known, so many are sent again: of many jobs, each in turn. */
-const MOST_OF_UNKNOWN = 500;
+/** How many rejected ones are sent again for each such job, the longest rejected first: most of them will be refused again. */
+const MOST_AGAIN = 50;
+const MOST_AGAIN_UNKNOWN = 500;
 
 /**
  * Creates and updates that the site refused for what another job had, which no longer has it, are sent again: rejected → ready. The attempts of those in
- * flight, or in doubt, begin anew, so that an answer from before does not count. Discarded ones are sent once they are reopened. What matters is the
- * reference, or the fields in `takenBy`, all of them; of one in flight, it is not known yet. Sites compare in any case, or make an address of a title.
+ * flight, or in doubt, begin anew, so that an answer from before does not count. Discarded ones are sent once they are reopened. What counts is the
+ * reference, or the fields in `takenBy`, all of them; for one in flight, the reference or the title. Sites compare references in any case.
  */
 export async function sendTakenAgain(
   tx: Queryable,
   freed: readonly (FreedValues & { readonly site: SiteName })[],
 ): Promise<void> {
   if (freed.length === 0) return;
-  const rows = freed.map(({ site, reference, values, replaced }) => ({
-    site,
-    reference: reference && dashed(reference),
-    replaced: replaced && toJsonb(replaced.map(dashed)),
-    values: values && toJsonb(Object.fromEntries(Object.entries(values).map(([name, value]) => [dashed(name), value]))),
-  }));
+  const rows = freed.map(({ site, reference, values, replaced }) => {
+    const named = values && Object.entries(values).map(([name, value]) => [dashed(name), value] as const);
+    return {
+      site,
+      reference: reference && dashed(reference),
+      replaced: replaced && toJsonb(replaced.map(dashed)),
+      values: named && toJsonb(Object.fromEntries(named)),
+      forms: named && toJsonb(Object.fromEntries(named.map(([name, value]) => [name, takenForm(value)]))),
+    };
+  });
+  const most = freed.reduce((sum, { values }) => sum + (values === undefined ? MOST_AGAIN_UNKNOWN : MOST_AGAIN), 0);
   // A change whose attempt is being recorded is waited for, and judged by what it has become.
   await tx.query(
     `with freed as materialized (
-       select n.site, f.reference, f.values, f.replaced from unnest($1::text[], $2::text[], $3::jsonb[], $4::jsonb[]) f(site, reference, values, replaced),
-         lateral (select f.site union select o.site from site_state s join site_state o on o.address = s.address where s.site = f.site) n(site))
+       select n.site, f.reference, f.replaced, f.values, f.forms
+       from unnest($1::text[], $2::text[], $3::jsonb[], $4::jsonb[], $5::jsonb[]) f(site, reference, replaced, values, forms),
+         lateral (select f.site union select o.site from site_state s join site_state o on o.address = s.address where s.site = f.site) n(site)),
+     sites as (select array_agg(distinct site) as names from freed),
+     refused as materialized (select id, site, state, since, reason, fields, sent_fields from change where site = any((select names from sites)::text[]) and reason ? 'taken'),
+     flight as materialized (select id from change where site = any((select names from sites)::text[]) and state = 'sending'),
+     combined as materialized (
+       select f.site, t.names, (select string_agg(f.forms->>${DASHED}, ' ' order by at) from jsonb_array_elements_text(t.names) with ordinality x(n, at)) as form
+       from freed f cross join (select distinct reason->'takenBy' as names from refused where reason ? 'takenBy') t
+       where f.replaced is null or exists (select from jsonb_array_elements_text(t.names) n where f.replaced ? ${DASHED})),
+     left_over as (select c.id from refused c where c.state = 'rejected' and (${IS_FREED}) order by c.since offset $6)
      update change c set attempts = 0,
        reason = case c.state when 'rejected' then null when 'discarded' then c.reason || '{"taken": []}' else c.reason end,
        ${WHEN_REJECTED.map(([name, value]) => `${name} = case when c.state = 'rejected' then ${value} else c.${name} end`).join(', ')}
-     from freed f
-     where c.id in (select id from change where site = any(array(select site from freed)) and state = 'sending'
-         union select id from change where site = any(array(select site from freed)) and reason ? 'taken')
-       and c.site = f.site and c.desired = 'present'
+     where c.id in (select id from refused union all select id from flight) and c.desired = 'present'
        and (c.state = 'sending' or (c.state in ('rejected', 'in_doubt', 'discarded') and c.reason ? 'taken'))
-       and case when f.values is null then c.state <> 'rejected' or c.id in (
-             select id from change where site = any(array(select site from freed)) and state = 'rejected' and reason ? 'taken'
-             order by since limit ${MOST_OF_UNKNOWN})
-           when c.state = 'sending' then ${isFreed('f.reference')} or ${isFreed(`'title'`)}
-           when c.reason ? 'takenBy' then (f.replaced is null or exists (
-               select from jsonb_array_elements_text(c.reason->'takenBy') n where f.replaced ? ${DASHED}))
-             and not exists (select from jsonb_array_elements_text(c.reason->'takenBy') n
-               where ${formSql(`f.values->>${DASHED}`)} is distinct from ${formSql('coalesce(c.sent_fields, c.fields)->>n')})
-           else ${isFreed('f.reference')} end`,
-    columnsOf(rows, 'site', 'reference', 'values', 'replaced'),
+       and (${IS_FREED} or c.id in (select id from flight) and exists (
+         select from freed f where f.site = c.site and (${sendsFreed('f.reference')} or ${sendsFreed(`'title'`)})))
+       and c.id not in (select id from left_over)`,
+    [...columnsOf(rows, 'site', 'reference', 'replaced', 'values', 'forms'), most],
   );
 }
 
 const DASHED = `replace(n, '_', '-')`;
 
 /** Whether the change sends the value of the field that the job no longer has. */
-const isFreed = (field: string): string =>
+const sendsFreed = (field: string): string =>
   `((f.replaced is null or f.replaced ? ${field}) and lower(btrim(f.values->>${field})) in (${[
     field,
     `replace(${field}, '-', '_')`,
   ]
     .map((name) => `lower(btrim(coalesce(c.sent_fields, c.fields)->>${name}))`)
     .join(', ')}))`;
+
+const IS_FREED = `exists (select from freed f where f.site = c.site and f.values is null)
+  or case when c.reason ? 'takenBy' then (c.site, c.reason->'takenBy', c.reason->>'takenForm') in (select site, names, form from combined)
+    else exists (select from freed f where f.site = c.site and ${sendsFreed('f.reference')}) end`;
 
 const WHEN_REJECTED = [
   ['state', `'ready'`],

@@ -230,7 +230,7 @@ const holdNote = ({ holdReason }: PullState): Message[] => (holdReason === undef
 const rekeyNote = ({ holdReason, rekey }: PullState): Message[] =>
   rekey === undefined || textOf(holdReason ?? '').includes(textOf(rekey)) ? [] : [rekey];
 
-function copyNote({ copy }: PullState): string[] {
+function copyNote({ copy, holdReason }: PullState): string[] {
   if (copy?.why === undefined) return [];
   const { why, pulls = 1, waiting = 0, leftOut = 0, since } = copy;
   const left = [
@@ -242,7 +242,8 @@ function copyNote({ copy }: PullState): string[] {
         ]),
   ];
   const whence = why === 'again' ? `${COPIES[why]} ${since}` : COPIES[why];
-  return left.length === 0 ? [] : [`${whence}: ${left.join('; ')}. ${NO_COPIES}`];
+  if (left.length === 0) return holdReason === undefined ? [] : [`${whence}. ${NO_COPIES}`];
+  return [`${whence}: ${left.join('; ')}. ${NO_COPIES}`];
 }
 
 const COPIES = {
