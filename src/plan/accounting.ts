@@ -139,6 +139,7 @@ export interface FeedCopy {
 /** The copy that an earlier complete pull has read. */
 export interface FormerCopy extends FeedCopy {
   readonly pull: number;
+  readonly records: number;
   /** The pull that this content is as new as; absent: that of the earliest known pull which has read it. */
   readonly since?: number;
 }
@@ -199,6 +200,15 @@ export function judgeCopy(copy: FeedCopy, known: readonly FormerCopy[], pull: nu
     ...(why === undefined ? {} : { why }),
     isOutdated: isOld && !isAccepted,
   };
+}
+
+/** So few postings may often be as many as before. */
+const FEW_RECORDS = 10;
+
+/** Whether this content and the two before it have equally many records: so has a list that newer postings push others out of, whatever its size. */
+export function isSteady({ content }: FeedCopy, records: number, former: readonly FormerCopy[]): boolean {
+  const others = former.filter((copy, at) => copy.content !== (former[at - 1]?.content ?? content)).slice(0, 2);
+  return records >= FEW_RECORDS && others.length === 2 && others.every((copy) => copy.records === records);
 }
 
 function sinceOf(content: string, former: readonly FormerCopy[]): number | undefined {

@@ -49,12 +49,17 @@ interface EmptySource {
 export const mayBeNewest = (records: number): boolean => /^(?:[125]|25)0+$|^25$|^30$/.test(`${records}`);
 
 /**
- * Whether a list that had more records was cut: those that are gone were its last, or its first, in a row. One alone is no sign.
+ * Whether a list was cut: those that are gone were its last, or its first, in a row. One alone is no sign, unless newer ones push it out.
  * @param before the records in their order. @param listed those that the list still has. @param gone those whose postings are gone; others have
  * changed, or are no postings
  */
-export function isCutShort(before: readonly string[], listed: ReadonlySet<string>, gone: ReadonlySet<string>): boolean {
-  if (gone.size < 2) return false;
+export function isCutShort(
+  before: readonly string[],
+  listed: ReadonlySet<string>,
+  gone: ReadonlySet<string>,
+  least = 2,
+): boolean {
+  if (gone.size < least) return false;
   const [first, last] = [before.findIndex((each) => gone.has(each)), before.findLastIndex((each) => gone.has(each))];
   const [firstLeft, lastLeft] = [
     before.findIndex((each) => listed.has(each)),

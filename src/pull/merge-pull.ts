@@ -103,14 +103,15 @@ export async function mergeWithoutCommit(
   await mergeChanges(pullTx);
   const left = updatesJobs(setup.policy) ? 0 : await leaveReturned(pullTx);
   const read = complete ? copyOf(setup, reading) : undefined;
-  const copy = read && judgeCopy(read, await formerCopies(pullTx.session, feed, pull), pull);
+  const former = read === undefined ? [] : await formerCopies(pullTx.session, feed, pull);
+  const copy = read && judgeCopy(read, former, pull);
   // Changes accepted while the feed streamed are no longer open: the site has them.
   const pendingSameOpen = await mergePendingSame(pullTx);
   const gone = complete
     ? await removeGone(setup, pullTx, ledger, unreadable, {
         ...reading,
         weak,
-        pulls: copy?.pulls ?? 1,
+        copies: copy && { now: copy, former },
         filledBefore: state?.filledSources,
         listed: recordPlanner.listed,
       })

@@ -1,7 +1,7 @@
 // Finds the postings that a pull did not see, and plans their deletes unless they have to wait for a person.
 
 import type { FeedReading } from '../feed/feed-reading.ts';
-import type { WeakPull } from '../plan/accounting.ts';
+import { type FormerCopy, isSteady, type JudgedCopy, type WeakPull } from '../plan/accounting.ts';
 import {
   heldBecause,
   holdReason,
@@ -82,8 +82,8 @@ export interface GonePostings {
 /** What a complete pull has read, apart from the records. */
 interface FeedAsRead extends Pick<Extract<FeedReading, { kind: 'read' }>, 'sources' | 'uncounted' | 'listsEntries'> {
   readonly weak: WeakPull | undefined;
-  /** See `JudgedCopy`. */
-  readonly pulls: number;
+  /** What was read; absent: it is not compared with others. */
+  readonly copies: { readonly now: JudgedCopy; readonly former: readonly FormerCopy[] } | undefined;
   readonly filledBefore: FilledSources | undefined;
   /** See `RecordIntake`. */
   readonly listed: readonly Buffer[] | undefined;
@@ -206,7 +206,7 @@ export async function removeGone(
     return { maybeMade, added, byGuard, load, reason };
   };
   let judged = await judge(found.due);
-  const inTurn = graceOf(setup, weak, read.pulls);
+  const inTurn = graceOf(setup, weak, read.copies?.now.pulls);
   if (judged.reason === undefined && inTurn > before) {
     before = inTurn;
     found = await countMissingAgain(pullTx, before);
@@ -259,7 +259,7 @@ const emptinessOf = ({ isEmpty, skipped }: PullLedger) => ({ emptied: isEmpty, s
 
 /**
  * A list of entries that had more records before is not cut at this number, unless it was cut at a larger one, or its last ones are gone; a source
- * may have begun to cut its answers at one that others rarely have. How many a list had is not known if it is one of several, or if records have
+ * may have begun to cut its answers at one that others rarely have. Nor is it at an unusual number, unless it had as many before, with others. How many a list had is not known if it is one of several, or if records have
  * several places.
  */
 async function sizeOfNewest(
@@ -270,23 +270,30 @@ async function sizeOfNewest(
   read: FeedAsRead,
 ): Promise<number | undefined> {
   if (setup.mayListNewest === undefined) return undefined;
-  const { uncounted = [], listed } = read;
+  const { uncounted = [], listed, copies } = read;
   const areEntries = listsEntries(setup, read);
   const size = uncounted.find(areEntries ? mayBeNewest : mayBeCapped);
-  if (size === undefined) return undefined;
-  const isKnown = areEntries && size === records && !hasPlaces(setup.mapping);
-  if (!isKnown) return size;
+  const isOnly = areEntries && (size ?? uncounted[0]) === records && !hasPlaces(setup.mapping);
+  if (size === undefined) {
+    if (!isOnly || copies === undefined || !isSteady(copies.now, records, copies.former)) return undefined;
+    return (await mayBeCut(pullTx, listed, 1)) || (await anyHeldDelete(pullTx, 'newest')) ? records : undefined;
+  }
+  if (!isOnly) return size;
   const more = (await recordsBefore(pullTx, pulls)).filter((seen) => seen > records);
   return more.every(mayBeNewest) || (await mayBeCut(pullTx, listed)) ? size : undefined;
 }
 
 /** Whether the list is a beginning of what it was. */
-async function mayBeCut(pullTx: PullTransaction, listed: readonly Buffer[] | undefined): Promise<boolean> {
+async function mayBeCut(
+  pullTx: PullTransaction,
+  listed: readonly Buffer[] | undefined,
+  least?: number,
+): Promise<boolean> {
   const before = listed && (await readListedRecords(pullTx.session, pullTx.subject.feed));
   if (listed === undefined || before === undefined) return false;
   const [now, then] = [new Set(listed.map(hexOf)), before.map(hexOf)];
   const lost = before.filter((_, at) => !now.has(then[at] ?? ''));
-  return isCutShort(then, now, new Set((await recordsOfGone(pullTx, lost)).map(hexOf)));
+  return isCutShort(then, now, new Set((await recordsOfGone(pullTx, lost)).map(hexOf)), least);
 }
 
 const hexOf = (hash: Buffer): string => hash.toString('hex');

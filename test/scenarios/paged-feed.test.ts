@@ -317,6 +317,19 @@ describe('a document that may list only its newest postings', () => {
     expect(await own.sync()).toMatchObject({ held: 0, deleted: 4, grace: 1 });
   });
 
+  it('holds what was pushed out of a list that keeps an unusual number of records', async () => {
+    const own = await open({ delete_guard: '{ percent: 100, count: 100 }' });
+    await sync(own, from(1, 12));
+    expect(await sync(own, from(2, 12))).toMatchObject({ created: 1, deleted: 1 });
+    expect(await sync(own, from(3, 12))).toMatchObject({ created: 1, deleted: 0, held: 1 });
+    expect(await sync(own, from(3, 12))).toMatchObject({ deleted: 0, held: 1 });
+    expect(await sync(own, from(5, 12))).toMatchObject({ created: 2, deleted: 0, held: 3 });
+    expect(await sync(own, from(6, 11))).toMatchObject({ deleted: 4, held: 0 });
+    await sync(own, from(6, 12));
+    await sync(own, from(7, 12));
+    expect(await sync(own, [...without(from(7, 12), 10), 19])).toMatchObject({ created: 1, deleted: 1, held: 0 });
+  });
+
   const acts: readonly [string, (own: Mirror, run: (...args: string[]) => Promise<unknown>) => Promise<unknown>][] = [
     [
       'it is paused',

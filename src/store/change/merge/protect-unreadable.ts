@@ -210,13 +210,17 @@ export const sourcesOfHolds = ({ session, subject: { feed } }: PullTransaction):
     [feed],
   );
 
-/** Whether a delete of the feed is held for a person, or will be once its request ends. */
-export const anyHeldDelete = async ({ session, subject: { feed } }: PullTransaction): Promise<boolean> =>
+/** Whether a delete of the feed is held for a person, or will be once its request ends. @param kind only for this */
+export const anyHeldDelete = async (
+  { session, subject: { feed } }: PullTransaction,
+  kind?: HoldKind,
+): Promise<boolean> =>
   (
     await session.query(
       `select from change c where c.feed = $1 and c.desired = 'absent' and not ${OF_UNDO}
-         and (c.state = 'held' or c.attempt_token is not null and c.target_state = 'held') limit 1`,
-      [feed],
+         and (c.state = 'held' or c.attempt_token is not null and c.target_state = 'held')
+         and ($2::text is null or c.reason->>'kind' = $2) limit 1`,
+      [feed, kind ?? null],
     )
   ).length > 0;
 
