@@ -209,7 +209,7 @@ const MOST_CONNECTIONS = 6;
 function poolOptions(databaseUrl: string, max: number): PostgresPoolConfig {
   const url = new URL(databaseUrl);
   url.searchParams.set('options', url.searchParams.get('options') ?? '');
-  const settings = `set search_path = ${SCHEMA}; set synchronous_commit = off`;
+  const settings = `set search_path = ${SCHEMA}; set synchronous_commit = off; set default_transaction_isolation = 'read committed'`;
   const onConnect = (client: { query(text: string): Promise<unknown> }): Promise<unknown> => client.query(settings);
   const options = {
     connectionString: url.href,

@@ -34,21 +34,22 @@ it('concurrent statements on one session reach the driver one by one', async () 
 });
 
 it.each([
-  ['off', 'local'],
-  ['on', 'on'],
-  ['remote_write', 'remote_write'],
-])('with synchronous_commit = %s on the server, commits are kept: %s', async (set, used) => {
+  ['synchronous_commit', 'off', 'local'],
+  ['synchronous_commit', 'remote_write', 'remote_write'],
+  ['datestyle', 'German', 'ISO, DMY'],
+  ['default_transaction_isolation', 'serializable', 'read committed'],
+])('of a database with %s = %s, %s is used', async (setting, set, used) => {
   const name = new URL(database.url).pathname.slice(1);
-  await cleaning.query(`alter database ${name} set synchronous_commit = ${set}`);
+  await cleaning.query(`alter database ${name} set ${setting} = '${set}'`);
   const db = openDatabase(database.url);
   const session = await db.session();
   const lent = await db.lend();
   for (const each of [db, db.prepared, session, lent])
-    expect(await each.query('show synchronous_commit')).toEqual([{ synchronous_commit: used }]);
+    expect(await each.query('select current_setting($1) as used', [setting])).toEqual([{ used }]);
   await session.end();
   lent.giveBack();
   await db.close();
-  await cleaning.query(`alter database ${name} reset synchronous_commit`);
+  await cleaning.query(`alter database ${name} reset ${setting}`);
 });
 
 it('the error of a lost idle connection does not contain the connection', async () => {

@@ -162,10 +162,12 @@ const types: pg.CustomTypesConfig = {
 };
 
 /**
- * Where the server may forget the last commits in a crash, as administrators set it for speed, it would forget creates that were sent
- * (law 1). A pooler passes no such setting on when a connection is opened.
+ * What administrators may have set otherwise. Times are parsed as ISO writes them. A statement must see what was committed before it, as
+ * after a lock that it waited for. Where the server may forget the last commits in a crash, it would forget creates that were sent (law 1).
+ * A pooler passes no such settings on when a connection is opened.
  */
-const KEEP_COMMITS = `select set_config('synchronous_commit', 'local', false) where current_setting('synchronous_commit') = 'off'`;
+const NEEDED_SETTINGS = `select set_config('datestyle', 'ISO', false), set_config('default_transaction_isolation', 'read committed', false),
+  set_config('synchronous_commit', coalesce(nullif(current_setting('synchronous_commit'), 'off'), 'local'), false)`;
 
 /**
  * Opens a pool. Nothing is connected yet: the first query shows whether the server is reachable.
@@ -178,7 +180,7 @@ export function openDatabase(
 ): Database {
   const whenFree: WhenFree = options.onShortage ? connectionWaiter(options) : (_pool, connect) => connect();
   const settings = { connectionString: url, types, application_name: 'jobmirror', connectionTimeoutMillis: 15_000 };
-  const onConnect = (client: pg.ClientBase): Promise<unknown> => client.query(KEEP_COMMITS);
+  const onConnect = (client: pg.ClientBase): Promise<unknown> => client.query(NEEDED_SETTINGS);
   // Pipelined statements of one transaction travel together; the server keeps their order.
   const pool = new pg.Pool({ ...settings, max: options.max ?? 8, keepAlive: true, pipeline: true, onConnect });
   // COPY needs a connection without a pipeline.
