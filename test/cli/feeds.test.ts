@@ -50,7 +50,11 @@ describe('a feed under a new name', () => {
     expect(refused.json()).toEqual([expect.objectContaining({ feed: 'acme-jobs', status: 'failed', message })]);
     expect(mirror.sandbox.requests.recent()).toEqual([]);
 
+    expect((await run('status')).out).toContain('feeds rename acme acme-jobs');
     const { out } = await run('feeds', 'rename', 'acme', 'acme-jobs', '--as', 'ann');
+    const { out: status } = await run('status');
+    expect(status).toContain('its last pull failed: feed acme had not been renamed yet');
+    expect(status).not.toContain('feeds rename');
     expect(out).toBe('Feed acme is acme-jobs now, with 3 jobs.\n');
     expect((await run('check')).status).toBe(0);
     await mirror.writeFeed(feedXml([...postings(2), posting('new')]));

@@ -91,6 +91,11 @@ export async function renameFeed(
       await moveVersionsBehind(tx, from, to.feed);
       await moveUploadsBehind(tx, from, to.feed);
       for (const table of FEED_TABLES) await tx.query(`update ${table} set feed = $2 where feed = $1`, [from, to.feed]);
+      // Pulls of the new name that were refused until now still ask for this command.
+      await tx.query(
+        `update pull set notes = jsonb_build_array($2::text) where feed = $1 and status = 'failed' and notes @? $3::jsonpath`,
+        [to.feed, `feed ${from} had not been renamed yet`, '$[*].next[*].action ? (@.kind == "rename_feed")'],
+      );
       // The address of the source may have changed.
       await tx.query('update feed_state set source_version = null, retired_at = null where feed = $1', [to.feed]);
       await planAgain(tx, to.feed, [...new Set(edited)]);
