@@ -190,12 +190,12 @@ export function judgeCopy(copy: FeedCopy, known: readonly FormerCopy[], pull: nu
   const pulls = why === undefined ? 1 : why === 'in_turn' ? Math.min(MOST_PULLS, returns + 2) : 2;
   const another = contents.findIndex((content) => content !== copy.content);
   const inRow = another < 0 ? contents.length : another;
-  const own = sinceOf(copy.content, former) ?? pull;
-  const isOld = why === 'in_turn' && former.some(({ content }) => (sinceOf(content, former) ?? 0) > own);
+  const own = sinceOf(copy.content, former);
+  const isOld = why === 'in_turn' && former.some(({ content }) => (sinceOf(content, former) ?? 0) > (own ?? Infinity));
   const isAccepted = isOld && inRow >= pulls;
   return {
     ...copy,
-    since: isAccepted ? pull : own,
+    since: isAccepted ? pull : (own ?? pull),
     pulls,
     ...(why === undefined ? {} : { why }),
     isOutdated: isOld && !isAccepted,

@@ -103,7 +103,7 @@ export async function mergeWithoutCommit(
   await mergeChanges(pullTx);
   const left = updatesJobs(setup.policy) ? 0 : await leaveReturned(pullTx);
   const read = complete ? copyOf(setup, reading) : undefined;
-  const former = read === undefined ? [] : await formerCopies(pullTx.session, feed, pull);
+  const former = read === undefined ? [] : await formerCopies(pullTx.session, feed);
   const copy = read && judgeCopy(read, former, pull);
   // Changes accepted while the feed streamed are no longer open: the site has them.
   const pendingSameOpen = await mergePendingSame(pullTx);

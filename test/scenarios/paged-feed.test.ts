@@ -303,6 +303,9 @@ describe('a document that may list only its newest postings', () => {
     await sync(own, before);
     await sync(own, before);
     const gone = before.filter((id) => !after.includes(id)).length;
+    newest = after.map((id) => job(`j${id}`));
+    const planned = await runProgram(own, 'plan', 'acme');
+    expect(/pushed out|may list only/.test(planned.out + planned.errors), planned.out + planned.errors).toBe(held > 0);
     expect(await sync(own, after)).toMatchObject({ held, deleted: gone - held });
     expect(await sync(own, after)).toMatchObject({ held, deleted: 0 });
   });

@@ -2,6 +2,7 @@
 import type { ServerResponse } from 'node:http';
 import { gzipSync } from 'node:zlib';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { runProgram } from '../cli/run-program.ts';
 import { serveWeb, type WebServer } from '../feed/web-server.ts';
 import { zipOf } from '../feed/zip-writer.ts';
 import { type Mirror, openMirror } from '../support/mirror.ts';
@@ -280,6 +281,22 @@ describe('a source that returns older copies of the feed', () => {
     expect(first).toMatchObject({ created: 1, deleted: 0 });
     expect(sums(others)[2]).toBe(1);
     expect(await keys()).toEqual(['e', 'j1', 'j2', 'j3', 'y', 'z']);
+  });
+
+  it('is planned as it is mirrored', async () => {
+    await open(XML);
+    await pull('ABABA', CACHED);
+    for (const name of 'BA') {
+      await mirror.stopEngine();
+      answer = withLength(copies[name] as string, CACHED);
+      expect((await runProgram(mirror, 'plan', 'acme', '--json')).json()).toEqual([]);
+      expect(sums(await pull(name, CACHED))).toEqual([0, 0, 0]);
+    }
+    await mirror.stopEngine();
+    answer = withLength(copy({ ...rest, e: 'Chief clerk' }), CACHED);
+    expect((await runProgram(mirror, 'plan', 'acme', '--json')).json()).toMatchObject([
+      { key: 'e', operation: 'update' },
+    ]);
   });
 
   it('and has really been changed back is mirrored one pull later', async () => {

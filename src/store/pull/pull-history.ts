@@ -223,13 +223,13 @@ export interface PulledCopy extends FeedCopy, Partial<Omit<JudgedCopy, keyof Fee
 }
 
 /** The copies that the last pulls of the feed have read, newest first: of a week, as no cache is expected to keep one for longer. */
-export const formerCopies = (db: Queryable, feed: FeedName, pull: number): Promise<FormerCopy[]> =>
+export const formerCopies = (db: Queryable, feed: FeedName): Promise<FormerCopy[]> =>
   db.query<FormerCopy>(
     `select r.copy->>'source' as source, r.copy->>'content' as content, (r.copy->'madeAt')::float8 as "madeAt", (r.copy->'isCached')::bool as "isCached", r.id as pull,
        r.seen as records, (r.copy->'since')::bigint as since
-     from (select id, copy, seen from pull where feed = $1 and id < $2 and complete and started_at > now() - interval '7 days'
+     from (select id, copy, seen from pull where feed = $1 and complete and started_at > now() - interval '7 days'
        order by id desc limit 32) r where r.copy is not null order by r.id desc`,
-    [feed, pull],
+    [feed],
   );
 
 /** One pull as listed. Times are the database's. */

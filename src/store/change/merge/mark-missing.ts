@@ -306,8 +306,8 @@ export async function countDueAmong(
 export const recordsBefore = ({ session, subject }: PullTransaction, pulls: number): Promise<number[]> =>
   readColumn<number>(
     session,
-    `select seen from pull where feed = $1 and id < $2 and complete and undoes is null and status <> 'not_modified' order by id desc limit $3`,
-    [subject.feed, subject.pull, pulls],
+    `select seen from pull where feed = $1 and complete and undoes is null and status <> 'not_modified' order by id desc limit $2`,
+    [subject.feed, pulls],
   );
 
 /** Of records that the feed has no more: those whose postings are gone, as far as they have a job. */
