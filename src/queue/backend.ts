@@ -322,11 +322,11 @@ export async function inspectRedis(text: string): Promise<readonly string[]> {
     reason = error;
   });
   let info: string;
-  let memory: string;
+  let state: string;
   try {
     await probe.connect();
     info = await probe.info('server');
-    memory = await probe.info('memory');
+    state = `${await probe.info('memory')}\n${await probe.info('replication')}`;
   } catch (error) {
     const { message } = reportedError(reason ?? error, passwordForms(url));
     throw new Error(
@@ -340,11 +340,11 @@ export async function inspectRedis(text: string): Promise<readonly string[]> {
   if (major < OLDEST_REDIS[0] || (major === OLDEST_REDIS[0] && minor < OLDEST_REDIS[1])) {
     throw new Error(`queue: Redis at ${shown} is ${major}.${minor}; ${OLDEST_REDIS.join('.')} or later is needed`);
   }
-  return memoryFaults(memory, `queue: Redis at ${shown}`);
+  return faultsOf(state, `queue: Redis at ${shown}`);
 }
 
 /** @param info of Redis, which tells it also where its command CONFIG is not available */
-function memoryFaults(info: string, server: string): string[] {
+function faultsOf(info: string, server: string): string[] {
   const settingOf = (name: string): string => new RegExp(`^${name}:(\\S*)`, 'm').exec(info)?.[1] ?? '';
   const [policy, limit] = [settingOf('maxmemory_policy'), Number(settingOf('maxmemory'))];
   const faults: string[] = [];
@@ -355,6 +355,10 @@ function memoryFaults(info: string, server: string): string[] {
     const help = 'raise maxmemory, or remove other data; nothing is sent until then';
     faults.push(`${server} is full: it has reached its maxmemory of ${limit} bytes; ${help}`);
   }
+  if (settingOf('role') === 'slave')
+    faults.push(
+      `${server} is a replica of another one: configure the address of its primary; nothing is sent until then`,
+    );
   return faults;
 }
 

@@ -82,7 +82,7 @@ describe.skipIf(!redis.available)(`Redis${redis.note}`, () => {
     expect(await worker.ended).toMatchObject({ status: 0 });
   });
 
-  it('that may remove keys, or is full, is warned about by check and at the start', async () => {
+  it('that may remove keys, is full, or a replica, is warned about by check and at the start', async () => {
     const { installation, client } = await stage();
     await installation.writeFeed(feedXml(postings(1)));
     const check = async () => runProgram(installation, 'check');
@@ -97,5 +97,9 @@ describe.skipIf(!redis.available)(`Redis${redis.note}`, () => {
     expect(status).toBe(0);
     await client.config('SET', 'maxmemory-policy', 'noeviction', 'maxmemory', '1');
     expect((await check()).out).toMatch(/warning: queue: Redis at .* is full: it has reached its maxmemory of 1 bytes/);
+    await client.replicaof('127.0.0.1', 1);
+    expect((await check()).out).toMatch(
+      /warning: queue: Redis at .* is a replica of another one: configure .* primary/,
+    );
   });
 });
