@@ -19,7 +19,7 @@ import {
 } from '../site/exchange.ts';
 import { readJobId, wordsOfAnswer } from '../site/http/job-address.ts';
 import type { Attempt } from '../store/change/attempt.ts';
-import { openReferences, ownedJobIds, withSharedReference } from '../store/change/candidate-owners.ts';
+import { openReferences, ownedJobIds, ownedJobs, withSharedReference } from '../store/change/candidate-owners.ts';
 import { renewAttempt } from '../store/change/claim.ts';
 import { moveJob } from '../store/change/restored-database.ts';
 import { type DeniedJob, endDenied, searchFeedAgain, takeDenied } from '../store/change/site-search.ts';
@@ -433,7 +433,13 @@ export async function lookForDenied(siteContext: SiteContext, signal: AbortSigna
     const left = await renamed.move(one, siteContext, { since, signal });
     if (left === 'moved') continue;
     const unclear =
-      left !== undefined && one.desired === 'absent' ? `${left}; delete this posting's job there and retry` : undefined;
+      left === undefined
+        ? undefined
+        : one.desired === 'absent'
+          ? `${left}; delete this posting's job there and retry`
+          : renamed.isContested(one)
+            ? left
+            : undefined;
     if (listed.has(nameOf(one.siteJobId))) verdicts.set(one, unclear ?? LISTED);
     else {
       const unlisted = unproven === undefined ? 'unlisted' : `its list proves nothing: ${unproven}`;
@@ -459,6 +465,8 @@ function renamedJobs(denied: readonly DeniedJob[], referenceField: string | unde
   const mayBe = denied.filter(({ siteJobId }) => isMadeOfTitle(siteJobId));
   for (const { known } of mayBe) for (const fields of known) for (const clue of cluesIn(fields)) found.set(clue, []);
   let shared: ReadonlySet<DeniedJob> = new Set();
+  /** Jobs under addresses that another posting had, whose title has changed since. */
+  const contested = new Set<SiteJobId>();
   const candidatesOf = (one: DeniedJob) => {
     const clues = isMadeOfTitle(one.siteJobId) ? one.known.flatMap(cluesIn) : [];
     const jobs = [...new Set(clues.flatMap((clue) => found.get(clue) ?? []))];
@@ -476,14 +484,23 @@ function renamedJobs(denied: readonly DeniedJob[], referenceField: string | unde
       if (jobs !== undefined && jobs.length < MOST_RENAMED) jobs.push(siteJob);
     },
     /** Asks once for all of them which references another posting has, too, and which jobs that only have the title are other postings'. */
-    async noteShared({ db, site }: Pick<SiteContext, 'db' | 'site'>): Promise<void> {
+    async noteShared({ db, site, policy }: SiteContext): Promise<void> {
       const titled = [...found].filter(([clue, { length }]) => clue.startsWith('title ') && length < MOST_RENAMED);
       const ids = titled.flatMap(([, jobs]) => jobs.map(({ siteJobId }) => siteJobId));
       const owned = ids.length === 0 ? undefined : await ownedJobIds(db, site, ids);
+      const owners = ids.length === 0 ? undefined : await ownedJobs(db, site, ids);
+      const rules = { ...policy.places, learnt: await learntRewrites(db, site), referenceField };
+      for (const [clue, jobs] of titled)
+        for (const siteJob of jobs) {
+          const { key, fields } = owners?.get(siteJob.siteJobId) ?? {};
+          if (key === undefined || fields === undefined || cluesIn(fields).includes(clue)) continue;
+          const likeness = comparePosting({ key, fields }, withRevealedFields(siteJob), rules).likeness();
+          if (likeness !== 'match') contested.add(siteJob.siteJobId);
+        }
       for (const [clue, jobs] of titled)
         found.set(
           clue,
-          jobs.filter(({ siteJobId }) => owned?.has(siteJobId) !== true),
+          jobs.filter(({ siteJobId }) => owned?.has(siteJobId) !== true || contested.has(siteJobId)),
         );
       if (referenceField === undefined) return;
       const references = mayBe.flatMap((one): [DeniedJob, string][] => {
@@ -492,6 +509,8 @@ function renamedJobs(denied: readonly DeniedJob[], referenceField: string | unde
       });
       shared = await withSharedReference(db, site, referenceField, new Map(references));
     },
+    /** Whether another posting may have one of the jobs: a create would not be compared with it. */
+    isContested: (one: DeniedJob): boolean => candidatesOf(one).jobs.some(({ siteJobId }) => contested.has(siteJobId)),
     /** Gives the posting the one job that shows its reference. Returns why it got none; `undefined`: no job may be its own. */
     async move(
       one: DeniedJob,

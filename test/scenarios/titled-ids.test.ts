@@ -506,3 +506,26 @@ it('without a list, a person says where a job is whose title is no longer that o
   expect(await mirror.syncOf([posting('a')])).toMatchObject({ status: 'review', deleted: 2, failed_deletes: 1 });
   expect(jobs.size).toBe(2);
 });
+
+it('without references, a job that got the former address of another one is neither made again nor left on the site', {
+  tags: 'slow',
+}, async ({ openAt }) => {
+  const { jobs, mirror } = await openSlugs(
+    openAt,
+    { also: 'slug as ID' },
+    { site: { reference_field: undefined }, feed: { fields: '{ number: null }' } },
+  );
+  const withTitles = (...titles: readonly string[]) => [
+    posting('a'),
+    ...titles.map((title, at) => posting(`${at}`, { title })),
+  ];
+  await mirror.syncOf(withTitles('Pilot', 'Cook', 'Driver'));
+  await mirror.syncOf(withTitles('Captain', 'Cook', 'Driver'));
+  await mirror.syncOf(withTitles('Captain', 'Pilot', 'Driver'));
+  const changed = withTitles('Captain').concat(posting('2', { title: 'Driver' }));
+  expect(await mirror.syncOf(changed)).toMatchObject({ status: 'review', deleted: 0, failed_deletes: 1 });
+  expect(jobs.size).toBe(4);
+  const all = [...changed, posting('1', { title: 'Pilot', city: 'Salem' })];
+  expect(await mirror.syncOf(all)).toMatchObject({ status: 'review', created: 0, failed: 1 });
+  expect(jobs.size).toBe(4);
+});
