@@ -85,7 +85,10 @@ const BETA = 'source: beta.xml\nformat: indeed\nsite: board\nschedule: "* * * * 
 it.concurrent('ends once a newer version has migrated the database', async ({ ends }) => {
   const { mirror, started } = await openStarted(ends);
   await mirror.query("insert into migration (name) values ('9999_newer.sql')");
-  expect((await started.ended).status).toBe(1);
+  const { status } = await started.ended;
+  // Other tests get the database next.
+  await mirror.query("delete from migration where name = '9999_newer.sql'");
+  expect(status).toBe(1);
   expect(started.errors()).toMatch(/the schema of a newer version \(9999_newer\.sql\): this process ends/);
 });
 
