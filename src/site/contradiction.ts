@@ -35,9 +35,9 @@ function kindOfId(id: string): 'number' | 'hex' | 'name' {
   return /^[0-9a-f-]{16,}$/i.test(id) ? 'hex' : 'name';
 }
 
-/** A number with what it numbers. */
+/** A number or code with what it numbers, such as `req-2026-0042`. */
 const NUMBERED =
-  /^(?:jobs?|vacanc(?:y|ies)|positions?|postings?|openings?|offers?|listings?|ads?|req(?:uisition)?s?|ref)[-_]\d+$/;
+  /^(?:jobs?|vac(?:anc(?:y|ies))?|pos(?:itions?)?|post(?:ing)?s?|openings?|offers?|listings?|ads?|req(?:uisition)?s?|ref|item|node)(?:[-_](?=[a-z]*\d)[0-9a-z]+)+$/;
 
 /** Whether an ID may be made of the job's title, as `senior-nurse-2`, and so change with it. */
 export const isMadeOfTitle = (id: SiteJobId): boolean =>

@@ -28,7 +28,7 @@ function answerAbout(jobs: Jobs, got: Got, nameListed: NameListed = (id) => id, 
     const all = [...jobs.keys()].map((id) => xmlOf(jobs, id, nameListed(id))).join('');
     return [200, { 'content-type': 'application/xml' }, `<jobs>${all}</jobs>`];
   }
-  const [, asked = ''] = /\/jobs\/(?:job-)?(\d+)/.exec(got.url) ?? [];
+  const [, asked = ''] = /\/jobs\/(?:job-|req_)?(\d+)/.exec(got.url) ?? [];
   const id = [...jobs.keys()].find((one) => knows(one) === asked);
   if (id === undefined) return [404];
   if (got.method === 'GET') return [200, {}, xmlOf(jobs, id, knows(id))];
@@ -102,13 +102,16 @@ it('a create without an answer is found in the list, and the jobs of other posti
   });
 });
 
-it('an ID that only says which job it is, as `job-1`, is not asked for before it is sent', async ({ openAt }) => {
-  const { mirror, site } = await openTitled(openAt, () => undefined, { nameMade: (id) => `job-${id}` });
-  await mirror.syncOf([posting('a')]);
-  const before = site.got.length;
-  expect(await mirror.syncOf([posting('a', { city: 'Salem' })])).toMatchObject({ updated: 1 });
-  expect(site.got[before]).toMatchObject({ method: 'PUT', url: '/jobs/job-1.xml' });
-});
+it.for(['job-1', 'req_1-a2b'])(
+  'an ID that only says which job it is, as %s, is not asked for before it is sent',
+  async (made, { openAt }) => {
+    const { mirror, site } = await openTitled(openAt, () => undefined, { nameMade: () => made });
+    await mirror.syncOf([posting('a')]);
+    const before = site.got.length;
+    expect(await mirror.syncOf([posting('a', { city: 'Salem' })])).toMatchObject({ updated: 1 });
+    expect(site.got[before]).toMatchObject({ method: 'PUT', url: `/jobs/${made}.xml` });
+  },
+);
 
 const filled: NameListed = (id) => id.padStart(4, '0');
 
