@@ -126,7 +126,7 @@ const agesDiffer = ({ age: before }: AnswerMark, { age: now }: AnswerMark, secon
 
 /** What a complete pull has read. */
 export interface FeedCopy {
-  /** Copies of another source are no other copies; absent while it is read. */
+  /** Digest of the source's settings, as only copies of one source are compared; absent while it is read. */
   readonly source?: string;
   /** The same for the same records in any order. */
   readonly content: string;
@@ -140,7 +140,7 @@ export interface FeedCopy {
 export interface FormerCopy extends FeedCopy {
   readonly pull: number;
   readonly records: number;
-  /** The pull that this content is as new as; absent: that of the earliest known pull which has read it. */
+  /** The pull that first read this content, or that last accepted it again; absent: the earliest known pull that has read it. */
   readonly since?: number;
 }
 
@@ -167,7 +167,7 @@ const CLOCK_TOLERANCE_MS = 60_000;
  * | has done so before, and returns an older content        | yes          | until it has returned it in so many pulls      |
  * | says that this copy was made before that of the last pull | yes        | no: files that are restored have their old dates |
  *
- * Without headers of a cache, only the third return counts: what was changed back comes from no cache.
+ * Without headers of a cache, only the third return counts: before that, the feed has more likely been changed back.
  *
  * @param known newest first
  */
@@ -202,10 +202,13 @@ export function judgeCopy(copy: FeedCopy, known: readonly FormerCopy[], pull: nu
   };
 }
 
-/** So few postings may often be as many as before. */
+/** Feeds of fewer postings often keep their number by chance. */
 const FEW_RECORDS = 10;
 
-/** Whether this content and the two before it have equally many records: so has a list that newer postings push others out of, whatever its size. */
+/**
+ * Whether this content and the two before it have equally many records. So have lists of only the newest postings, whatever their size: each new one
+ * pushes another out.
+ */
 export function isSteady({ content }: FeedCopy, records: number, former: readonly FormerCopy[]): boolean {
   const others = former.filter((copy, at) => copy.content !== (former[at - 1]?.content ?? content)).slice(0, 2);
   return records >= FEW_RECORDS && others.length === 2 && others.every((copy) => copy.records === records);

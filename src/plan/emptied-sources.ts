@@ -1,5 +1,5 @@
-// Finds the sources of a feed, or the files of one, that had records and have none now, or are removed with their postings: that is more often a fault
-// of the source than the truth.
+// Finds the sources of a feed, or the files of one, that had records and have none now, or were removed with their postings. Mostly the source is at
+// fault, and the postings are not gone.
 import type { DeleteGuard } from './delete-guard.ts';
 
 /** A source of a feed, or a file of one. */

@@ -258,9 +258,10 @@ async function stillEmpty(
 const emptinessOf = ({ isEmpty, skipped }: PullLedger) => ({ emptied: isEmpty, skipped });
 
 /**
+ * The number at which the list may be cut; `undefined`: nothing suggests that it is.
  * A list of entries that had more records before is not cut at this number, unless it was cut at a larger one, or its last ones are gone; a source
- * may have begun to cut its answers at one that others rarely have. Nor is it at an unusual number, unless it had as many before, with others. How many a list had is not known if it is one of several, or if records have
- * several places.
+ * may have begun to cut its answers at one that others rarely have. A number that is no usual limit counts only if the list had it before, with
+ * other records, and lost its first or last ones now. How many a list had is not known if it is one of several, or if records have several places.
  */
 async function sizeOfNewest(
   setup: FeedSetup,
