@@ -1,7 +1,9 @@
 // Before a change or delete, checks that the job is still its posting's, if the site may have reused the job ID, or made it of a title.
 import { explainMissed, readForms, showsOwnForm } from '../plan/compare-shown.ts';
-import { problemsInOneSentence } from '../plan/desired-change.ts';
+import { problemsInOneSentence, updatableFields } from '../plan/desired-change.ts';
+import { comparePosting } from '../plan/match/compare-job.ts';
 import { type Message, messageOf, plural, textOf } from '../plan/message.ts';
+import type { LearntRewrites } from '../plan/observe-values.ts';
 import { fieldOf } from '../plan/same-meaning.ts';
 import { judgeSuspicion, MAX_REFUSED_ALIKE } from '../plan/set-up-suspicion.ts';
 import type { SiteJobId } from '../posting/identifiers.ts';
@@ -18,7 +20,7 @@ import {
 import { formOfRefusal, type SetUpFault } from '../site/set-up-fault.ts';
 import { readSetUpSuspects } from '../store/backlog/set-up-suspects.ts';
 import type { Attempt } from '../store/change/attempt.ts';
-import { type FindSharedNames, provenByValues, sharedNamesOfDeletes } from '../store/change/candidate-owners.ts';
+import { type FindSharedNames, provenByValues, sharedNamesOfOpen } from '../store/change/candidate-owners.ts';
 import { learntRewrites, referenceState } from '../store/site/kept-values.ts';
 import { wasRefusedAlone } from '../store/site/recent-requests.ts';
 import { checkOtherJobs, showsAnotherJob, showsJobs } from './prove-token.ts';
@@ -32,7 +34,7 @@ export const mayBeOthers = ({ request, idMayBeReused }: Attempt): boolean =>
 
 /**
  * Returns a `foreign` exchange if the site shows another posting's job under this ID, and an `unconfirmed` one if what it
- * shows does not tell whose job it is that would be deleted; `undefined`: the request may be sent. After a job expires, the
+ * shows does not tell whose job it is that would be changed or deleted; `undefined`: the request may be sent. After a job expires, the
  * site may give its ID to the next create, whose answer may be lost: then only the site knows. An update of a job that
  * cannot be shown is sent: unlike a delete, it can be repaired. So is a delete whose ID is only made of a title, if the site
  * shows no job, or redirects to where this one is.
@@ -67,7 +69,8 @@ export async function confirmOwn(
   if (foreign !== undefined && (await isCertainlyForeign(attempt, siteContext, needsProof)))
     return notSent({ kind: 'foreign', message: foreign });
   const isDeleted = shown !== undefined && statesDeletion(shown, attempt.before);
-  if (request.kind === 'update' || isDeleted || (shown === undefined && idMayBeReused !== true)) return undefined;
+  const isUpdate = request.kind === 'update';
+  if (isDeleted || (shown === undefined && (isUpdate || idMayBeReused !== true))) return undefined;
   // A reference that proves nothing is a reason to wait only where something else says that the ID was used again.
   const why =
     (idMayBeReused === true ? foreign : undefined) ??
@@ -75,13 +78,14 @@ export async function confirmOwn(
       ? await tellBlindSite(siteContext, request.siteJobId, signal)
       : foreign === undefined && showsReference(shown, siteContext)
         ? undefined
-        : await tellOtherTitle(shown, attempt, siteContext));
-  return why === undefined
-    ? undefined
-    : notSent({
-        kind: 'unconfirmed',
-        message: `${unconfirmedBecause(request.siteJobId, why)}${shown === undefined ? '' : DELETE_THERE}`,
-      });
+        : await tellOtherContent(shown, attempt, siteContext));
+  if (why === undefined) return undefined;
+  const message = unconfirmedBecause(request.siteJobId, why);
+  return notSent(
+    isUpdate
+      ? { kind: 'unconfirmed', isUntraceable: true, message }
+      : { kind: 'unconfirmed', message: `${message}${shown === undefined ? '' : DELETE_THERE}` },
+  );
 }
 
 const DELETE_THERE = ". If it is this posting's job, delete it on the site and retry";
@@ -104,21 +108,45 @@ const showsReference = (shown: SiteJob, { policy: { referenceField } }: SiteCont
 const sharedOf = new WeakMap<SiteContext, FindSharedNames>();
 
 /**
- * Where no reference tells, another title than the posting had suggests that the job is another posting's; not so the title that it
- * showed after our last write, or next to a value that only this posting has.
+ * Where no reference tells, another title than the posting had, and is to have, suggests that the job is another posting's; not so the title
+ * that it showed after our last write, or next to a value that only this posting has. So do, next to its title, a text and a place or address
+ * that are all others. An update says nothing about fields that are left to the site.
  */
-async function tellOtherTitle(shown: SiteJob, attempt: Attempt, siteContext: SiteContext): Promise<string | undefined> {
-  const { referenceField } = siteContext.policy;
-  const compared = withRevealedFields(shown);
-  if (showsOwnForm(attempt.forms, 'title', fieldOf(compared.fields, 'title'))) return undefined;
-  const expected = { fields: attempt.before };
-  if (explainOtherContent(compared, expected) === undefined) return undefined;
+async function tellOtherContent(
+  shown: SiteJob,
+  { request, key, before, accepted, createOnly, forms }: Attempt,
+  siteContext: SiteContext,
+): Promise<string | undefined> {
+  if (before === undefined) return undefined;
   const { db, site, policy } = siteContext;
+  const { referenceField } = policy;
+  const known = accepted === undefined ? [before] : [before, accepted.fields];
+  const own = known.map((fields) => (request.kind === 'update' ? updatableFields(fields, createOnly) : fields));
+  const { types, fields: says } = withRevealedFields(shown);
+  // What the job showed after our last write stands for what was sent.
+  const fields = Object.fromEntries(
+    Object.entries(says).map(([name, value]) => [
+      name,
+      showsOwnForm(forms, name, value) ? (fieldOf(before, name) ?? value) : value,
+    ]),
+  );
+  const tell = (learnt: LearntRewrites): 'title' | 'content' | undefined => {
+    if (own.every((one) => explainOtherContent({ fields }, { fields: one, learnt }) !== undefined)) return 'title';
+    const rules = { ...policy.places, referenceField, learnt };
+    const isOther = own.every(
+      (one) => comparePosting({ key, fields: one }, { fields, types }, rules).likeness() === 'other',
+    );
+    return isOther ? 'content' : undefined;
+  };
+  if (tell(new Map()) === undefined) return undefined;
   const learnt = await learntRewrites(db, site);
-  if (explainOtherContent(compared, { ...expected, learnt }) === undefined) return undefined;
-  const pair = { key: attempt.key, fields: attempt.before ?? {}, shown: compared };
+  const differs = tell(learnt);
+  if (differs === undefined) return undefined;
+  if (differs === 'content')
+    return 'the site shows it with another text than this posting had, at another place or with another address';
+  const pair = { key, fields: before, shown: { fields: says, types } };
   const rules = { ...policy.places, referenceField, learnt, showsReferences: await showsReferences(siteContext) };
-  const findShared = sharedOf.get(siteContext) ?? sharedNamesOfDeletes(db, site);
+  const findShared = sharedOf.get(siteContext) ?? sharedNamesOfOpen(db, site);
   sharedOf.set(siteContext, findShared);
   const [isProven] = await provenByValues(db, site, rules, [pair], findShared);
   if (isProven === true) return undefined;
@@ -154,7 +182,7 @@ export async function explainForeignReference(
   const compared = withRevealedFields(shown);
   if (tellOtherReference(compared, expected) === undefined) return undefined;
   const isOwnForm = showsOwnForm(attempt.forms, referenceField, fieldOf(compared.fields, referenceField ?? ''));
-  if (isOwnForm && (await tellOtherTitle(shown, attempt, siteContext)) === undefined) return undefined;
+  if (isOwnForm && (await tellOtherContent(shown, attempt, siteContext)) === undefined) return undefined;
   const learnt = await learntRewrites(siteContext.db, siteContext.site);
   if (tellOtherReference(compared, { ...expected, learnt }) === undefined) return undefined;
   return tellOtherReference(shown, expected) ?? "the job does not show the posting's reference";

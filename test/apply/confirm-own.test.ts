@@ -7,6 +7,7 @@ import { formsAfter } from '../../src/plan/compare-shown.ts';
 import { siteJobId } from '../../src/posting/identifiers.ts';
 import type { Fields } from '../../src/posting/posting.ts';
 import { NotShownError } from '../../src/site/exchange.ts';
+import type { Attempt } from '../../src/store/change/attempt.ts';
 import { attemptOf, siteContextWith } from './site-context.ts';
 
 const BEFORE = { title: 'Driver (CDL-A)', number: 'k' };
@@ -46,6 +47,48 @@ describe('a delete of a job without a reference', () => {
   });
 });
 
+describe('an update of a job without a reference', () => {
+  const TEXT = 'Drives a truck through the state of Ohio, and is home every night of the week but Friday.';
+  const before = { title: 'Driver', 'contact-web-address': 'https://a.example.com/1', description: TEXT };
+  const OTHER = { 'contact-web-address': 'https://b.example.com/2', description: 'Cares for patients at night.' };
+  const outcomeWith = async (shown: Fields, options: Partial<Attempt> = {}, id = 'driver', isShared = true) => {
+    const show = async () => ({ siteJobId: siteJobId(id), fields: shown });
+    const client = { show } as unknown as SiteContext['client'];
+    const siteContext = siteContextWith({ client }, (statement) =>
+      isShared && statement.includes('with asked as') ? [{ value: TEXT }] : [],
+    );
+    const fields = { ...before, title: 'Trucker' };
+    const attempt = {
+      ...attemptOf('update'),
+      request: { kind: 'update', siteJobId: siteJobId(id), fields: { title: fields.title } } as const,
+      before,
+      accepted: { fields, recordHash: Buffer.alloc(0), contentHash: Buffer.alloc(0) },
+      ...options,
+    };
+    return (await confirmOwn(attempt, siteContext, new AbortController().signal))?.outcome;
+  };
+  const ASKED = { kind: 'unconfirmed', isUntraceable: true };
+
+  it.each<[string, Fields, Partial<Attempt>, boolean?]>([
+    ['the title that it had', before, {}],
+    ['the title that it is to have, after an update that may have been done', { title: 'TRUCKER' }, {}],
+    ['a form of its title', { title: 'Driver…' }, {}],
+    ['a title that was edited, next to a text that only its posting has', { ...before, title: 'Pilot' }, {}, false],
+    ['a title that is left to the site', { title: 'Pilot', description: TEXT }, { createOnly: new Set(['title']) }],
+    ['its title, next to another text', { ...before, description: OTHER.description }, {}],
+  ])('is sent if the job shows %s', async (_name, shown, options, isShared = true) => {
+    expect(await outcomeWith(shown, options, 'driver', isShared)).toBeUndefined();
+  });
+
+  it('waits for a person if the job shows another title, or nothing but its title', async () => {
+    const shown = { title: 'Pilot', description: TEXT };
+    expect(await outcomeWith(shown)).toMatchObject(ASKED);
+    expect(await outcomeWith({ title: 'Driver', ...OTHER })).toMatchObject(ASKED);
+    expect(await outcomeWith(shown, {}, '7')).toBeUndefined();
+    expect(await outcomeWith(shown, { idMayBeReused: true }, '7')).toMatchObject(ASKED);
+  });
+});
+
 it('a job that shows another reference is another posting’s, unless it showed that after our last write', async () => {
   const shown = { title: BEFORE.title, number: 'JOB-4711' };
   expect(await outcomeOf(shown, undefined, { shown: true, missing: false })).toBe('foreign');
@@ -71,7 +114,7 @@ it('deletes of jobs with other titles are told by their texts, many in one pass 
   });
   const siteContext = siteContextWith({ client: { show } as unknown as SiteContext['client'] }, (statement) => {
     if (statement.includes('with asked as')) passes++;
-    return statement.includes("c.desired = 'absent'") ? befores.slice(0, 2).map((fields) => ({ fields })) : [];
+    return statement.includes("c.operation <> 'create'") ? befores.slice(0, 2).map((fields) => ({ fields })) : [];
   });
   const confirm = (at: number) =>
     confirmOwn(

@@ -532,3 +532,30 @@ it('without references, a job that got the former address of another one is neit
   expect(await mirror.syncOf(all)).toMatchObject({ status: 'review', created: 0, failed: 1 });
   expect(jobs.size).toBe(4);
 });
+
+it('without references, an update does not reach the job of somebody else at the former address of its own', async ({
+  openAt,
+}) => {
+  const { jobs, mirror } = await openSlugs(
+    openAt,
+    { also: 'slug as ID' },
+    { site: { reference_field: undefined }, feed: { fields: '{ number: null }' } },
+  );
+  const all = (city: string, pilot: string) =>
+    [pilot, 'Cook', 'Driver', 'Welder', 'Nurse'].map((title, at) => posting(`${at}`, { title, city }));
+  await mirror.syncOf(all('Boston', 'Pilot'));
+  await mirror.syncOf(all('Boston', 'Captain'));
+  // Somebody makes one at the address that ours had, and another one with the title of ours, in its place.
+  jobs.set('90', '<title>Pilot</title><description>Fly</description>');
+  const others =
+    '<title>Cook</title><description>Cook for guests who know what they want.</description><contact-web-address>https://kitchen.example.com/1</contact-web-address>';
+  for (const [id, job] of jobs) if (job.includes('<title>Cook<')) jobs.set(id, others);
+  const before = jobs.get('90');
+  expect(await mirror.syncOf(all('Salem', 'Captain'))).toMatchObject({ status: 'review', in_doubt: 2, updated: 3 });
+  expect([...jobs.values()]).toEqual(expect.arrayContaining([before, others]));
+  expect(await mirror.query(`select reason->>'message' as message from change order by key`)).toEqual(
+    ['another title', 'another text'].map((what) => ({
+      message: expect.stringMatching(new RegExp(`${what} than this posting had.* Say which job this posting has`)),
+    })),
+  );
+});

@@ -301,19 +301,19 @@ const namesIn = (lists: Parameters<FindSharedNames>[0], shared: ReadonlySet<stri
 
 const nameOfValue = ({ name, value }: SentValue): string => `${name} ${value}`;
 
-const DELETES_AT_ONCE = 500;
+const OPEN_AT_ONCE = 500;
 const KEPT_MS = 60_000;
 
-/** The same, asked for one delete after the other: the values of those that come next are looked up with it, and count for a minute. */
-export function sharedNamesOfDeletes(db: Queryable, site: SiteName): FindSharedNames {
+/** The same, asked for one update or delete after the other: the values of those that come next are looked up with it, and count for a minute. */
+export function sharedNamesOfOpen(db: Queryable, site: SiteName): FindSharedNames {
   type Known = { readonly until: number; readonly asked: ReadonlySet<string>; readonly shared: ReadonlySet<string> };
   let looking: Promise<Known> | undefined;
 
   async function look(values: readonly SentValue[]): Promise<Known> {
     const next = await db.query<{ fields: Fields }>(
       `select d.fields from change c join document d on d.feed = c.feed and d.key = c.key
-       where c.site = $1 and c.desired = 'absent' and c.state in ('ready', 'sending') and c.not_before <= now()
-       order by c.id limit ${DELETES_AT_ONCE}`,
+       where c.site = $1 and c.operation <> 'create' and c.state in ('ready', 'sending') and c.not_before <= now()
+       order by c.id limit ${OPEN_AT_ONCE}`,
       [site],
     );
     const names = new Set(values.map(({ name }) => dashed(name)));
