@@ -90,7 +90,7 @@ export function sourceDigest({ from }: FeedSource): string {
 }
 
 function publicSite({ options, ...site }: SiteConfig): object {
-  const { token: _, baseUrl, fieldNames: __, ...others } = options;
+  const { token: _, baseUrl, fieldNames: __, proxy: ___, ...others } = options;
   return { ...site, options: others, baseUrl: withoutSecrets(baseUrl) };
 }
 

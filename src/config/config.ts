@@ -2,6 +2,7 @@
 
 import type { FeedSource } from '../feed/feed-reading.ts';
 import type { RequestedAddresses } from '../feed/source/sources.ts';
+import type { ProxySettings } from '../flow/proxy.ts';
 import type { DeleteGuard } from '../plan/delete-guard.ts';
 import type { FeedPolicy } from '../plan/policy.ts';
 import type { RekeyGuard } from '../plan/rekey.ts';
@@ -32,6 +33,10 @@ export interface Config {
   readonly alerts: ReadonlyMap<string, AlertDestination>;
   readonly web: WebConfig;
   readonly retentionDays: RetentionDays;
+  /** Through which sites, sources and alerts are reached that have none of their own; `undefined`: nothing is written. */
+  readonly proxy: ProxySettings | undefined;
+  /** All that any setting names. */
+  readonly proxies: readonly ProxySettings[];
   readonly sites: ReadonlyMap<SiteName, SiteConfig>;
   /** All that are written, also those that a command leaves out because their settings are wrong. */
   readonly namedSites: ReadonlySet<SiteName>;
@@ -69,8 +74,13 @@ export interface Include {
 export interface AlertDestination {
   readonly name: string;
   readonly channel:
-    | { readonly kind: 'webhook'; readonly url: Secret; readonly secret: Secret }
-    | { readonly kind: 'slack'; readonly url: Secret }
+    | {
+        readonly kind: 'webhook';
+        readonly url: Secret;
+        readonly secret: Secret;
+        readonly proxy?: ProxySettings | undefined;
+      }
+    | { readonly kind: 'slack'; readonly url: Secret; readonly proxy?: ProxySettings | undefined }
     | { readonly kind: 'email'; readonly smtp: Secret; readonly from: string; readonly to: readonly string[] };
   readonly kinds: ReadonlySet<AlertKind>;
   /** What it is told of each posting. */

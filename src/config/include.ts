@@ -88,7 +88,7 @@ export async function digestFeedFile(file: string): Promise<string | undefined> 
 }
 
 /** Settings of a feed, and of its own format, whose addresses are requested. Others, such as a constant, are only sent to the site. */
-const REQUESTED = ['credentials', 'pages', 'details', 'script'];
+const REQUESTED = ['credentials', 'pages', 'details', 'script', 'proxy'];
 
 /** The addresses that reading a feed with these settings requests. */
 export function requestedAddresses(settings: unknown): RequestedAddresses {

@@ -4,8 +4,10 @@ import { existsSync } from 'node:fs';
 import { access, constants, stat } from 'node:fs/promises';
 import { basename, dirname, join, relative, resolve } from 'node:path';
 import { isAlias, isMap } from 'yaml';
+import type { ProxySettings } from '../flow/proxy.ts';
 import { type FeedName, type SiteName, siteName } from '../posting/identifiers.ts';
 import { ALERT_KINDS, POSTING_EVENTS } from '../telemetry/alert-message.ts';
+import { type ProxyReader, proxyReader } from './build/credentials.ts';
 import { makeSitesAndFeeds, settingOf, settingsIn } from './build/sites-and-feeds.ts';
 import { makeWebConfig } from './build/web-config.ts';
 import type { AlertDestination, BrokenFeed, Config } from './config.ts';
@@ -50,6 +52,7 @@ export const ALL_BUT_DATABASE = [
   ...SERVING,
   'log',
   'retention',
+  'proxy',
   'queue',
   'sites',
   'feeds',
@@ -99,17 +102,26 @@ export async function loadConfig(options: LoadOptions): Promise<Config> {
   const data = absentQueue === undefined ? written : { ...written, queue: 'database' };
 
   const top = validate(configSchema, data, source);
+  const ofProxies: Complaint[] = [];
+  const proxies = proxyReader(settingOf(data, 'proxy'), {
+    env,
+    absent,
+    complain: (at, message) => ofProxies.push(source.complain(at, message)),
+  });
   const { complaints: ofFeeds, ...sitesAndFeeds } = await makeSitesAndFeeds(data, source, {
     env,
     used: filling.used,
     folder,
     absent,
+    proxies,
   });
-  const { complaints: ofServices, ...services } = await readServices(data, source, { env, folder, absent });
+  const { complaints: ofServices, ...services } = await readServices(data, source, { env, folder, absent, proxies });
   const made: MadeParts = {
     ...sitesAndFeeds,
     ...services,
     ...files,
+    proxy: proxies.of(['proxy'], undefined),
+    proxies: proxies.all,
     namedSites: new Set(Object.keys(settingsIn(data, 'sites')).map(siteName)),
     brokenFeeds: new Map(),
     mistakes: [],
@@ -121,6 +133,7 @@ export async function loadConfig(options: LoadOptions): Promise<Config> {
       ...filling.complaints.filter((complaint) => absentSecrets !== 'keep' || !absences.has(complaint)),
       ...(top.kind === 'refused' ? top.complaints.filter(({ setting }) => !unreadable.has(setting)) : []),
       ...ofFeeds,
+      ...ofProxies,
       ...ofServices,
       ...ofFiles,
       ...(absentSecrets === 'keep' ? [] : [...absences].filter((absence) => !filling.unset.has(absence))),
@@ -168,6 +181,8 @@ function shorter(cwd: string, path: string): string {
 /** Secret settings stay `${NAME}` in the data; they are filled in when the secret is wrapped. */
 function isSecretSetting([group, name, setting, ...rest]: SettingPath): boolean {
   if (group === 'web') return rest.length === 1 && ['token', 'password_hash', 'secret'].includes(String(rest[0]));
+  if (group === 'proxy') return name === undefined;
+  if (['sites', 'feeds', 'alerts'].includes(String(group)) && setting === 'proxy') return rest.length === 0;
   if (group === 'metrics') return name === 'token' && setting === undefined;
   if (group === 'sites') return setting === 'token' && rest.length === 0;
   if (group === 'alerts') return isSecretOfAlert([setting, ...rest].join('.'));
@@ -363,7 +378,12 @@ interface Services extends Pick<Config, 'metricsToken' | 'alerts' | 'web'> {
 async function readServices(
   data: unknown,
   source: YamlSource,
-  { env, folder, absent }: Pick<SecretSettings, 'env' | 'folder' | 'absent'>,
+  {
+    env,
+    folder,
+    absent,
+    proxies,
+  }: Pick<SecretSettings, 'env' | 'folder' | 'absent'> & { readonly proxies: ProxyReader },
 ): Promise<Services> {
   const complaints: Complaint[] = [];
   const warnings: string[] = [];
@@ -383,7 +403,7 @@ async function readServices(
   });
   return {
     metricsToken: await readMetricsToken(settingOf(data, 'metrics'), within('metrics')),
-    alerts: await readAlerts(data, within('alerts')),
+    alerts: await readAlerts(data, within('alerts'), proxies),
     web,
     complaints,
     warnings,
@@ -393,11 +413,16 @@ async function readServices(
 // Builds the alert destinations, and reads their secrets.
 
 /** Skips destinations that violate the schema, which are reported elsewhere, or have a wrong secret, which is reported here. */
-async function readAlerts(data: unknown, around: SecretSettings): Promise<ReadonlyMap<string, AlertDestination>> {
+async function readAlerts(
+  data: unknown,
+  around: SecretSettings,
+  proxies: ProxyReader,
+): Promise<ReadonlyMap<string, AlertDestination>> {
   const destinations = new Map<string, AlertDestination>();
   for (const [name, raw] of Object.entries(settingsIn(data, 'alerts'))) {
     const written = alertsSchema.safeParse({ [name]: raw }, CHECKED_ONCE).data?.[name];
-    const channel = written && (await channelOf(name, written, around));
+    const proxy = proxies.of(['alerts', name, 'proxy'], written?.proxy);
+    const channel = written && (await channelOf(name, written, proxy, around));
     if (written === undefined || channel === undefined) continue;
     destinations.set(name, {
       name,
@@ -414,6 +439,7 @@ async function readAlerts(data: unknown, around: SecretSettings): Promise<Readon
 async function channelOf(
   name: string,
   { url, email, format, ...written }: WrittenDestination,
+  proxy: ProxySettings | undefined,
   around: SecretSettings,
 ): Promise<AlertDestination['channel'] | undefined> {
   const address = (text: string, path: readonly string[], schemes: RegExp, form: string): Secret | undefined => {
@@ -429,9 +455,9 @@ async function channelOf(
     return smtp && { kind: 'email', smtp, from: email.from, to: email.to };
   }
   const target = url === undefined ? undefined : address(url, ['url'], /^https?:\/\//, 'https://host/path');
-  if (format === 'slack') return target && { kind: 'slack', url: target };
+  if (format === 'slack') return target && { kind: 'slack', url: target, proxy };
   const secret = await readSecret(written, [[name], 'secret'], around, signingFault);
-  return target === undefined || secret === undefined ? undefined : { kind: 'webhook', url: target, secret };
+  return target === undefined || secret === undefined ? undefined : { kind: 'webhook', url: target, secret, proxy };
 }
 
 /** The token, if one is set; `undefined` also after a complaint. Skips settings that violate the schema, which are reported elsewhere. */

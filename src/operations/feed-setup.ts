@@ -273,7 +273,7 @@ async function accessOf(
   const hasCredentials = credentials !== undefined && Object.keys(credentials).length > 0;
   try {
     if (isWebAddress(source) && !hasCredentials) {
-      return await readFeedAccess(source, { headers: [], name, folder: '.', options: {} });
+      return await readFeedAccess(source, { headers: [], name, folder: '.', options: {}, proxy: app.config.proxy });
     }
   } catch (error) {
     if (error instanceof AccessRefused) throw new OperationRefused('invalid', error.message);

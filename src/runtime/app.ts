@@ -186,7 +186,7 @@ export async function openServer(
 }
 
 /** Every secret in the configuration that the process has, so the log can mask them. */
-export function configSecrets({ sites, web, feeds, metricsToken, alerts, database, queue }: Config): string[] {
+export function configSecrets({ sites, web, feeds, metricsToken, alerts, database, queue, proxies }: Config): string[] {
   const plain = [
     ...[...sites.values()].map(({ options }) => options.token),
     ...[...web.users.values()].map(({ passwordHash }) => passwordHash),
@@ -199,7 +199,9 @@ export function configSecrets({ sites, web, feeds, metricsToken, alerts, databas
     ...plain.flatMap((secret) => ifThere(() => [secret?.reveal() ?? ''])),
     ...[...feeds.values()].flatMap(({ source: { from } }) => ifThere(() => kindOf(from).secretsOf(from))),
     ...[...alerts.values()].flatMap(({ channel }) => ifThere(() => secretsOfChannel(channel))),
-    ...servers.flatMap((url) => ifThere(() => [passwordOf(url.reveal())])),
+    ...[...servers, ...proxies.flatMap(({ http, https }) => [http, https])].flatMap((url) =>
+      ifThere(() => [passwordOf(url?.reveal() ?? '')]),
+    ),
   ].filter((secret) => secret !== '');
 }
 

@@ -4,6 +4,7 @@ import { configDigests, sourceDigest } from '../config/config-digests.ts';
 import { type Complaint, ConfigError, complaintLine } from '../config/config-error.ts';
 import { digestFeedFile } from '../config/include.ts';
 import { placesOf } from '../config/load-us-states.ts';
+import { Secret } from '../config/read-secret.ts';
 import { detailReading } from '../feed/detail-record.ts';
 import { credentialsMask, kindOf } from '../feed/source/sources.ts';
 import { type Message, messageOf, plural } from '../plan/message.ts';
@@ -68,8 +69,10 @@ export function setupOfFeed(config: Config, name: string, purpose?: 'pull' | 'se
 
 /** The secrets that are absent of those which sending a feed's changes needs. */
 function absencesOf({ siteName }: FeedConfig, { sites, queue }: Config): readonly Complaint[] {
-  const needed = [sites.get(siteName)?.options.token, queue.kind === 'redis' ? queue.url : undefined];
-  return needed.flatMap((secret) => secret?.absence ?? []);
+  const site = sites.get(siteName)?.options;
+  const proxy = site?.baseUrl.protocol === 'https:' ? site.proxy?.https : site?.proxy?.http;
+  const needed = [site?.token, queue.kind === 'redis' ? queue.url : undefined, proxy];
+  return needed.flatMap((secret) => (secret instanceof Secret ? (secret.absence ?? []) : []));
 }
 
 /** The setups of the feeds that can be pulled. */

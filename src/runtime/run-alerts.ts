@@ -406,9 +406,9 @@ export function scrubPayload(config: Config): (payload: unknown) => AlertMessage
 export function openChannel(channel: AlertDestination['channel'], left?: readonly string[]): Channel {
   switch (channel.kind) {
     case 'webhook':
-      return { kind: 'webhook', url: channel.url.reveal(), secret: channel.secret.reveal() };
+      return { ...channel, url: channel.url.reveal(), secret: channel.secret.reveal() };
     case 'slack':
-      return { kind: 'slack', url: channel.url.reveal() };
+      return { ...channel, url: channel.url.reveal() };
     case 'email': {
       const smtp = channel.smtp.reveal();
       const to = left === undefined ? channel.to : channel.to.filter((each) => left.includes(each));

@@ -10,6 +10,7 @@ import { feedSchema, isSecretHeader } from '../config/schema/feed-schema.ts';
 import type { InitAnswer, InitContext, SchemeSource } from '../config/scheme-sources.ts';
 import { SCHEMES, schemeSourceOf } from '../config/scheme-sources.ts';
 import { isSecretParameter, publicAddress, type SingleConfig } from '../feed/source/sources.ts';
+import type { ProxySettings } from '../flow/proxy.ts';
 import { formatFrom } from './preset-fit.ts';
 
 /** How a source is reached: in the configuration, and now. */
@@ -35,17 +36,19 @@ interface AccessOptions {
   readonly folder: string;
   /** Those of `init`, for sources with a scheme of their own. */
   readonly options: Readonly<Record<string, unknown>>;
+  /** To web addresses; absent: directly. */
+  readonly proxy?: ProxySettings | undefined;
 }
 
 /** @throws {AccessRefused} */
 export async function readFeedAccess(
   address: string,
-  { headers, name, folder, options }: AccessOptions,
+  { headers, name, folder, options, proxy }: AccessOptions,
 ): Promise<FeedAccess> {
   const prefix = name.toUpperCase().replaceAll('-', '_');
   const own = schemeSourceOf(address);
   if (own !== undefined) return schemeAccess(own, address, options, { prefix, folder, env: process.env });
-  if (isAddress(address)) return webAccess(address, headers, prefix);
+  if (isAddress(address)) return webAccess(address, headers, prefix, proxy);
   const path = resolve(address);
   const short = relative(folder, path);
   return { source: short.startsWith('..') ? path : short, settings: {}, secrets: {}, from: { kind: 'file', path } };
@@ -104,7 +107,12 @@ async function openNow(
   throw new AccessRefused(`the feed cannot be read: ${complaints.join('; ')}`);
 }
 
-function webAccess(address: string, headers: readonly string[], prefix: string): FeedAccess {
+function webAccess(
+  address: string,
+  headers: readonly string[],
+  prefix: string,
+  proxy: ProxySettings | undefined,
+): FeedAccess {
   if (!/^https?:/i.test(address) || !URL.canParse(address)) {
     throw new AccessRefused(
       `${withoutSecrets(address)} is no address or file that can be read; use http, https, ${SCHEMES.join(' and ')} addresses, files, and - for standard input`,
@@ -140,6 +148,7 @@ function webAccess(address: string, headers: readonly string[], prefix: string):
       url: address.replace(/^(https?:\/\/)[^/@]*@/i, '$1'),
       publicAddress: publicAddress(address),
       headers: sentHeaders(written, login),
+      proxy,
       accept: 'application/json, application/xml;q=0.9, text/csv;q=0.9, */*;q=0.8',
       maxRedirects: 5,
       allowPrivateRedirects: false,

@@ -1,5 +1,6 @@
 // The types of the site side: a request goes out, an exchange with its outcome comes back. Also tells jobs that say that they are deleted.
 
+import type { ProxySettings } from '../flow/proxy.ts';
 import type { Message } from '../plan/message.ts';
 import type { NextRequest } from '../plan/next-request.ts';
 import type { LearntRewrites } from '../plan/observe-values.ts';
@@ -138,6 +139,8 @@ export interface SiteOptions {
   readonly listPath?: string;
   /** A page that only the user of a token can read. */
   readonly accountPath?: string;
+  /** Absent: directly. */
+  readonly proxy?: ProxySettings | undefined;
   /** From opening the connection to the last byte of the answer, in milliseconds. */
   readonly timeoutMs: number;
   /** Maximum number of connections. */

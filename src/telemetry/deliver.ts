@@ -2,13 +2,19 @@
 import { domainToASCII } from 'node:url';
 import { createTransport } from 'nodemailer';
 import { Webhook } from 'standardwebhooks';
-import { request } from 'undici';
+import { Client, type Dispatcher, request } from 'undici';
+import { connectorOf, ProxyFailure, type ProxySettings, routeTo } from '../flow/proxy.ts';
 import { type AlertMessage, type Delivery, textOfAlert } from './alert-message.ts';
 
 /** How a destination is reached. Secrets are plain here: keep it out of logs. */
 export type Channel =
-  | { readonly kind: 'webhook'; readonly url: string; readonly secret: string }
-  | { readonly kind: 'slack'; readonly url: string }
+  | {
+      readonly kind: 'webhook';
+      readonly url: string;
+      readonly secret: string;
+      readonly proxy?: ProxySettings | undefined;
+    }
+  | { readonly kind: 'slack'; readonly url: string; readonly proxy?: ProxySettings | undefined }
   | ({ readonly kind: 'email' } & MailChannel);
 
 /** @param cutOff ends the attempt, of which the destination may know by then. */
@@ -16,9 +22,9 @@ export async function deliverAlert(channel: Channel, message: AlertMessage, cutO
   try {
     switch (channel.kind) {
       case 'webhook':
-        return await postWebhook(channel, message, { cutOff });
+        return await postWebhook(channel, message, { cutOff, proxy: channel.proxy });
       case 'slack':
-        return await postSlack(channel, message, { cutOff });
+        return await postSlack(channel, message, { cutOff, proxy: channel.proxy });
       case 'email':
         return await sendMail(channel, message, { cutOff });
       default:
@@ -31,6 +37,7 @@ export async function deliverAlert(channel: Channel, message: AlertMessage, cutO
 
 /** Messages of errors may quote addresses with their secrets, so only codes are shown, where there are any. */
 function reasonOf(error: unknown): string {
+  if (error instanceof ProxyFailure) return `not sent: ${error.message}`;
   const { code, name, cause, responseCode } = error as {
     code?: unknown;
     name?: unknown;
@@ -56,6 +63,8 @@ interface PostLimits {
   readonly timeoutMs?: number;
   /** Ends the attempt. */
   readonly cutOff?: AbortSignal | undefined;
+  /** Absent: directly. */
+  readonly proxy?: ProxySettings | undefined;
 }
 
 export function postWebhook(
@@ -90,21 +99,32 @@ async function post(
   url: string,
   body: string,
   headers: Readonly<Record<string, string>>,
-  { timeoutMs = TIMEOUT_MS, cutOff }: PostLimits,
+  { timeoutMs = TIMEOUT_MS, cutOff, proxy }: PostLimits,
 ): Promise<Delivery> {
   const timeout = AbortSignal.timeout(timeoutMs);
-  const answer = await request(url, {
+  const target = new URL(url);
+  const route = routeTo(target, proxy);
+  const sent = {
     method: 'POST',
-    headers: { 'content-type': 'application/json', 'user-agent': 'jobmirror', ...headers },
+    headers: { 'content-type': 'application/json', 'user-agent': 'jobmirror', ...headers, ...route?.headers },
     body,
     // In all, also for an endpoint that answers slowly and for ever.
     signal: cutOff === undefined ? timeout : AbortSignal.any([timeout, cutOff]),
     headersTimeout: TIMEOUT_MS,
     bodyTimeout: TIMEOUT_MS,
-  });
-  // What the endpoint says does not matter, and may be endless.
-  await answer.body.dump({ limit: MAX_ANSWER_BYTES }).catch(() => undefined);
+  } as const;
+  const client = route && new Client(target.origin, { connect: connectorOf(route, timeoutMs) });
+  let answer: Dispatcher.ResponseData;
+  try {
+    answer = await (client?.request({ ...sent, path: route?.target(target) ?? '' }) ?? request(url, sent));
+    // What the endpoint says does not matter, and may be endless.
+    await answer.body.dump({ limit: MAX_ANSWER_BYTES }).catch(() => undefined);
+  } finally {
+    await client?.destroy();
+  }
   const { statusCode: status } = answer;
+  const refusal = route?.refusalOf(status, answer.headers);
+  if (refusal !== undefined) throw refusal;
   if (status >= 200 && status < 300) return { kind: 'delivered' };
   const retryAfter = Number(answer.headers['retry-after']);
   return {

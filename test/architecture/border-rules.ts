@@ -5,7 +5,7 @@ import type { SourceFile } from './import-scan.ts';
 const CENTRE = ['src/posting', 'src/plan'] as const;
 /** Compact tables and encoders, only for what would otherwise be too slow. */
 const FAST = 'src/compact';
-/** For every folder that waits, limits or retries. */
+/** For every folder that waits, limits, retries or reaches servers through proxies. */
 const FLOW = 'src/flow';
 const SIDES = [
   ...CENTRE,
@@ -30,7 +30,7 @@ export const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   'src/store': [...CENTRE, FAST, FLOW],
   'src/queue': [...CENTRE, FLOW],
   'src/site': [...CENTRE, FAST, FLOW],
-  'src/telemetry': ['src/posting'],
+  'src/telemetry': ['src/posting', FLOW],
   'src/config': SIDES,
   'src/sandbox': [],
   'src/pull': [...SIDES, FAST],

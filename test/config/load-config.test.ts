@@ -5,9 +5,10 @@ import { join } from 'node:path';
 import { inspect } from 'node:util';
 import { describe, expect, test } from 'vitest';
 import type { Config } from '../../src/config/config.ts';
-import { warnOfSameFeeds } from '../../src/config/config-digests.ts';
+import { configDigests, warnOfSameFeeds } from '../../src/config/config-digests.ts';
 import { loadConfig } from '../../src/config/load-config.ts';
 import { packageRoot } from '../../src/config/package-root.ts';
+import type { ProxySettings } from '../../src/flow/proxy.ts';
 import { feedName, siteName } from '../../src/posting/identifiers.ts';
 import { compileReader } from '../../src/posting/reader.ts';
 import { configSecrets } from '../../src/runtime/app.ts';
@@ -838,5 +839,64 @@ describe('finding the file', () => {
     await expect(loadConfig({ path: 'nowhere.yaml', env, cwd: folder })).rejects.toThrow(
       /nowhere\.yaml: can't be read: there is no such file/,
     );
+  });
+});
+
+describe('proxies', () => {
+  const S3 = ['source: s3://b/a.xml', 'credentials: { s3: { access_key_id: A, secret_access_key: "${BOARD_TOKEN}" } }'];
+  /** Of the site and of the feed. */
+  const proxiesOf = (config: Config) => {
+    const from = config.feeds.get(feedName('acme'))?.source.from;
+    return [config.sites.get(siteName('board'))?.options, from?.kind === 'pages' ? from.http : from].map((part) => {
+      const { http, https, except } = (part as { proxy?: ProxySettings }).proxy ?? {};
+      return [http?.reveal(), https?.reveal(), except];
+    });
+  };
+
+  test.each([[['source: https://a.example/']], [['source: https://a.example/', 'pages: { by: link }']], [S3]])(
+    'lead to sites and to %s, unless these have their own',
+    async (feed) => {
+      const text = withLines({ top: ['proxy: http://anna:${DB_PASSWORD}@proxy.example:3128'], feed });
+      const config = await load(text);
+      const address = 'http://anna:zq-db-99@proxy.example:3128';
+      expect(proxiesOf(config)).toEqual(Array(2).fill([address, address, '']));
+      expect(configSecrets(config)).toContain('zq-db-99');
+      expect(JSON.stringify(config) + inspect(config, { depth: 9 })).not.toContain('zq-db-99');
+      expect(configDigests(config)).toEqual(configDigests(await load(withLines({ feed }))));
+      const own = 'https://other.example';
+      const others = await load(`${text.replace('    token:', '    proxy: none\n    token:')}    proxy: ${own}\n`);
+      expect(proxiesOf(others)).toEqual([
+        [undefined, undefined, ''],
+        [own, own, ''],
+      ]);
+    },
+  );
+
+  test('of the environment are those that curl would use', async () => {
+    const text = withLines({ top: ['proxy: environment'], feed: ['source: https://a.example/'] });
+    writeFileSync(join(folder, 'jobmirror.yaml'), text);
+    const names = { HTTP_PROXY: 'upper:1', http_proxy: 'lower:1', ALL_PROXY: 'http://all:1', no_proxy: 'a.example' };
+    const found = proxiesOf(await loadConfig({ env: { ...env, ...names }, cwd: folder }));
+    expect(found).toEqual(Array(2).fill(['http://lower:1', 'http://all:1', 'a.example']));
+    const wrong = loadConfig({ env: { ...env, HTTPS_PROXY: 'socks5://anna:zq-db-99@a:1' }, cwd: folder });
+    const why = await whyRefused(wrong);
+    expect(why).toMatch(/ proxy: the environment variable HTTPS_PROXY is not the address of an HTTP proxy, such as/);
+    expect(why).not.toContain('zq-db-99');
+  });
+
+  test.each([
+    [{ top: ['proxy: proxy.example:3128'] }, /proxy: must be environment, none, or an address/],
+    [{ top: ['proxy: http://anna:zq-5@proxy.example'] }, /proxy: must be .*a secret written here would end up/],
+    [{ top: ['proxy: socks5://proxy.example'] }, /proxy: must be/],
+    [{ top: ['proxy: ${DIGITS}'] }, /proxy: is not the address of an HTTP proxy, such as http:/],
+    [{ site: ['proxy: http://a/path'] }, /sites.board.proxy: must be/],
+    [{ site: ['proxy: http://a:${NOT_SET}@proxy.example'] }, /sites.board.proxy: the environment variable NOT_SET/],
+    [{ feed: ['proxy: none'] }, /feeds.acme.proxy: works only with http, https and s3/],
+    [
+      { top: ['alerts: { ops: { proxy: none, email: { to: [a@b.example], from: a@b.example, smtp: "smtp://a" } } }'] },
+      /alerts.ops.proxy: works only with url; mail is sent directly/,
+    ],
+  ])('that cannot be used are refused: %j', async (lines, why) => {
+    expect(await whyRefused(load(withLines(lines)))).toMatch(why);
   });
 });

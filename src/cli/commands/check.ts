@@ -12,7 +12,8 @@ import { type Complaint, ConfigError, complaintLine } from '../../config/config-
 import { CONFIG_FILE } from '../../config/include.ts';
 import { loadConfig } from '../../config/load-config.ts';
 import { isKnownEncoding } from '../../feed/decode/charset.ts';
-import { kindOf, type SourceConfig } from '../../feed/source/sources.ts';
+import { httpOf, kindOf, type SourceConfig } from '../../feed/source/sources.ts';
+import { type ProxySettings, routeTo } from '../../flow/proxy.ts';
 import { type Message, plural, reword } from '../../plan/message.ts';
 import { deletesMissing, updatesJobs } from '../../plan/policy.ts';
 import type { FeedName, SiteName } from '../../posting/identifiers.ts';
@@ -63,7 +64,7 @@ export function checkCommand(): Command {
         ...warnOfSameFeeds(config.feeds.values()),
         ...likely,
         ...(await checkQueue(config)),
-        ...(options.online === true ? warnOfProxies(process.env) : []),
+        ...(options.online === true && config.proxy === undefined ? warnOfProxies(process.env) : []),
       ];
       const databaseCheck = writeOutCheck(
         config,
@@ -92,7 +93,9 @@ export function checkCommand(): Command {
 function warnOfProxies(env: NodeJS.ProcessEnv): string[] {
   const names = Object.keys(env).filter((name) => /^(?:https?|all)_proxy$/i.test(name) && env[name]);
   if (names.length === 0) return [];
-  return [`${names.sort().join(', ')}: set, but not used: jobmirror connects to sites and sources without a proxy`];
+  return [
+    `${names.sort().join(', ')}: set, but not used: jobmirror connects to sites and sources without a proxy; write proxy: environment to use it, or proxy: none`,
+  ];
 }
 
 /** The check of the database with its commands written. */
@@ -220,6 +223,12 @@ function describe(config: Config, answers: Answers, databaseCheck: WrittenCheck)
 const warningLines = (config: Config, databaseCheck: WrittenCheck): string[] =>
   [...config.warnings, ...warningsOf(databaseCheck)].map((warning) => `warning: ${warning}`);
 
+/** Nothing without one. */
+const proxyLine = (url: URL, proxy: ProxySettings | undefined): string[] => {
+  const route = routeTo(url, proxy);
+  return route === undefined ? [] : [`  through ${route.name}`];
+};
+
 function describeSite({ name, options, requestsPerSecond, stateField }: SiteConfig, answer?: SiteAnswer): string[] {
   const doubts =
     options.listPath === undefined
@@ -228,6 +237,7 @@ function describeSite({ name, options, requestsPerSecond, stateField }: SiteConf
   return [
     '',
     `site ${name}: ${options.baseUrl.href}`,
+    ...proxyLine(options.baseUrl, options.proxy),
     `  at most ${requestsPerSecond} requests a second, ${options.concurrency} at once, ${options.timeoutMs / 1000} s each`,
     `  the state is in ${stateField.name}, as ${stateField.values}; ${doubts}`,
     ...(answer === undefined ? [] : [`  probed now: ${meaningOf(answer)}`]),
@@ -262,6 +272,7 @@ const ANSWERS: Readonly<Record<ProbeResult['kind'], string>> = {
 
 function describeFeed(feed: FeedConfig): string[] {
   const { percent, count, missingPulls } = feed.guard;
+  const http = httpOf(feed.source.from);
   const next = nextRun(feed);
   const schedule =
     next === undefined
@@ -271,6 +282,7 @@ function describeFeed(feed: FeedConfig): string[] {
   return [
     '',
     `feed ${feed.name}: ${placeOf(feed)}`,
+    ...(http === undefined ? [] : proxyLine(new URL(http.url), http.proxy)),
     `  into site ${feed.siteName}; ${schedule}`,
     `  key: ${feed.mapping.key.paths.join(' | ')}; fields: ${Object.keys(feed.mapping.fields).join(', ')}`,
     ...(feed.expireAfterDays === undefined

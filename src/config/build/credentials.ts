@@ -1,12 +1,22 @@
-// Builds the credentials of a feed's source from their written settings, and reads the files that they name.
+// Builds the credentials of a feed's source from their written settings, and reads the files that they name. Also which proxies lead where.
 import { X509Certificate } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { createSecureContext } from 'node:tls';
 import type { Authorization, HttpCredentials } from '../../feed/source/sources.ts';
-import { fillText } from '../environment.ts';
-import { fileFault, readKey, readSecret, Secret, type SecretSettings, secretText } from '../read-secret.ts';
+import type { ProxySettings } from '../../flow/proxy.ts';
+import { type Environment, fillText } from '../environment.ts';
+import {
+  type AbsentSecret,
+  fileFault,
+  readKey,
+  readSecret,
+  Secret,
+  type SecretSettings,
+  secretText,
+} from '../read-secret.ts';
 import type { WrittenCredentials } from '../schema/credentials-schema.ts';
+import { outgoingProxySchema } from '../schema/scalars.ts';
 import type { SchemeOpener } from '../scheme-sources.ts';
 import { SCHEME_SOURCES } from '../scheme-sources.ts';
 import { fileErrorInWords } from '../settings-file.ts';
@@ -125,6 +135,89 @@ function isCertificate(text: string): boolean {
   try {
     new X509Certificate(text);
     return text.includes('-----BEGIN ');
+  } catch {
+    return false;
+  }
+}
+
+// Builds which proxies lead where. Only what is written says so: programs rely on variables of the environment alone changing nothing.
+
+export interface ProxyReader {
+  /**
+   * What a setting `proxy` says; where it is not written, that at the top of the file. `undefined`: neither is written.
+   * @param path of the setting from the top of the file
+   */
+  of(path: readonly string[], written: string | undefined): ProxySettings | undefined;
+  /** All that some setting says. */
+  readonly all: readonly ProxySettings[];
+}
+
+interface ProxySurroundings {
+  readonly env: Environment;
+  readonly absent: AbsentSecret;
+  readonly complain: (path: readonly string[], message: string) => void;
+}
+
+/** @param top the setting at the top of the file, unchecked */
+export function proxyReader(top: unknown, around: ProxySurroundings): ProxyReader {
+  const all: ProxySettings[] = [];
+  const read = (path: readonly string[], written: string): ProxySettings => {
+    const settings = makeProxy(path, written, around);
+    all.push(settings);
+    return settings;
+  };
+  const { data } = outgoingProxySchema.safeParse(top);
+  const general = data === undefined ? undefined : read(['proxy'], data);
+  return { all, of: (path, written) => (written === undefined ? general : read(path, written)) };
+}
+
+const DIRECTLY: ProxySettings = { except: '' };
+
+function makeProxy(
+  path: readonly string[],
+  written: string,
+  { env, absent, complain }: ProxySurroundings,
+): ProxySettings {
+  if (written === 'none') return DIRECTLY;
+  if (written === 'environment') {
+    const first = (...names: readonly string[]): Secret | undefined => {
+      const name = names.find((each) => env[each] !== undefined);
+      const text = name === undefined ? '' : (env[name] ?? '');
+      // As curl does.
+      const address = text === '' || text.includes('://') ? text : `http://${text}`;
+      if (address === '') return undefined;
+      if (isProxyAddress(address)) return new Secret(address);
+      complain(path, `the environment variable ${name} is not ${ADDRESS_FORM}`);
+      return undefined;
+    };
+    const all = ['all_proxy', 'ALL_PROXY'];
+    return {
+      http: first('http_proxy', 'HTTP_PROXY', ...all),
+      https: first('https_proxy', 'HTTPS_PROXY', ...all),
+      except: env.no_proxy ?? env.NO_PROXY ?? '',
+    };
+  }
+  const filled = absent(path) ?? new Secret(fillText(written, env));
+  if (filled.absence === undefined && !isProxyAddress(filled.reveal())) {
+    complain(path, `is not ${ADDRESS_FORM}`);
+    return DIRECTLY;
+  }
+  const isOfFeed = path[0] === 'feeds';
+  return { http: filled, https: filled, except: '', ...(isOfFeed ? { isOfFeed } : {}) };
+}
+
+const ADDRESS_FORM =
+  'the address of an HTTP proxy, such as http://user:password@proxy.example.com:3128; characters such as @ and / in a password are written %40 and %2F';
+
+function isProxyAddress(text: string): boolean {
+  if (!/^https?:\/\//i.test(text) || !URL.canParse(text)) return false;
+  const { username, password, pathname, search, hash } = new URL(text);
+  try {
+    return (
+      !decodeURIComponent(username).includes(':') &&
+      decodeURIComponent(password) !== undefined &&
+      pathname + search + hash === '/'
+    );
   } catch {
     return false;
   }

@@ -2,6 +2,7 @@
 import type { z } from 'zod';
 import { formatKind } from '../../feed/format/format-kinds.ts';
 import { outerParameter } from '../../feed/source/sources.ts';
+import type { ProxySettings } from '../../flow/proxy.ts';
 import { didYouMean } from '../../posting/id-and-name.ts';
 import { type FeedName, feedName, type SiteName, siteName } from '../../posting/identifiers.ts';
 import { SHORT_SECRET } from '../../posting/secret-pattern.ts';
@@ -16,7 +17,7 @@ import { siteSchema, type WrittenSite } from '../schema/site-schema.ts';
 import { isWebAddress } from '../scheme-sources.ts';
 import { CHECKED_ONCE } from '../validate.ts';
 import type { YamlSource } from '../yaml-source.ts';
-import { type FeedCredentials, makeCredentials } from './credentials.ts';
+import { type FeedCredentials, makeCredentials, type ProxyReader } from './credentials.ts';
 import { faultOfDetailedPlaces, faultOfDetails } from './details-config.ts';
 import { constantsOf, makeFeedConfig, mergeFields } from './feed-config.ts';
 import { type MapFiles, readMapFiles } from './map-files.ts';
@@ -37,6 +38,7 @@ interface Surroundings {
   readonly folder: string;
   /** By the path from the top of the file. */
   readonly absent: AbsentSecret;
+  readonly proxies: ProxyReader;
 }
 
 /** Builds the parts from raw settings. Skips entries that violate the schema: the check of the whole file reports them. */
@@ -57,7 +59,8 @@ export async function makeSitesAndFeeds(
   const sites = new Map<SiteName, SiteConfig>();
   const writtenSites = validEntries(rawSites, siteSchema);
   for (const [name, written] of writtenSites) {
-    const site = await makeSiteConfig(siteName(name), written, {
+    const proxy = around.proxies.of(['sites', name, 'proxy'], written.proxy);
+    const site = await makeSiteConfig(siteName(name), written, proxy, {
       ...around,
       setting: `sites.${name}`,
       complain: (path, message) => complain(['sites', name, ...path], message),
@@ -95,7 +98,19 @@ export async function makeSitesAndFeeds(
     );
     const isOwnFormat = presets.own.some((preset) => preset.name === feed.format) || typeof feed.format !== 'string';
     const absent: AbsentSecret = (path, message) => around.absent(['feeds', name, ...path], message);
-    const parts = { ...around, name: feedName(name), absent, feed, format, site, credentials, mapFiles, isOwnFormat };
+    const proxy = around.proxies.of(['feeds', name, 'proxy'], feed.proxy);
+    const parts = {
+      ...around,
+      proxy,
+      name: feedName(name),
+      absent,
+      feed,
+      format,
+      site,
+      credentials,
+      mapFiles,
+      isOwnFormat,
+    };
     const config = makeFeedConfig(parts);
     const placesFault = faultOfDetailedPlaces(config.source.details, config.mapping);
     if (placesFault !== undefined) complain(['feeds', name, ...placesFault.path], placesFault.message);
@@ -243,6 +258,7 @@ function validEntries<Schema extends z.ZodType>(
 async function makeSiteConfig(
   name: SiteName,
   written: WrittenSite,
+  proxy: ProxySettings | undefined,
   around: SecretSettings,
 ): Promise<SiteConfig | undefined> {
   const token = await readSecret(written, [[], 'token'], around, (text, setting) => {
@@ -266,6 +282,7 @@ async function makeSiteConfig(
       referenceField: written.reference_field,
       listPath: written.list_path,
       accountPath: written.account_path,
+      proxy,
       timeoutMs,
       concurrency: written.limits.concurrency,
     },

@@ -10,6 +10,7 @@ import {
   type SourceConfig,
   UPLOADED_FILE,
 } from '../../feed/source/sources.ts';
+import type { ProxySettings } from '../../flow/proxy.ts';
 import { type Environment, fillText } from '../environment.ts';
 import type { AbsentSecret } from '../read-secret.ts';
 import { Secret } from '../read-secret.ts';
@@ -26,6 +27,8 @@ export interface SourceParts {
   readonly feed: WrittenFeed;
   readonly format: WrittenFormat;
   readonly credentials: FeedCredentials | undefined;
+  /** `undefined`: the source is reached directly. */
+  readonly proxy?: ProxySettings | undefined;
   readonly env: Environment;
   /** By the path within the feed. */
   readonly absent: AbsentSecret;
@@ -106,13 +109,14 @@ function makeSourceConfig(parts: SourceParts): SourceConfig {
 
 /** The written form of a source shows its kind. */
 export function makeSingleConfig(written: string, parts: SourceParts): SingleConfig {
-  const { feed, format, credentials, env, used, folder, absent } = parts;
+  const { feed, format, credentials, proxy, env, used, folder, absent } = parts;
   if (written === '-') return { kind: 'stdin' };
   if (written === UPLOADED_FILE) return { kind: 'upload', feed: parts.name };
   const own = schemeSourceOf(written);
   if (own !== undefined) {
     // Without an opener, a complaint was made, and the feed is not used.
-    return credentials?.openers.get(own.scheme)?.(written, feed.files) ?? { kind: 'file', path: written };
+    const opened = credentials?.openers.get(own.scheme)?.(written, feed.files) ?? { kind: 'file', path: written };
+    return opened.kind === 's3' ? { ...opened, proxy } : opened;
   }
   if (!isWebAddress(written)) return makeFileConfig(resolve(folder, written), feed);
   const headers = Object.entries(feed.headers).map(([name, text]) => [
@@ -125,6 +129,7 @@ export function makeSingleConfig(written: string, parts: SourceParts): SingleCon
     publicAddress: publicAddress(written, used?.values()),
     headers: Object.fromEntries(headers),
     credentials: feed.credentials !== undefined && hasHttp(feed.credentials) ? credentials?.http : undefined,
+    proxy,
     accept: formatKind(format.type).accept,
     maxRedirects: feed.limits.max_redirects,
     allowPrivateRedirects: feed.allow_private_redirects,

@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import { LOG_LEVELS } from '../../telemetry/log.ts';
 import { feedSchema } from './feed-schema.ts';
-import { nameSchema, positiveSchema } from './scalars.ts';
+import { nameSchema, outgoingProxySchema, positiveSchema } from './scalars.ts';
 import { alertsSchema, listenSchema, metricsSchema, webSchema } from './services-schema.ts';
 import { siteSchema } from './site-schema.ts';
 
@@ -79,6 +79,11 @@ export const configSchema = z.strictObject({
     .default({})
     .describe('Who is notified when something needs attention, and when it is resolved, by a name of your choice.'),
   web: webSchema.optional().describe('Pages and the HTTP API of `start`, and who may use them; see docs/http.md.'),
+  proxy: outgoingProxySchema
+    .optional()
+    .describe(
+      `The HTTP proxy to sites, sources and webhooks of alerts that have no \`proxy\` of their own: its address, \`http://proxy.example.com:3128\` (https too; with a password \`http://user:\${NAME}@…\`); \`environment\`: what HTTP_PROXY, HTTPS_PROXY, ALL_PROXY and NO_PROXY say; or \`none\`. See docs/http.md.`,
+    ),
   retention: retentionSchema
     .prefault({})
     .describe('How many days the database keeps history; requests and failed attempts up to a tenth longer, or a day.'),

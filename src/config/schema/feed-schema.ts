@@ -19,6 +19,7 @@ import {
   countSchema,
   fieldNameSchema,
   nameSchema,
+  outgoingProxySchema,
   pathsSchema,
   percentSchema,
   positiveSchema,
@@ -36,6 +37,7 @@ interface SourceSettings {
   readonly files?: FileChoice;
   readonly headers: Readonly<Record<string, string>>;
   readonly credentials?: Readonly<Record<string, unknown>> | undefined;
+  readonly proxy?: string | undefined;
 }
 
 interface IssueContext {
@@ -47,7 +49,7 @@ const WILDCARD = /[*?]/;
 
 function checkSources(settings: SourceSettings, context: IssueContext): void {
   const complain = (message: string, ...path: string[]): void => context.addIssue({ code: 'custom', message, path });
-  const { source, sources, files } = settings;
+  const { source, sources, files, proxy } = settings;
   const all = sources ?? (source === undefined ? [] : [source]);
   if (sources?.includes('-')) complain('cannot hold -, standard input; make it the only source', 'sources');
   if (files !== undefined && all.every((each) => isWebAddress(each) || each === UPLOADED_FILE))
@@ -60,6 +62,8 @@ function checkSources(settings: SourceSettings, context: IssueContext): void {
   }
   const faults = new Set(all.map((each) => schemeSourceOf(each)?.faultOf?.(each, files)));
   for (const fault of faults) if (fault !== undefined) complain(fault, sources ? 'sources' : 'source');
+  if (proxy !== undefined && !all.some((each) => isWebAddress(each) || schemeSourceOf(each)?.scheme === 's3'))
+    complain('works only with http, https and s3', 'proxy');
   checkCredentials(all, settings, complain);
 }
 
@@ -347,6 +351,9 @@ export const feedSchema = z
     credentials: credentialsSchema
       .optional()
       .describe('Credentials for the source, which are sent to the origin (scheme, host, port) of its address only.'),
+    proxy: outgoingProxySchema
+      .optional()
+      .describe('The proxy to the source, over http, https or s3, instead of that at the top of the file.'),
     pages: pagesSchema
       .nullable()
       .optional()

@@ -69,6 +69,18 @@ export const secretSchema = z
     `must be exactly \${NAME}, the name of an environment variable: a secret written here would end up in every copy of this file; or use the setting that names a file`,
   );
 
+const VARIABLE = String.raw`\$\{[A-Za-z_][A-Za-z0-9_]*\}`;
+
+/** Through which proxy servers on the web are reached. */
+export const outgoingProxySchema = z
+  .string()
+  .regex(
+    new RegExp(
+      `^(?:none|environment|${VARIABLE}|https?://(?:[^\\s/?#@:{}]*(?:${VARIABLE})?(?::${VARIABLE})?@)?[^\\s/?#@]+/?)$`,
+    ),
+    `must be environment, none, or an address such as http://proxy.example.com:3128, with a password as http://user:\${NAME}@proxy.example.com:3128: a secret written here would end up in every copy of this file`,
+  );
+
 /** The path of a file, relative to the configuration. */
 export const fileSchema = z.string().min(1);
 

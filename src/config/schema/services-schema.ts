@@ -2,7 +2,15 @@
 // them, alert destinations, and `/metrics`.
 import { z } from 'zod';
 import { ALERT_KINDS, POSTING_EVENTS } from '../../telemetry/alert-message.ts';
-import { exactlyOneSecret, fileSchema, nameSchema, percentSchema, positiveSchema, secretSettings } from './scalars.ts';
+import {
+  exactlyOneSecret,
+  fileSchema,
+  nameSchema,
+  outgoingProxySchema,
+  percentSchema,
+  positiveSchema,
+  secretSettings,
+} from './scalars.ts';
 
 export const ROLES = ['viewer', 'reviewer', 'admin'] as const;
 export const SCOPES = ['read', 'pull', 'review', 'configure'] as const;
@@ -161,6 +169,7 @@ const destinationSchema = z
       .describe(
         '`standard`: the Standard Webhooks specification; `slack`: an incoming webhook of Slack, Mattermost and the like, without a signature.',
       ),
+    proxy: outgoingProxySchema.optional().describe('The proxy to the webhook, instead of that at the top of the file.'),
     email: emailSchema.optional().describe('Instead of `url`: send mail.'),
     on: z
       .array(z.enum([...ALERT_KINDS, ...POSTING_EVENTS]))
@@ -178,11 +187,12 @@ const destinationSchema = z
       .default(10)
       .describe('`rejected_share` tells when more than this share of a feed, and more than 5 postings, is rejected.'),
   })
-  .superRefine(({ url, email, format, secret, secret_file, on }, context) => {
+  .superRefine(({ url, email, format, secret, secret_file, on, proxy }, context) => {
     const complain = (path: string, message: string) => context.addIssue({ code: 'custom', path: [path], message });
     const secrets = [secret, secret_file].filter((text) => text !== undefined).length;
     if ((email !== undefined || format === 'slack') && on.some((event) => event.startsWith('posting.')))
       complain('on', 'posting events go to a webhook of format standard only, as there may be very many');
+    if (proxy !== undefined && email !== undefined) complain('proxy', 'works only with url; mail is sent directly');
     if ((url === undefined) === (email === undefined)) complain('url', 'needs exactly one of url and email');
     else if (url !== undefined && format === 'standard' && secrets !== 1)
       complain('secret', `a webhook needs exactly one of secret: \${NAME} and secret_file: PATH`);

@@ -2,20 +2,22 @@
 import { randomBytes } from 'node:crypto';
 import { channel } from 'node:diagnostics_channel';
 import {
-  Agent,
+  type Agent,
   type ClientRequest,
   type IncomingHttpHeaders,
   type IncomingMessage,
   get as requestHttp,
 } from 'node:http';
-import { Agent as AgentOfHttps, get as requestHttps } from 'node:https';
+import { get as requestHttps } from 'node:https';
 import type { Socket } from 'node:net';
 import { type Dispatcher, Pool } from 'undici';
 import { onAbort } from '../../flow/pause.ts';
+import { agentFor, connectorOf, type ProxyRoute, routeTo } from '../../flow/proxy.ts';
 import { type Semaphore, semaphoreFor } from '../../flow/semaphore.ts';
 import type { SiteOptions } from '../exchange.ts';
 import { BrokenBody, readBodyPieces, readBodyText } from '../xml/body-text.ts';
-import { type Deadline, describeTrouble } from './trouble.ts';
+import { REMOVED } from './scrub-exchange.ts';
+import { type Deadline, describeTrouble, throughProxy } from './trouble.ts';
 
 /** One request, ready to send. */
 export interface OutgoingRequest {
@@ -93,12 +95,13 @@ export interface Transport {
 export function openTransport(options: SiteOptions): Transport {
   const basic = (token: string): string => `Basic ${Buffer.from(`${token}:X`).toString('base64')}`;
   const authorization = basic(options.token.reveal());
+  const route = routeTo(options.baseUrl, options.proxy);
   const open = (): Pool =>
     new Pool(options.baseUrl.origin, {
       connections: options.concurrency,
       pipelining: 1,
       allowH2: false,
-      connect: { timeout: options.timeoutMs },
+      connect: route === undefined ? { timeout: options.timeoutMs } : connectorOf(route, options.timeoutMs),
       keepAliveTimeout: IDLE_MS,
       keepAliveMaxTimeout: IDLE_MS,
       keepAliveTimeoutThreshold: 2_000,
@@ -106,16 +109,17 @@ export function openTransport(options: SiteOptions): Transport {
       headersTimeout: 0,
       bodyTimeout: 0,
     });
-  const isSecure = options.baseUrl.protocol === 'https:';
-  const openAgent = () =>
-    new (isSecure ? AgentOfHttps : Agent)({ keepAlive: true, maxSockets: options.concurrency, timeout: IDLE_MS });
+  const openAgent = (): Agent =>
+    agentFor(options.baseUrl, route, { keepAlive: true, maxSockets: options.concurrency, timeout: IDLE_MS }, () =>
+      AbortSignal.timeout(options.timeoutMs),
+    );
   let pool = open();
   let agent = openAgent();
   // The pool and the agent share them.
   const slots = semaphoreFor(options.concurrency);
   return {
     async exchange(wire) {
-      const raw = await dispatchOnce({ pool, slots }, wire, options.timeoutMs, authorization);
+      const raw = await dispatchOnce({ pool, slots, route }, wire, options.timeoutMs, authorization);
       const all = (name: string): readonly string[] => [raw.headers[name] ?? []].flat();
       const read = (name: string): string => (name === 'location' ? (all(name)[0] ?? '') : all(name).join(','));
       const otherLocation = all('location').find((location) => location !== read('location'));
@@ -126,7 +130,8 @@ export function openTransport(options: SiteOptions): Transport {
         status: raw.status,
         header: read,
         otherLocation,
-        body: body.text,
+        // A proxy may pass on what only it should see, and a site repeat it.
+        body: (route?.secrets ?? []).slice(0, 1).reduce((text, login) => text.replaceAll(login, REMOVED), body.text),
         trouble,
       };
     },
@@ -134,7 +139,7 @@ export function openTransport(options: SiteOptions): Transport {
       const { timeoutMs } = options;
       const credentials = as === 'user' ? authorization : basic(randomBytes(20).toString('hex'));
       const headers = requestHeaders({ method: 'GET', url, maxBytes }, credentials);
-      const raw = await openAnswer({ url, headers, timeoutMs, signal, agent, slots });
+      const raw = await openAnswer({ url, headers, timeoutMs, signal, agent, slots, route });
       const read = (name: string): string => String(raw.headers[name] ?? '');
       return {
         sent: raw.sent,
@@ -172,7 +177,7 @@ interface RawAnswer {
 // A request is started at most once: `started` is set in the same tick in which undici writes the first bytes, and a
 // second start, which undici may try after a connection closed without an error, is refused.
 function dispatchOnce(
-  { pool, slots }: { readonly pool: Pool; readonly slots: Semaphore },
+  { pool, slots, route }: { readonly pool: Pool; readonly slots: Semaphore; readonly route: ProxyRoute | undefined },
   wire: OutgoingRequest,
   timeoutMs: number,
   authorization: string,
@@ -186,6 +191,7 @@ function dispatchOnce(
     const chunks: Buffer[] = [];
     let forget: () => void = () => undefined;
     let release: () => void = () => undefined;
+    let isPassedOn = true;
 
     const finish = (trouble?: string): void => {
       if (done) return;
@@ -193,13 +199,13 @@ function dispatchOnce(
       clearTimeout(deadline);
       forget();
       release();
-      resolve({ sent: started !== undefined, status, headers, bytes: Buffer.concat(chunks), trouble });
+      resolve({ sent: started !== undefined && isPassedOn, status, headers, bytes: Buffer.concat(chunks), trouble });
     };
     const stop = (trouble: string): void => {
       finish(trouble);
       started?.abort(new Error(trouble));
     };
-    const deadline = setTimeout(() => stop(`no complete answer within ${timeoutMs} ms`), timeoutMs);
+    const deadline = setTimeout(() => stop(describeSlowness(timeoutMs, 0, route)), timeoutMs);
 
     if (wire.signal !== undefined) forget = onAbort(wire.signal, () => stop('the request was cancelled'));
     if (done) return;
@@ -207,8 +213,8 @@ function dispatchOnce(
       pool.dispatch(
         {
           method: wire.method,
-          path: wire.url.pathname + wire.url.search,
-          headers: requestHeaders(wire, authorization),
+          path: route?.target(wire.url) ?? wire.url.pathname + wire.url.search,
+          headers: { ...requestHeaders(wire, authorization), ...route?.headers },
           body: wire.body === undefined ? null : Buffer.from(wire.body),
         },
         {
@@ -221,6 +227,11 @@ function dispatchOnce(
           },
           onResponseStart(_controller, statusCode, received) {
             if (statusCode < 200) return;
+            const refusal = route?.refusalOf(statusCode, received);
+            if (refusal !== undefined) {
+              isPassedOn = false;
+              return stop(refusal.message);
+            }
             status = statusCode;
             headers = received;
           },
@@ -231,7 +242,7 @@ function dispatchOnce(
             if (size > wire.maxBytes) stop(`the answer is larger than ${wire.maxBytes} bytes`);
           },
           onResponseEnd: () => finish(),
-          onResponseError: (_controller, error) => finish(describeTrouble(error)),
+          onResponseError: (_controller, error) => finish(describeTrouble(error, route)),
         },
       );
     slots
@@ -268,6 +279,7 @@ export interface GetRequest {
   readonly signal?: AbortSignal;
   readonly agent: Agent;
   readonly slots: Semaphore;
+  readonly route: ProxyRoute | undefined;
 }
 
 /** The beginning of an answer, or why none arrived. */
@@ -293,7 +305,7 @@ const MIN_BYTES_PER_SECOND = 64 << 10;
 const listRequests = channel('jobmirror:list-request');
 
 /** Never throws for anything the network or the site does, never resends, never follows a redirect. */
-function openAnswer({ url, headers, timeoutMs, signal, agent, slots }: GetRequest): Promise<OpenAnswer> {
+function openAnswer({ url, headers, timeoutMs, signal, agent, slots, route }: GetRequest): Promise<OpenAnswer> {
   return new Promise((resolve, reject) => {
     let received = 0;
     const startedAt = performance.now();
@@ -319,7 +331,7 @@ function openAnswer({ url, headers, timeoutMs, signal, agent, slots }: GetReques
     const onAbort = (): void => stop('the request was cancelled');
     const onTime = (): void => {
       const left = timeoutMs + (received / MIN_BYTES_PER_SECOND) * 1000 - (performance.now() - startedAt);
-      if (left <= 0) stop(describeSlowness(timeoutMs, received));
+      if (left <= 0) stop(describeSlowness(timeoutMs, received, route));
       else timer = setTimeout(onTime, left);
     };
     let timer = setTimeout(onTime, timeoutMs);
@@ -332,25 +344,34 @@ function openAnswer({ url, headers, timeoutMs, signal, agent, slots }: GetReques
         }
         finish(response?.complete === false ? 'the connection closed before the end of the answer' : undefined);
       } catch (error) {
-        finish(describeTrouble(error as Error));
+        finish(describeTrouble(error as Error, route));
       }
       if (end?.trouble !== undefined) throw new BrokenBody(end.trouble);
     }
 
     function start(): void {
       const isSecure = url.protocol === 'https:';
-      request = (isSecure ? requestHttps : requestHttp)(url, { headers, agent });
+      request = (isSecure ? requestHttps : requestHttp)(url, {
+        headers: { ...headers, ...route?.headers },
+        agent,
+        path: route?.target(url) ?? url.pathname + url.search,
+      });
       listRequests.publish({ request });
       request.on('socket', (socket: Socket) => {
         if (!socket.connecting) sent = true;
         else socket.once(isSecure ? 'secureConnect' : 'connect', () => (sent = true));
       });
       request.on('response', (answer) => {
+        const refusal = route?.refusalOf(answer.statusCode ?? 0, answer.headers);
+        if (refusal !== undefined) {
+          sent = false;
+          return stop(refusal.message);
+        }
         response = answer;
         answer.on('error', () => undefined);
         resolve({ sent: true, status: answer.statusCode ?? 0, headers: answer.headers, chunks: chunks(), close });
       });
-      request.on('error', (error) => response === undefined && finish(describeTrouble(error)));
+      request.on('error', (error) => response === undefined && finish(describeTrouble(error, route)));
       request.on('close', () => response === undefined && finish('the connection closed before an answer'));
     }
 
@@ -367,7 +388,7 @@ function openAnswer({ url, headers, timeoutMs, signal, agent, slots }: GetReques
   });
 }
 
-const describeSlowness = (timeoutMs: number, received: number): string =>
-  received === 0
-    ? `no complete answer within ${timeoutMs} ms`
-    : `no complete answer within ${timeoutMs} ms, and it arrives slower than ${MIN_BYTES_PER_SECOND} bytes a second`;
+const describeSlowness = (timeoutMs: number, received: number, route: ProxyRoute | undefined): string =>
+  `no complete answer within ${timeoutMs} ms` +
+  (received === 0 ? '' : `, and it arrives slower than ${MIN_BYTES_PER_SECOND} bytes a second`) +
+  throughProxy(route);

@@ -1,4 +1,5 @@
 // Describes a network error in words; the error object goes no further.
+import { ProxyFailure, type ProxyRoute } from '../../flow/proxy.ts';
 
 const explanations: Readonly<Record<string, string>> = {
   ECONNREFUSED: 'the connection was refused; is the site running at this address?',
@@ -25,15 +26,20 @@ const explanations: Readonly<Record<string, string>> = {
 };
 
 /** Describes a network error: what happened in words, then the error's code and own message, cut to 300 characters. */
-export function describeTrouble(error: Error): string {
+export function describeTrouble(error: Error, route?: ProxyRoute): string {
+  if (error instanceof ProxyFailure) return error.message;
   const code = 'code' in error && error.code !== undefined ? String(error.code) : error.name;
   // If several addresses were tried, the message of the aggregate is empty.
   const first: unknown = error instanceof AggregateError ? error.errors[0] : error;
   const message = first instanceof Error ? first.message : '';
   // OpenSSL puts addresses of its memory and lines of its source around its reason.
   const [, alert] = /:SSL routines:[^:]*:([^:]+)/.exec(message) ?? [];
-  return `${explain(code, message, alert)} (${code}: ${(alert ?? message).slice(0, 300)})`;
+  return `${explain(code, message, alert)} (${code}: ${(alert ?? message).slice(0, 300)})${throughProxy(route)}`;
 }
+
+/** The proxy may be the cause. */
+export const throughProxy = (route: ProxyRoute | undefined): string =>
+  route === undefined ? '' : `, through ${route.name}`;
 
 function explain(code: string, message: string, alert: string | undefined): string {
   if (Object.hasOwn(explanations, code)) return explanations[code] as string;

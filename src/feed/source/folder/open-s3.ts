@@ -105,7 +105,7 @@ async function get(
     ...(target.origin === url.origin ? signedHeaders(target, config.access, new Date()) : {}),
     ...conditionalHeaders(askedVersion(version, target)),
   });
-  const answer = await requestResource(PLAIN, { url, headersFor }, conditions);
+  const answer = await requestResource({ ...PLAIN, proxy: config.proxy }, { url, headersFor }, conditions);
   if (answer.kind === 'failed') throw new FeedReadingError(answer.message);
   const { response } = answer.exchange;
   if (response.statusCode === 304 && askedVersion(version, answer.url) !== undefined) return answer;

@@ -1,5 +1,6 @@
 // What sources on an SFTP server and in S3-compatible storage are configured with, and where they are, for people.
 
+import type { ProxySettings } from '../../../flow/proxy.ts';
 import type { SecretText } from '../source.ts';
 import type { FilePick } from './file-source.ts';
 
@@ -36,6 +37,8 @@ export interface S3Config {
   readonly key: string;
   readonly pick?: FilePick;
   readonly access: S3Access;
+  /** Absent: directly. */
+  readonly proxy?: ProxySettings | undefined;
 }
 
 export interface S3Access {

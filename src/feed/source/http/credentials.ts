@@ -2,6 +2,7 @@
 // that OAuth 2.0 client credentials (RFC 6749, 4.4) got and that is kept until shortly before it expires.
 import { hash } from 'node:crypto';
 import { STATUS_CODES } from 'node:http';
+import { routeTo } from '../../../flow/proxy.ts';
 import { isTrackingParameter } from '../../../posting/posting-key.ts';
 import { SHORT_SECRET } from '../../../posting/secret-pattern.ts';
 import type { SentSecret } from '../secret-mask.ts';
@@ -223,6 +224,8 @@ export function sentSecrets(config: HttpConfig): () => readonly SentSecret[] {
     ...Object.entries(headers).flatMap(([name, value]) => ofHeader(name, value.reveal())),
     ...(authorization === undefined ? [] : ofAuthorization(authorization)),
     ...ofAddress(new URL(config.url)),
+    // A proxy may pass on what only it should see.
+    ...(routeTo(new URL(config.url), config.proxy)?.secrets ?? []).map((text) => ({ text })),
   ].filter(({ text }) => text !== '');
   if (authorization?.kind !== 'oauth2') return () => fixed;
   let sent: readonly SentSecret[] = fixed;

@@ -1,4 +1,5 @@
 // What a source over HTTP is configured with, and what of it may be shown.
+import type { ProxySettings } from '../../../flow/proxy.ts';
 import type { RetryPolicy } from '../../../flow/retry.ts';
 import type { SecretText, SourceKind } from '../source.ts';
 
@@ -11,6 +12,8 @@ export interface HttpConfig {
   /** Extra request headers, such as an authorization; their values are secret. */
   readonly headers: Readonly<Record<string, SecretText>>;
   readonly credentials?: HttpCredentials;
+  /** Absent: directly. */
+  readonly proxy?: ProxySettings | undefined;
   /** Media types for the `Accept` header. */
   readonly accept: string;
   /** How a single document is requested again before any of it has arrived; absent: it is not. */
@@ -81,7 +84,7 @@ export const httpDescriptions: Descriptions = {
     ];
     return secrets.flatMap((secret) => (secret === undefined ? [] : [secret.reveal()]));
   },
-  publicConfig({ url, publicAddress: _, headers, credentials, ...settings }) {
+  publicConfig({ url, publicAddress: _, headers, credentials, proxy: __, ...settings }) {
     const { protocol, host, pathname, searchParams } = new URL(url);
     const place = `${protocol}//${host}${pathname}?${[...searchParams.keys()].join('&')}`;
     const names = Object.keys(headers).sort();

@@ -120,6 +120,14 @@ export const guardLookup =
       else callback(error, address, family);
     });
 
+/** Throws `refusal()` if this machine knows a private address of the name. Another one, which a proxy may know, is let pass. */
+export const refusePrivateName = (name: string, network: Network, refusal: () => FeedReadingError): Promise<void> =>
+  new Promise((resolve, reject) => {
+    guardLookup(network, refusal)(name, { all: true }, (error) =>
+      error instanceof FeedReadingError ? reject(error) : resolve(),
+    );
+  });
+
 /**
  * Whether a redirect certainly stayed with one posting: it may add to the query, add or remove a language before the path, add a title after
  * the number that ends it, or the name of a file, change the case, or the host.

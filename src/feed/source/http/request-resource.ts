@@ -28,8 +28,9 @@ const REDIRECTS: ReadonlySet<number> = new Set([301, 302, 303, 307, 308]);
 export async function requestResource(
   config: HttpConfig,
   request: ResourceRequest,
-  conditions: HttpConditions,
+  { signal, network }: HttpConditions,
 ): Promise<ResourceAnswer> {
+  const conditions = { signal, network, proxy: config.proxy };
   const answer = await follow(config, request, conditions);
   if (answer.kind === 'failed' || answer.exchange.response.statusCode !== 401 || !mayRenewToken(config)) return answer;
   answer.exchange.response.destroy();

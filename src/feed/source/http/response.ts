@@ -9,18 +9,24 @@ import {
   STATUS_CODES,
 } from 'node:http';
 import { request as requestHttps } from 'node:https';
+import { agentFor, type ProxySettings, routeTo } from '../../../flow/proxy.ts';
 import { backoffMs, type RetryOptions, type RetryPolicy, readRetryAfter } from '../../../flow/retry.ts';
 import type { AnswerMark } from '../../../plan/accounting.ts';
 import { FeedReadingError, type ListTotal, type Network, reasonOf, type SourceDocument } from '../source.ts';
 import { addressForMessages, type TlsFiles } from './http-config.ts';
-import { guardLookup, hostAddress, refusedPlace } from './redirects.ts';
+import { guardLookup, hostAddress, refusedPlace, refusePrivateName } from './redirects.ts';
 
 /** Why a response is no feed; `undefined` if it may be one. @param ifMissing what to do if there is nothing at the address. */
-export function responseRefusal(url: URL, { response }: HttpExchange, ifMissing?: string): string | undefined {
+export function responseRefusal(
+  url: URL,
+  { response, forwardedBy }: HttpExchange,
+  ifMissing?: string,
+): string | undefined {
   const { statusCode = 0, headers } = response;
   if (statusCode !== 200)
     return (
       `${addressForMessages(url)} answered ${statusCode} ${STATUS_CODES[statusCode] ?? ''}`.trimEnd() +
+      (forwardedBy === undefined ? '' : `, through ${forwardedBy}`) +
       hint(statusCode, ifMissing)
     );
   // Gzip is detected by its first bytes; other encodings were not requested.
@@ -192,8 +198,10 @@ export interface HttpRequest {
 
 export interface HttpExchange {
   readonly response: IncomingMessage;
-  /** The IP address of the server. The socket no longer knows it once the server has closed the connection. */
+  /** The IP address of the server. The socket no longer knows it once the server has closed the connection, and a proxy hides it. */
   readonly connectedTo: string | undefined;
+  /** The proxy that passed the request on, or answered it. */
+  readonly forwardedBy: string | undefined;
   /** A connection failure after the response head. The body may look complete despite it. */
   failure?: Error;
 }
@@ -201,26 +209,34 @@ export interface HttpExchange {
 export interface HttpConditions {
   readonly signal: AbortSignal;
   readonly network: Network;
+  /** Absent: directly. */
+  readonly proxy?: ProxySettings | undefined;
 }
 
 /**
  * Sends one request on a new connection; resolves with the response head. It uses Node's own client, which distinguishes a
  * reset connection from a closed one: undici takes both for the regular end of a body without a length.
  */
-export async function send(request: HttpRequest, { signal, network }: HttpConditions): Promise<HttpExchange> {
+export async function send(request: HttpRequest, { signal, network, proxy }: HttpConditions): Promise<HttpExchange> {
   const { url, method, headers, body, tls, mustBePublic = false } = request;
   const host = hostAddress(url);
   const refusal = network.publicOnly === true ? refusedPlace : refusedAddress;
   const isGuarded = mustBePublic || network.publicOnly === true;
   if (isGuarded && host !== undefined && network.isPrivate(host)) throw refusal();
+  const route = routeTo(url, proxy);
+  // The proxy resolves the name, so only an address that this machine knows for it can be checked.
+  if (route !== undefined && isGuarded && host === undefined) await refusePrivateName(url.hostname, network, refusal);
+  const ofProxy = network.publicOnly === true && proxy?.isOfFeed ? guardLookup(network, refusal) : undefined;
   const options: ClientRequestArgs = {
     method,
+    path: route?.target(url) ?? url.pathname + url.search,
     headers: {
       'user-agent': 'jobmirror',
       ...headers,
+      ...route?.headers,
       ...(body === undefined ? {} : { 'content-length': `${Buffer.byteLength(body)}` }),
     },
-    agent: false,
+    agent: agentFor(url, route, {}, () => signal, ofProxy),
     lookup: isGuarded ? guardLookup(network, refusal) : network.lookup,
     signal,
   };
@@ -232,7 +248,16 @@ export async function send(request: HttpRequest, { signal, network }: HttpCondit
       url.protocol === 'https:' ? requestHttps(bare, { ...options, ...tlsOptions(tls) }) : requestHttp(bare, options);
     let exchange: HttpExchange | undefined;
     sent.on('response', (response) => {
-      exchange = { response, connectedTo: response.socket.remoteAddress };
+      const refused = route?.refusalOf(response.statusCode ?? 0, response.headers);
+      if (refused !== undefined) {
+        reject(refused);
+        return void sent.destroy();
+      }
+      exchange = {
+        response,
+        connectedTo: route === undefined ? response.socket.remoteAddress : host,
+        forwardedBy: route?.isForwarded === true ? route.name : undefined,
+      };
       resolve(exchange);
     });
     sent.on('error', (error) => {
