@@ -1,4 +1,4 @@
-// Before a change or delete, checks that the job is still its posting's, if the site may have reused the job ID, or made it of a title.
+// Before a request, checks that the job is still its posting's, if the site may have reused the job ID, or made it of a title.
 import { explainMissed, readForms, showsOwnForm } from '../plan/compare-shown.ts';
 import { problemsInOneSentence, updatableFields } from '../plan/desired-change.ts';
 import { comparePosting } from '../plan/match/compare-job.ts';
@@ -37,21 +37,28 @@ export const mayBeOthers = ({ request, idMayBeReused }: Attempt): boolean =>
  * shows does not tell whose job it is that would be changed or deleted; `undefined`: the request may be sent. After a job expires, the
  * site may give its ID to the next create, whose answer may be lost: then only the site knows. An update of a job that
  * cannot be shown is sent: unlike a delete, it can be repaired. So is a delete whose ID is only made of a title, if the site
- * shows no job, or redirects to where this one is.
+ * shows no job, or redirects to where this one is. A create is not sent if the posting had a job whose address, made of its title, the site
+ * has given away: that job may have another address.
  */
 export async function confirmOwn(
   attempt: Attempt,
   siteContext: SiteContext,
   signal: AbortSignal,
 ): Promise<Exchange | undefined> {
-  const { request, idMayBeReused } = attempt;
-  if (request.kind === 'create' || !mayBeOthers(attempt)) return undefined;
+  const { request, idMayBeReused, lostJobId } = attempt;
   const startedAt = performance.now();
   const notSent = (outcome: Outcome): Exchange => ({
     outcome,
     request: { method: 'GET', url: '' },
     durationMs: performance.now() - startedAt,
   });
+  if (request.kind === 'create') {
+    const mayHaveMoved = lostJobId !== undefined && isMadeOfTitle(lostJobId) && !siteContext.policy.canList;
+    if (!mayHaveMoved) return undefined;
+    const message = `not sent: the site gave the address of this posting's job ${lostJobId} to another job; it may have another one since its title changed, which only a list could tell`;
+    return notSent({ kind: 'unconfirmed', isUntraceable: true, message });
+  }
+  if (!mayBeOthers(attempt)) return undefined;
   let shown: SiteJob | undefined;
   try {
     shown = await showJob(siteContext, request.siteJobId, signal);

@@ -199,7 +199,7 @@ export function resultOf(outcome: Outcome, attempt: Attempt, policy: Policy, ran
       if (operation === 'delete') return { kind: 'deleted', isOthers: true };
       return { kind: 'disowned', reason: plain('foreign', leftAlone(attempt, outcome.message)) };
     case 'unconfirmed':
-      if (outcome.isUntraceable === true && operation === 'update')
+      if (outcome.isUntraceable === true && operation !== 'delete')
         return { kind: 'disowned', reason: plain('unconfirmed', `${outcome.message}. ${SAY_WHICH_JOB}`) };
       return again(outcome, attempt, policy, random, undefined);
     case 'misconfigured':

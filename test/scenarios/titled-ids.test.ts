@@ -3,6 +3,7 @@ import { expect } from 'vitest';
 import { runProgram } from '../cli/run-program.ts';
 import { SHORT } from '../laws/installation.ts';
 import type { Got, Reply } from '../site/scripted-site.ts';
+import { ageDoubts } from '../support/age-doubts.ts';
 import { concurrentTest as it, type OpenAt } from '../support/ends-test.ts';
 import { posting } from '../support/indeed-feed.ts';
 import type { MirrorOptions } from '../support/mirror.ts';
@@ -315,7 +316,10 @@ it.for(Object.entries(SLUGS))(
     await mirror.syncOf([...others, posting('c', { title: 'Pilot' })]);
     await mirror.syncOf([...others, posting('c', { title: 'Captain' })]);
     const changed = posting('c', { title: 'Captain', city: 'Salem' });
+    // Made by hand, without a reference.
+    jobs.set('99', '<title>Captain</title>');
     expect(await mirror.syncOf([...others, changed])).toMatchObject({ status: 'mirrored', created: 0, updated: 1 });
+    jobs.delete('99');
     expect(jobs.size).toBe(3);
     expect([...jobs.values()].filter((fields) => fields.includes('Salem'))).toHaveLength(1);
     await mirror.syncOf([...others, { ...changed, title: 'First pilot' }]);
@@ -508,6 +512,27 @@ it('without a list, a person says where a job is whose title is no longer that o
   await mirror.syncOf(withCity('Salem', 'Aviator'));
   expect(await mirror.syncOf([posting('a')])).toMatchObject({ status: 'review', deleted: 2, failed_deletes: 1 });
   expect(jobs.size).toBe(2);
+});
+
+it('without a list, a job whose former address the site gave to another one is not made again', async ({ openAt }) => {
+  const { jobs, mirror } = await openSlugs(openAt, { also: 'slug as ID' }, { site: { list_path: undefined } });
+  const [a, c] = [posting('a'), posting('c', { title: 'Captain' })];
+  await mirror.syncOf([a, { ...c, title: 'Pilot' }]);
+  await mirror.syncOf([a, c]);
+  const all = [a, c, posting('d', { title: 'Pilot' })];
+  expect(await mirror.syncOf(all)).toMatchObject({ created: 1 });
+  expect(await mirror.syncOf(all)).toMatchObject({ status: 'review', created: 0, in_doubt: 1 });
+  expect(jobs.size).toBe(3);
+  for (const [id, fields] of jobs) if (fields.includes('Captain')) jobs.delete(id);
+  await mirror.stopEngine();
+  await ageDoubts(mirror);
+  const [entry] = await mirror.query<{ id: number; message: string }>(
+    "select id, reason->>'message' as message from change",
+  );
+  expect(entry?.message).toMatch(/gave the address of this posting's job pilot to another job.*Say which job/);
+  await runProgram(mirror, 'review', 'settle', `${entry?.id}`, '--missing');
+  expect(await mirror.syncOf(all)).toMatchObject({ status: 'mirrored', in_doubt: 0 });
+  expect([...jobs.values()].filter((fields) => fields.includes('Captain'))).toHaveLength(1);
 });
 
 it('without references, a job that got the former address of another one is neither made again nor left on the site', {

@@ -18,8 +18,9 @@ This page is generated from the table \`outcomeRules\` in \`src/site/outcome.ts\
 - \`unauthorized\`, \`misconfigured\`: no request of this kind can succeed; the site is paused.
 - \`throttled\`, \`unreachable\`: certainly not done; sent again later.
 - \`foreign\`: the job belongs to another posting; it is left alone, and a person says which job the posting has.
-- \`unconfirmed\`: a delete that was not sent, because the site may have given the job's ID to another posting, or an update
-  that waits until the site shows what it must not clear; tried again, then left to a person. No answer has this outcome, so the table does not list it.
+- \`unconfirmed\`: a delete that was not sent, because the site may have given the job's ID to another posting, an update
+  that waits until the site shows what it must not clear, or a create whose posting may have a job at another address; tried again, then left to a
+  person. No answer has this outcome, so the table does not list it.
 - \`unknown\`: may or may not have been done. An update or delete is sent again; a create is in doubt and never just resent.
   So is, where there is a list, a create whose \`reference_field\` the site refuses because a job has it. If the job is not its own,
   it is rejected, and sent again once a job of ours no longer has the reference.

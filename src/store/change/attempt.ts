@@ -34,6 +34,8 @@ export interface Attempt extends PostingRef {
   readonly isRepair?: boolean;
   /** The site has reused IDs, or may have done so for a create in doubt: the job may belong to another posting by now. */
   readonly idMayBeReused?: boolean;
+  /** Of a create: the ID under which the posting had a job until the site answered another create with it. */
+  readonly lostJobId?: SiteJobId;
   /**
    * The site has answered as if it did not have the job: `open`: the list was not read since; `unlisted`: it does not have the job; otherwise
    * why it does not prove that.

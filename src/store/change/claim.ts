@@ -6,7 +6,7 @@ import { UNKNOWN_PLACES } from '../../plan/match/likeness.ts';
 import { SHARED_JOB_WINDOW_HOURS } from '../../plan/match/whose-job.ts';
 import { isSendable, type NextRequest, nextRequest, type SendCircumstances } from '../../plan/next-request.ts';
 import { contentHash } from '../../posting/hash.ts';
-import type { FeedName, PostingRef, SiteName } from '../../posting/identifiers.ts';
+import type { FeedName, PostingRef, SiteJobId, SiteName } from '../../posting/identifiers.ts';
 import type { Fields } from '../../posting/posting.ts';
 import { askedCreates, isAsked } from '../backlog/open-counts.ts';
 import { type LastAcceptedRow, lastAcceptedOf } from '../backlog/planned-changes.ts';
@@ -154,6 +154,7 @@ interface DueRow extends PostingRef, SendCircumstances, LastAcceptedRow {
   readonly may_be_found: boolean;
   readonly create_only_fields: readonly string[] | null;
   readonly id_may_be_reused: boolean;
+  readonly lost_job_id: SiteJobId | null;
 }
 
 /** The changes that are ready and may be sent. */
@@ -178,7 +179,9 @@ async function readDue(
            where e.site = c.site and e.ended_at > now() - make_interval(hours => ${SHARED_JOB_WINDOW_HOURS}))
          or exists (select from change o where o.site = c.site and o.state = 'in_doubt')
          or ${sharesNumber('m')}
-         or coalesce(m.mapped_at <= f.restored_at and f.restored_at > now() - interval '${RESTORED_DAYS} days', false)) as id_may_be_reused
+         or coalesce(m.mapped_at <= f.restored_at and f.restored_at > now() - interval '${RESTORED_DAYS} days', false)) as id_may_be_reused,
+       case when m.feed is null then (select e.site_job_id from ended_claim e
+         where e.site = c.site and e.feed = c.feed and e.key = c.key order by e.ended_at desc limit 1) end as lost_job_id
      from (select distinct feed, key from unnest($1::text[], $2::text[]) p(feed, key)) p
      join change c on c.feed = p.feed and c.key = p.key
      left join mapping m on m.feed = c.feed and m.key = c.key
@@ -227,6 +230,7 @@ async function readDue(
       forms: row.shown ?? undefined,
       isRepair: row.is_repair,
       idMayBeReused: row.id_may_be_reused,
+      lostJobId: row.lost_job_id ?? undefined,
       wasDoubted: request.kind === 'create' && row.was_doubted,
       denied: row.denied ?? undefined,
       tooEarly: row.too_early,

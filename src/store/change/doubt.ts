@@ -297,6 +297,9 @@ export async function refuteDoubtWithin(
   );
   if (open === undefined) return false;
   await keepRefuted(tx, attempt);
+  // The posting has no job under another address either.
+  if (open.reason?.kind === 'unconfirmed')
+    await tx.query('delete from ended_claim where feed = $1 and key = $2', [feed, key]);
   const said = open.reason?.taken;
   const isHeld = holder !== undefined && (await isHolding(tx, holder));
   // The list was read before that job was deleted.
