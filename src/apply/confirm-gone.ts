@@ -469,12 +469,11 @@ function renamedJobs(denied: readonly DeniedJob[], referenceField: string | unde
   const contested = new Set<SiteJobId>();
   const candidatesOf = (one: DeniedJob) => {
     const clues = isMadeOfTitle(one.siteJobId) ? one.known.flatMap(cluesIn) : [];
-    const jobs = [...new Set(clues.flatMap((clue) => found.get(clue) ?? []))];
-    const [siteJob] = jobs;
-    const isByReference = clues.some(
-      (clue) => clue.startsWith('reference ') && siteJob !== undefined && found.get(clue)?.includes(siteJob),
-    );
-    return { jobs, isByReference };
+    const jobsOf = (kind: string): SiteJob[] => [
+      ...new Set(clues.flatMap((clue) => (clue.startsWith(kind) && found.get(clue)) || [])),
+    ];
+    const jobs = jobsOf('reference ');
+    return jobs.length > 0 ? { jobs, isByReference: true } : { jobs: jobsOf('title '), isByReference: false };
   };
   return {
     take(siteJob: SiteJob): void {
