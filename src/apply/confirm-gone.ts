@@ -13,6 +13,7 @@ import {
   type Exchange,
   type Outcome,
   type SiteJob,
+  shownStates,
   shownUnlessDeleted,
   statesDeletion,
   withRevealedFields,
@@ -23,7 +24,14 @@ import { openReferences, ownedJobIds, ownedJobs, withSharedReference } from '../
 import { renewAttempt } from '../store/change/claim.ts';
 import { moveJob } from '../store/change/restored-database.ts';
 import { type DeniedJob, endDenied, searchFeedAgain, takeDenied } from '../store/change/site-search.ts';
-import { type AddressProof, expectedJobs, explainHidden } from '../store/mapping/visible-jobs.ts';
+import {
+  type AddressProof,
+  expectedJobs,
+  explainHidden,
+  recentlyAccepted,
+  recentlyDeleted,
+  sampleOfAges,
+} from '../store/mapping/visible-jobs.ts';
 import { learntRewrites, numberIn } from '../store/site/kept-values.ts';
 import { isSiteElsewhere } from '../store/site/known-address.ts';
 import { explainForeignReference, isCertainlyForeign, outcomeOfUnshownJob } from './confirm-own.ts';
@@ -46,6 +54,7 @@ export async function confirmGone(
   const isPage = response !== undefined && !isRedirect(response.status);
   const outcome = await readChanged(claimed, attempt, siteContext, signal, isPage);
   if (outcome.kind === 'accepted' && attempt.request.kind === 'update') noteProven(siteContext);
+  if (await wasDeletedBefore(outcome, attempt, siteContext, signal)) return { kind: 'gone' };
   if (outcome.kind !== 'gone' || attempt.request.kind === 'create')
     return readDenied({ claimed, outcome, response }, attempt, siteContext, signal);
   const { siteJobId } = attempt.request;
@@ -56,6 +65,7 @@ export async function confirmGone(
       const foreign = await explainForeignReference(shown, attempt, siteContext);
       if (foreign !== undefined && (await isCertainlyForeign(attempt, siteContext)))
         return { kind: 'foreign', message: foreign };
+      if (await showsStateOfDeleted(shown, attempt, siteContext, signal)) return { kind: 'gone' };
       return { kind: 'unknown', message: `the site says that job ${siteJobId} is gone, but still shows it` };
     }
     const hidden = shown === undefined ? await explainHidden(siteContext, siteJobId) : undefined;
@@ -75,6 +85,55 @@ export async function confirmGone(
     default:
       return verdict satisfies never;
   }
+}
+
+/**
+ * Whether the job of a delete that the site refuses, or does not answer in the end, is deleted already: an earlier try may have been done. Otherwise
+ * each further try would end so.
+ */
+async function wasDeletedBefore(
+  { kind }: Outcome,
+  attempt: Attempt,
+  siteContext: SiteContext,
+  signal: AbortSignal,
+): Promise<boolean> {
+  const { request, number } = attempt;
+  const isLast = kind === 'unknown' && number >= siteContext.policy.retry.attempts;
+  if (request.kind !== 'delete' || !(isLast || kind === 'rejected')) return false;
+  const shown = await showJob(siteContext, request.siteJobId, signal).catch(() => undefined);
+  return shown !== undefined && (await showsStateOfDeleted(shown, attempt, siteContext, signal));
+}
+
+/**
+ * Whether the job of a delete shows the state, such as `expired`, of a job whose delete the site has accepted, and that none of the other jobs of
+ * ours shows which are asked for: sites that only mark deleted jobs have words of their own for that.
+ */
+async function showsStateOfDeleted(
+  shown: SiteJob,
+  { request, before }: Attempt,
+  siteContext: SiteContext,
+  signal: AbortSignal,
+): Promise<boolean> {
+  if (request.kind !== 'delete') return false;
+  const { db, site } = siteContext;
+  let states = [...shownStates(shown, before)];
+  const statesOf = async (ids: readonly SiteJobId[]): Promise<ReadonlyMap<string, string>[]> => {
+    const all: ReadonlyMap<string, string>[] = [];
+    for (const id of ids) {
+      const other = await showJob(siteContext, id, signal).catch(() => undefined);
+      if (other !== undefined) all.push(shownStates(other));
+    }
+    return all;
+  };
+  if (states.length === 0) return false;
+  const deleted = await statesOf(await recentlyDeleted(db, site));
+  states = states.filter(([name, state]) => deleted.some((others) => others.get(name) === state));
+  if (states.length === 0) return false;
+  const recent = await recentlyAccepted(db, site, request.siteJobId);
+  const live = await statesOf(recent.length > 0 ? recent : await sampleOfAges(db, site, request.siteJobId));
+  return (
+    live.length > 0 && states.some(([name, state]) => live.every((others) => (others.get(name) ?? state) !== state))
+  );
 }
 
 /** An address that is made of the title changes with it: the list tells whether the job is there under another one. */

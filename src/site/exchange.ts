@@ -326,3 +326,16 @@ export const statesDeletion = (
 /** The shown job, unless it says that it was deleted. */
 export const shownUnlessDeleted = (shown: SiteJob | undefined): SiteJob | undefined =>
   shown === undefined || statesDeletion(shown) ? undefined : shown;
+
+/** The states that a job shows, such as `expired`, by the names of their fields; not those that are its posting's. */
+export const shownStates = (
+  { fields }: Pick<SiteJob, 'fields'>,
+  ...sent: readonly (Fields | undefined)[]
+): ReadonlyMap<string, string> =>
+  new Map(
+    Object.entries(fields).filter(
+      ([name]) =>
+        STATUS.test(name.replaceAll('_', '-')) &&
+        !sent.some((own) => own !== undefined && fieldOf(own, name) !== undefined),
+    ),
+  );

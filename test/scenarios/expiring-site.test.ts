@@ -4,8 +4,10 @@ import { describe, expect } from 'vitest';
 import { siteName } from '../../src/posting/identifiers.ts';
 import { readSiteState } from '../../src/store/site/site-state.ts';
 import { runProgram } from '../cli/run-program.ts';
+import { SHORT } from '../laws/installation.ts';
+import type { Reply } from '../site/scripted-site.ts';
 import { endsTest as it, type Open } from '../support/ends-test.ts';
-import { feedXml, postings, type TestPosting } from '../support/indeed-feed.ts';
+import { feedXml, posting, postings, type TestPosting } from '../support/indeed-feed.ts';
 import type { Mirror } from '../support/mirror.ts';
 
 const edited = (feed: readonly TestPosting[]) => feed.map((one) => ({ ...one, title: `${one.title}, edited` }));
@@ -83,4 +85,49 @@ describe('a site that has expired', { concurrent: true }, () => {
     expect(await mirror.sync()).toMatchObject({ status: 'mirrored', unchanged: 8 });
     expect((await mirror.siteJobs()).size).toBe(8);
   });
+});
+
+it.concurrent('a delete without an answer is done if the job shows the state that others have after deletes, and no live one has', async ({
+  openAt,
+}) => {
+  const jobs = new Map<string, { readonly fields: string; status: string }>();
+  /** What a site answers to the delete of a job that it has marked as deleted. */
+  const AGAIN: Readonly<Record<string, Reply>> = {
+    404: [404],
+    422: [422, {}, '<errors><error>The job has expired</error></errors>'],
+    500: [500],
+  };
+  const { mirror } = await openAt(
+    ({ method, url, body }) => {
+      if (method === 'POST') {
+        const id = `${jobs.size + 1}`;
+        jobs.set(id, { fields: /<job>([\s\S]*)<\/job>/.exec(body)?.[1] ?? '', status: 'open' });
+        return [201, { location: `/jobs/${id}` }, ''];
+      }
+      const job = jobs.get(/\/jobs\/(\d+)\.xml/.exec(url)?.[1] ?? '');
+      if (job === undefined) return [404];
+      if (method === 'GET') return [200, {}, `<job>${job.fields}<status>${job.status}</status></job>`];
+      const [, key = ''] = /<number>(.*?)</.exec(job.fields) ?? [];
+      const wasOpen = job.status === 'open';
+      job.status = 'expired';
+      return wasOpen ? [key === 'first' ? 200 : 500] : (AGAIN[key] ?? [500]);
+    },
+    {
+      site: { ...SHORT, list_path: undefined },
+      feed: { delete_guard: '{ percent: 100, count: 100 }' },
+    },
+  );
+  const stays = [posting('stays')];
+  const deleted = Object.keys(AGAIN).map((key) => posting(key));
+  await mirror.syncOf([...stays, ...deleted, posting('first')]);
+  const live = [...jobs.values()].find(({ fields }) => fields.includes('stays'));
+  await mirror.syncOf([...stays, ...deleted]);
+  // Of a site that shows it of a live job, too, nothing is known.
+  if (live !== undefined) live.status = 'expired';
+  expect(await mirror.syncOf(stays)).toMatchObject({ status: 'review', deleted: 0, failed_deletes: 3 });
+  if (live !== undefined) live.status = 'open';
+  await mirror.stopEngine();
+  await runProgram(mirror, 'review', 'retry', 'acme');
+  expect(await mirror.sync()).toMatchObject({ status: 'mirrored', failed_deletes: 0 });
+  expect(await mirror.query('select key from mapping')).toEqual([{ key: 'stays' }]);
 });

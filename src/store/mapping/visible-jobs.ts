@@ -105,6 +105,18 @@ async function recent(
   return uniqueIds(rows);
 }
 
+/** Jobs whose deletes the site accepted most recently, and whose IDs no job of ours has. */
+export async function recentlyDeleted(db: Queryable, site: SiteName): Promise<SiteJobId[]> {
+  const rows = await db.query<{ site_job_id: string }>(
+    `select r.site_job_id from request r join feed_state f on f.feed = r.feed
+     where r.at > now() - interval '7 days' and r.operation = 'delete' and r.outcome = 'accepted' and f.site = $1
+       and not exists (select from mapping m where m.site = $1 and m.site_job_id = r.site_job_id)
+     order by r.at desc limit $2`,
+    [site, RECENT],
+  );
+  return uniqueIds(rows);
+}
+
 /** The youngest jobs, and some of any age. Reads all mappings of the site. */
 export async function sampleOfAges(db: Queryable, site: SiteName, not?: SiteJobId): Promise<SiteJobId[]> {
   const rows = await db.query<{ site_job_id: string }>(
