@@ -6,10 +6,10 @@ import { type FilledSources, nextFilled } from '../plan/emptied-sources.ts';
 import type { Message } from '../plan/message.ts';
 import { deletesMissing, updatesJobs } from '../plan/policy.ts';
 import { hasPlaces } from '../posting/places.ts';
-import { leaveOutUpdates } from '../store/change/merge/mark-missing.ts';
 import {
   countStillOpen,
   createLost,
+  leaveOutUpdates,
   leaveReturned,
   mergeChanges,
   mergePendingSame,

@@ -8,13 +8,7 @@ import { LazyTable, toJsonb } from '../../postgres/copy-rows.ts';
 import { readColumn, readNumber } from '../../postgres/database.ts';
 import { chunksOf, keysByHash } from '../../postgres/stream-rows.ts';
 import type { PullTransaction } from '../../pull/pull-transaction.ts';
-import {
-  type ComparedFields,
-  digests,
-  digestValues,
-  UNEDITED_FIELDS,
-  unreadHashSql,
-} from '../../pull/record-hashes.ts';
+import { type ComparedFields, digests, digestValues, UNEDITED_FIELDS } from '../../pull/record-hashes.ts';
 import { keepProtected } from './protect-unreadable.ts';
 
 export interface MissingCounts {
@@ -251,27 +245,6 @@ export async function withdrawUpdates(pullTx: PullTransaction, keys: readonly Po
     [feed, keys, pull],
   );
   return withdrawn.length;
-}
-
-/**
- * Removes the updates that this pull has planned, unless what a job shows is uncertain. Returns how many there were. Their postings are read anew by
- * the next pull, as this one may have replaced what is kept of their newer records, such as details, or planned what newer ones have too.
- */
-export async function leaveOutUpdates({ session, subject: { feed, pull } }: PullTransaction): Promise<number> {
-  return readNumber(
-    session,
-    `with left_out as (
-       delete from change c using mapping m
-       where c.feed = $1 and c.pull = $2 and c.operation = 'update' and c.desired = 'present' and c.attempt_token is null
-         and m.feed = c.feed and m.key = c.key
-         and not exists (select from uncertain_write u where u.feed = c.feed and u.key = c.key)
-       returning c.key),
-     unread as (
-       update mapping m set record_hash = ${unreadHashSql('left out', 'm.key')} from left_out l
-       where m.feed = $1 and m.key = l.key and not is_source_unknown(m.record_hash, m.key))
-     select count(*) as n from left_out`,
-    [feed, pull],
-  );
 }
 
 /** The delete guard's input apart from this pull's own deletes. A job that may have been made counts as made; one that was found does not. */

@@ -9,7 +9,7 @@ import { toJsonb } from '../../postgres/copy-rows.ts';
 import { readNumber } from '../../postgres/database.ts';
 import { streamHashes } from '../../postgres/stream-rows.ts';
 import type { PullTransaction } from '../../pull/pull-transaction.ts';
-import { type ComparedFields, digests, digestValues } from '../../pull/record-hashes.ts';
+import { type ComparedFields, digests, digestValues, unreadHashSql } from '../../pull/record-hashes.ts';
 import { keepsAttempt, retargetedReason } from '../life-cycle.ts';
 
 // How a newer change replaces an open one in its row. An attempt in flight or in doubt continues: what it sent moves to the
@@ -54,26 +54,35 @@ export async function mergeChanges(pullTx: PullTransaction): Promise<void> {
  * Leaves the jobs of a feed that updates none as they are where postings are back whose deletes were still open: nothing is to be sent for
  * them, unless what their jobs show is uncertain. Returns how many.
  */
-export async function leaveReturned({
-  session,
-  subject: { feed, pull },
-  superseding,
-}: PullTransaction): Promise<number> {
-  if (superseding === 0) return 0;
-  return readNumber(
+export async function leaveReturned(pullTx: PullTransaction): Promise<number> {
+  return pullTx.superseding === 0 ? 0 : takeBackUpdates(pullTx, 't.record_hash');
+}
+
+/**
+ * Removes the updates that this pull has planned, unless what a job shows is uncertain. Returns how many there were. Their postings are read anew by
+ * the next pull, as this one may have replaced what is kept of their newer records, such as details, or planned what newer ones have too.
+ */
+export const leaveOutUpdates = (pullTx: PullTransaction): Promise<number> =>
+  takeBackUpdates(
+    pullTx,
+    `case when is_source_unknown(m.record_hash, m.key) then m.record_hash else ${unreadHashSql('left out', 'm.key')} end`,
+  );
+
+/** @param recordHash SQL: what the mappings `m` note as the records that were read last; `t` are the updates */
+const takeBackUpdates = ({ session, subject: { feed, pull } }: PullTransaction, recordHash: string): Promise<number> =>
+  readNumber(
     session,
-    `with left_alone as (
+    `with taken_back as (
        delete from change c using mapping m
        where c.feed = $1 and c.pull = $2 and c.desired = 'present' and c.operation = 'update' and c.attempt_token is null
          and m.feed = c.feed and m.key = c.key
          and not exists (select from uncertain_write u where u.feed = c.feed and u.key = c.key and u.fields is not null)
        returning c.key, c.record_hash),
      noted as (
-       update mapping m set record_hash = l.record_hash from left_alone l where m.feed = $1 and m.key = l.key)
-     select count(*) as n from left_alone`,
+       update mapping m set record_hash = ${recordHash} from taken_back t where m.feed = $1 and m.key = t.key)
+     select count(*) as n from taken_back`,
     [feed, pull],
   );
-}
 
 /**
  * Postings whose job has ended since the pull looked them up are created: their creates wait for what creates wait for, such as a search of
