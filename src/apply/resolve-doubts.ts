@@ -18,6 +18,7 @@ import {
 } from '../store/change/doubt.ts';
 import { expectedJobs, noteNewJob } from '../store/mapping/visible-jobs.ts';
 import { isSiteElsewhere } from '../store/site/known-address.ts';
+import { fieldsSentFor } from '../store/site/recent-requests.ts';
 import { crossStep } from '../telemetry/times.ts';
 import {
   CandidateSearch,
@@ -183,7 +184,9 @@ async function decideDoubts(
     }
     const chosen = verdict.best.siteJob;
     taken.add(chosen.siteJobId);
-    const content = contentOf(open.fields, { ...withRevealedFields(chosen), kept: chosen.fields }, rules);
+    const formerly = await fieldsSentFor(siteContext.db, open.doubt.attempt);
+    const job = { ...withRevealedFields(chosen), kept: chosen.fields };
+    const content = contentOf(open.fields, job, { ...rules, formerly });
     const adopted = await adoptDoubt(
       siteContext.db,
       open.doubt,

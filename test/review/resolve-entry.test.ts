@@ -72,6 +72,16 @@ it('the job exists, and the posting has changed since: the change is sent as an 
   expect((await stage.claim('p1')).request).toEqual({ kind: 'update', siteJobId: id, fields: { title: 'Newer' } });
 });
 
+it('the job exists, and has a field that the posting lost while nobody knew its job: it is cleared', async () => {
+  await doubt('p1');
+  await stage.app.db.query(
+    `insert into request (feed, key, operation, fields, outcome, duration_ms) values ('acme', 'p1', 'update', '{title,salary}', 'accepted', 1)`,
+  );
+  const id = await makeJob('p1', { salary: '20', company: 'Of the site' });
+  await resolve('p1', exists(id));
+  expect((await stage.claim('p1')).request).toEqual({ kind: 'update', siteJobId: id, fields: { salary: '' } });
+});
+
 it('the job is missing: it is sent again, with all attempts', async () => {
   await doubt('p1');
   expect(await resolve('p1', { kind: 'missing' })).toMatchObject({ kind: 'recorded' });

@@ -41,6 +41,8 @@ interface TakenContent {
 export interface TakingRules {
   readonly learnt?: LearntRewrites;
   readonly referenceField?: string | undefined;
+  /** Names of fields that were sent for the posting before. */
+  readonly formerly?: readonly string[];
 }
 
 /** A job that is shown. */
@@ -59,13 +61,18 @@ export interface TakenJob {
  * | what the site is known to make of it      | what was sent  | no         |
  * | another value                             | what is shown  | yes        |
  * | nothing, or the site could not be queried | what was sent  | yes        |
+ *
+ * Of a field that the posting had and has no more, "what was sent" is nothing.
  * @param shown `undefined`: the site could not be queried.
  */
 export function contentOf(
-  sent: Fields,
+  posting: Fields,
   shown: TakenJob | undefined,
-  { learnt = NOTHING_LEARNT, referenceField }: TakingRules = {},
+  { learnt = NOTHING_LEARNT, referenceField, formerly = [] }: TakingRules = {},
 ): TakenContent {
+  const mayShow = (name: string): boolean => shown === undefined || (fieldOf(shown.fields, name)?.trim() ?? '') !== '';
+  const left = formerly.filter((name) => fieldOf(posting, name) === undefined && mayShow(name));
+  const sent = { ...posting, ...Object.fromEntries(left.map((name) => [name, ''])) };
   if (shown === undefined) return { fields: sent, uncertain: Object.keys(sent), forms: undefined };
   const uncertain = Object.entries(sent).flatMap(([name, value]) => {
     const says = fieldOf(shown.fields, name);

@@ -1,7 +1,7 @@
 // Checks a person's decision about a create in doubt: whether it is possible for what the site shows now. Changes nothing.
 import { comparePosting } from '../../plan/match/compare-job.ts';
 import type { AdoptRules } from '../../plan/match/job-features.ts';
-import { contentOf } from '../../plan/match/taken-content.ts';
+import { contentOf, type TakingRules } from '../../plan/match/taken-content.ts';
 import { reuseOf } from '../../plan/match/whose-job.ts';
 import { updatesJobs } from '../../plan/policy.ts';
 import { fieldOf } from '../../plan/same-meaning.ts';
@@ -16,6 +16,7 @@ import { findChange } from '../../store/change/open-change.ts';
 import { type DoubtVerdict, doubtOf } from '../../store/change/resolve-doubt.ts';
 import { readFeedState } from '../../store/feed/feed-state.ts';
 import type { Database } from '../../store/postgres/database.ts';
+import { fieldsSentFor } from '../../store/site/recent-requests.ts';
 import { type DoubtJudge, type JudgedSite, judgeOf } from '../compare-doubt.ts';
 import { STATE_WORDS } from '../entry-facts.ts';
 import { CHANGED_SINCE_SHOWN, isUnseen, type Seen, tokenOfChange } from '../seen.ts';
@@ -120,7 +121,10 @@ export async function checkVerdict(
   return {
     kind: 'possible',
     doubt,
-    verdict: within(doubt, verdict, siteAnswer, staysAsItIs, rules),
+    verdict: within(doubt, verdict, siteAnswer, staysAsItIs, {
+      ...rules,
+      formerly: await fieldsSentFor(db, doubt.attempt),
+    }),
     shown: 'shown' in siteAnswer ? siteAnswer.shown : undefined,
     warning: siteAnswer.kind === 'unchecked' ? siteAnswer.message : undefined,
   };
@@ -206,7 +210,7 @@ function within(
   verdict: PersonsVerdict,
   siteAnswer: SiteAnswer,
   staysAsItIs: boolean,
-  rules: AdoptRules,
+  rules: AdoptRules & TakingRules,
 ): DoubtVerdict {
   if (verdict.kind === 'missing') return verdict;
   const shown = 'shown' in siteAnswer ? siteAnswer.shown : undefined;

@@ -28,6 +28,7 @@ import { type Database, inSnapshot, type Queryable } from '../../store/postgres/
 import { unfinishedBulk } from '../../store/review/bulk-actions.ts';
 import { type FoundEntry, type FoundJobsScope, foundEntries } from '../../store/review/found-entries.ts';
 import { readMarks } from '../../store/review/review-totals.ts';
+import { fieldsSentFor } from '../../store/site/recent-requests.ts';
 import { crossStep } from '../../telemetry/times.ts';
 import { type BulkStart, startBulk } from '../bulk/start-bulk.ts';
 import { differenceOf } from '../pulled-changes.ts';
@@ -214,7 +215,12 @@ export async function adoptNamed(
     return refuse(`job ${siteJobId} seems to be another job: ${compared.reasons.join(', ')}`, true);
   const session = await db.session();
   try {
-    const taken = adoptedContentOf(found.fields, { ...withRevealedFields(shown), kept: shown.fields }, rules);
+    const formerly = await fieldsSentFor(session, posting);
+    const taken = adoptedContentOf(
+      found.fields,
+      { ...withRevealedFields(shown), kept: shown.fields },
+      { ...rules, formerly },
+    );
     const adoption = { key, siteJobId, url: shown.url, ...taken };
     const adoptionSubject = { feed, site, address, actor, since, policy, detail: { anyway } };
     const [refused] = await adoptJobs(session, adoptionSubject, [adoption]);

@@ -1,6 +1,6 @@
 // Reads the newest requests to a site in brief.
 import type { FeedName, PostingKey, PostingRef, SiteName } from '../../posting/identifiers.ts';
-import { type Queryable, readFlag, returnsRow } from '../postgres/database.ts';
+import { type Queryable, readColumn, readFlag, returnsRow } from '../postgres/database.ts';
 
 export interface SentRequest {
   readonly id: number;
@@ -28,6 +28,15 @@ export function recentRequestsTo(db: Queryable, site: SiteName, limit: number): 
 
 /** So many of the newest requests for a posting are read. */
 const OF_POSTING = 20;
+
+/** The fields that the last requests for a posting have set: its job may have them still, although the posting has them no more. */
+export const fieldsSentFor = (db: Queryable, { feed, key }: PostingRef): Promise<string[]> =>
+  readColumn<string>(
+    db,
+    `select distinct unnest(fields) from (select fields from request where feed = $1 and key = $2 and operation <> 'delete'
+       order by id desc limit ${OF_POSTING}) r`,
+    [feed, key],
+  );
 
 /** A change that the site accepted may be recorded so long after the site has begun to refuse the token. */
 const IN_FLIGHT = `interval '30 seconds'`;

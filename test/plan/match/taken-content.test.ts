@@ -38,6 +38,13 @@ describe('contentOf', () => {
       'number',
     ]);
   });
+
+  it('clears what the posting had, and has no more, if the job shows it, or if nobody knows', () => {
+    const rules = { formerly: ['title', 'location_state', 'salary', 'note'] };
+    const taken = contentOf(SENT, shown({ ...SENT, salary: '20', note: ' ', city: 'Salem' }), rules);
+    expect([taken.fields, taken.uncertain]).toEqual([{ ...SENT, salary: '20' }, ['salary']]);
+    expect(contentOf({ title: 'Nurse' }, undefined, { formerly: ['salary'] }).uncertain).toEqual(['title', 'salary']);
+  });
 });
 
 it('cluesOf returns forms that the usual changes do not alter', () => {
