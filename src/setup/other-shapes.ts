@@ -1,6 +1,7 @@
 // Names documents that no format reads for what they are, with what to do about them, and finds the feeds that an HTML
 // page names for programs.
 import { DELIMITERS } from '../feed/format/format.ts';
+import { isoDate, type NumericOrder, readDate } from '../posting/dates.ts';
 import { pathStep, textPathsIn } from '../posting/paths/path-census.ts';
 import { parseValuePath, textsAt } from '../posting/paths/value-path.ts';
 import type { RecordTree } from '../posting/posting.ts';
@@ -230,18 +231,73 @@ export function proposeSkip(type: string, sample: SampledRecords): ProposedSkip 
     notes: [
       ...(total === undefined ? [] : ['its last row is the total of a report and is skipped']),
       ...closed.map(({ note }) => note),
+      ...furtherNotes(rows.filter((tree) => !closed.some(({ isClosed }) => isClosed(tree)))),
     ],
   };
 }
 
-const CLOSED = /^(?:archived|cancell?ed|closed|deleted|draft|expired|filled|inactive|on[ -]?hold|trash|unpublished)$/i;
-const STATUS = /^(?:job|(?:job)?opening|position|posting|publish|req|requisition|vacancy)?(?:state|status)$/;
+const LANGUAGE = /^(?:job|posting)?(?:lang|langcode|language|languagecode|locale)$/;
+const END =
+  /^(?:ad|application|date|job|post|posted|posting|publication|published|requisition|vacancy)*(?:(?:clos(?:e|ing)|deadline|end|expir(?:ation|e|y)|unpublish)(?:at|date|datetime|on|time)?|closes|expires|expired?(?:at|on)|validthrough|validuntil|validto)$/;
+
+/** Translations of postings, and postings that should have ended: a person decides about both. */
+function furtherNotes(trees: readonly RecordTree[]): readonly string[] {
+  const paths = new Set(trees.slice(0, 20).flatMap((tree) => [...textPathsIn(tree)]));
+  return [...paths].flatMap((path) => {
+    const name = nameOfPath(path);
+    if (!LANGUAGE.test(name) && !END.test(name)) return [];
+    const parsed = parseValuePath(path);
+    const texts = trees.map((tree) => textsAt(parsed, tree)[0]?.trim() ?? '');
+    if (LANGUAGE.test(name)) {
+      const languages = [...new Set(texts)];
+      return languages.length > 1 && languages.every((text) => /^[a-z]{2}(?:[-_][a-z]{2})?$/i.test(text))
+        ? [
+            `the records are in several languages (${path} is ${languages.slice(0, 5).join(', ')}): skip those that would be further jobs for the same posting, such as skip: { ${JSON.stringify(path)}: { not: ${languages[0]} } }`,
+          ]
+        : [];
+    }
+    const order = texts.every((text) => readDate(text) !== undefined || !/^\d/.test(text)) ? undefined : 'month first';
+    const past = texts.filter((text) => hasPassed(text, order)).length;
+    if (past === 0) return [];
+    const setting = order === undefined ? '' : ', order: month_first';
+    return [
+      `${path} of ${past} of the first ${trees.length} records has passed, and they are sent; to end such jobs, add skip: { ${JSON.stringify(path)}: { past: true${setting} } }`,
+    ];
+  });
+}
+
+/** Longer ago than any zone makes a difference; years before 2000 mean that there is none. */
+function hasPassed(text: string, order: NumericOrder | undefined): boolean {
+  const day = isoDate(text, order)?.slice(0, 10) ?? '';
+  return day > '2000' && Date.parse(day) < Date.now() - 2 * 86_400_000;
+}
+
+const nameOfPath = (path: string): string =>
+  path
+    .toLowerCase()
+    .replace(/[^a-z/]/g, '')
+    .replace(AROUND, '');
+
+const CLOSED =
+  /^(?:archived|cancell?ed|closed|deleted|disabled|draft|ended|expired|filled|hidden|hired|inactive|on[ -]?hold|paused|private|removed|suspended|trash|unposted|unpublished|withdrawn)(?:\W.*)?$/i;
+const STATUS =
+  /^(?:ad|advert|current|external|job|listing|offer|opening|opportunity|order|position|post|posting|publication|publish|record|req|requisition|vacancy|web)*(?:state|status)$/;
+/** What a consumer of the list shall do with a record. */
+const ACTION =
+  /^(?:job|posting|record|row)?(?:action|changetype|command|event|eventtype|method|op|operation|transactiontype|updatetype)$/;
+const REMOVE = /^(?:cancel|close|deactivate|delete|expire|remove|unpost|unpublish|withdraw)(?:d|ed)?$/i;
+const KEEP =
+  /^(?:add|addorupdate|create|edit|insert|modify|new|post|publish|refresh|renew|replace|republish|update|upsert)(?:d|ed)?$/i;
 const OPEN_FLAG = /^(?:is)?(?:active|enabled|listed|live|open|public|publish|published|visible)$/;
 const CLOSED_FLAG = /^(?:is)?(?:archived|closed|deleted|draft|expired|filled|hidden|internal|trashed)$/;
 const YES = /^(?:true|yes|y|1)$/i;
 const NO = /^(?:false|no|n|0)$/i;
 /** What has the values of a record in some systems, and the text of a value. */
-const AROUND = /^(?:attributes|fields|fielddata|node|properties|record|source)\/|\/(?:label|name|value|descriptor)$/g;
+const AROUND =
+  /^(?:acf|attributes|customfields|fields|fielddata|meta|metadata|node|properties|record|source)\/|\/(?:label|name|value|descriptor)$/g;
+
+const CHANGES_ONLY =
+  'every file must list all postings: one with only what has changed would end the jobs of all others';
 
 interface ClosedRecords {
   readonly condition: Condition;
@@ -253,21 +309,21 @@ interface ClosedRecords {
 function closedRecords(trees: readonly RecordTree[]): readonly ClosedRecords[] {
   const paths = new Set(trees.slice(0, 20).flatMap((tree) => [...textPathsIn(tree)]));
   return [...paths].flatMap((path) => {
-    const name = path
-      .toLowerCase()
-      .replace(/[^a-z/]/g, '')
-      .replace(AROUND, '');
+    const name = nameOfPath(path);
     const parsed = parseValuePath(path);
     const textOf = (tree: RecordTree) => textsAt(parsed, tree)[0]?.trim() ?? '';
     const texts = [...new Set(trees.map(textOf))].filter((text) => text !== '');
     const isFlag = texts.every((text) => YES.test(text) || NO.test(text));
+    const isAction = ACTION.test(name) && texts.every((text) => REMOVE.test(text) || KEEP.test(text));
     const pattern = STATUS.test(name)
       ? CLOSED
-      : isFlag && OPEN_FLAG.test(name)
-        ? NO
-        : isFlag && CLOSED_FLAG.test(name)
-          ? YES
-          : undefined;
+      : isAction
+        ? REMOVE
+        : isFlag && OPEN_FLAG.test(name)
+          ? NO
+          : isFlag && CLOSED_FLAG.test(name)
+            ? YES
+            : undefined;
     const found = texts.filter((text) => pattern?.test(text));
     if (pattern === undefined) return [];
     const isClosed = (tree: RecordTree) => pattern.test(textOf(tree));
@@ -279,11 +335,10 @@ function closedRecords(trees: readonly RecordTree[]): readonly ClosedRecords[] {
         pattern,
         texts,
         trees.every((tree) => textOf(tree) !== ''),
-      );
+      ).map((closed) => (isAction ? { ...closed, note: `${closed.note}; ${CHANGES_ONLY}` } : closed));
     const note = `of the first ${trees.length} records, ${count} ${count === 1 ? 'is' : 'are'} skipped, because ${path} is ${found.join(' or ')}; remove skip to send them`;
-    return [
-      { condition: { [path]: pattern === CLOSED ? { matches: `(?i)${CLOSED.source}` } : found }, isClosed, note },
-    ];
+    const condition = isFlag ? found : { matches: `(?i)${pattern.source}` };
+    return [{ condition: { [path]: condition }, isClosed, note: isAction ? `${note}; ${CHANGES_ONLY}` : note }];
   });
 }
 
@@ -298,10 +353,9 @@ function willClose(
   isInAll: boolean,
 ): readonly ClosedRecords[] {
   if (!isInAll || (pattern === CLOSED && !texts.some((text) => OPEN.test(text)))) return [];
-  const condition = pattern === CLOSED ? { matches: `(?i)${CLOSED.source}` } : { matches: `(?i)${pattern.source}` };
   return [
     {
-      condition: { [path]: condition },
+      condition: { [path]: { matches: `(?i)${pattern.source}` } },
       isClosed: () => false,
       note: `records are skipped once ${path} says that they are closed`,
     },

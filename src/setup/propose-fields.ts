@@ -29,6 +29,8 @@ export interface KeyCandidate {
 export interface Places {
   readonly isState: (text: string) => boolean;
   readonly placeOf: (text: string) => UsPlace;
+  /** Whether a text is the name of a known U.S. city, and nothing else. */
+  readonly isCity: (text: string) => boolean;
   /** Whether a text names a country, in any usual way. */
   readonly isCountry: (text: string) => boolean;
 }
@@ -68,26 +70,29 @@ const isShort = ({ texts }: PathFacts): boolean => mostly(texts, (text) => text.
 const PATTERNS = {
   key: {
     names:
-      'id jobid referencenumber jobreference jobref reference refnumber referenceid requisitionid requisitionnumber reqid partnerjobid jobnumber jobkey jobcode vacancyid positionid postingid externalid uniqueid uniqid guid uuid uid number nummer ref code stellenid offerid key shortcode slug objectid autoreq nid pid nr req',
+      'id jobid jid referencenumber jobreference jobref reference refnumber referenceid requisitionid requisitionnumber reqid partnerjobid jobnumber jobkey jobcode vacancyid positionid postingid externalid uniqueid uniqid guid uuid uid number nummer ref code stellenid offerid key shortcode slug objectid autoreq nid pid nr req',
     suits: isShort,
-    like: /jobid|jobreference|referencenumber|^postid$|^(?:ad|advert|announcement|ats|contest|control|exam|ext|external|job|joborder|jobs|offer|opening|opportunity|position|posting|public|ref|req|requisition|unique|vacancy)+(?:id|key|code|no|nr|num|number|ref|reference|guid|uuid)$/,
+    like: /jobid|jobreference|referencenumber|^postid$|^(?!.*(?:former|parent|previous|related|similar)).*(?:advert|job|opening|opportunity|position|posting|req|requisition|vacancy)(?:id|number)$|^(?:ad|advert|announcement|ats|contest|control|display|exam|ext|external|job|joborder|jobs|offer|opening|opportunity|position|posting|public|ref|req|requisition|sender|source|unique|vacancy)+(?:id|key|code|no|nr|num|number|ref|reference|guid|uuid)$/,
   },
   title: {
     names:
-      'title jobtitle positiontitle postingtitle vacancytitle position jobname headline name job role displayname titel stellentitel titulo titre intitule poste text vacancy cargo funktion bezeichnung beruf',
+      'externaltitle externaljobtitle publictitle title jobtitle positiontitle postingtitle vacancytitle position jobname headline name job role displayname titel stellentitel titulo titre intitule poste text vacancy cargo funktion bezeichnung beruf',
     suits: (facts: PathFacts) =>
       isShort(facts) && !isSlug(facts) && mostly(facts.texts, (text) => /\p{L}{2}/u.test(text)),
     like: /title(?!.*(?:code|id|slug|url)$)|(?:job|offer|opening|position|posting|requisition|role|vacancy)(?:label|name)$/,
   },
   description: {
     names:
-      'description jobdescription fulldescription descriptionhtml htmldescription longdescription body content jobbody details text jobad summary descriptionplain jobsummary shortdescription beschreibung stellenbeschreibung descripcion descricao omschrijving briefdescription teaser',
+      'externaldescription externaljobdescription jobdescriptionexternal publicdescription description jobdescription fulldescription descriptionhtml htmldescription longdescription body content jobbody details text jobad summary descriptionplain jobsummary shortdescription beschreibung stellenbeschreibung descripcion descricao omschrijving briefdescription teaser',
     suits: isNoAddress,
+    like: /^(?!.*(?:categor|company|department|employer|location|short)).*description/,
   },
   'category-name': {
     names:
-      'category jobcategory categoryname category/name department department/name departments/name jobfunction function industry team discipline jobfamily field sector kategorie abteilung categoria departement department/label categories careerfield',
-    suits: isShort,
+      'category jobcategory categoryname category/name department department/name departments/name jobfunction function industry team discipline jobfamily jobfamilygroup field sector kategorie abteilung categoria departement department/label categories categories/name careerfield',
+    // The number of a category means nothing to readers.
+    suits: (facts: PathFacts) => isShort(facts) && !mostly(facts.texts, (text) => /^\d+$/.test(text)),
+    like: /^(?!.*(?:eeo|flsa|parent|pay|salary|tax|wage|worker)).*(?:categor(?:y|ies)|department|jobfamily|jobfunction)(?:desc|descr|description|label|name|title)?\d*$/,
   },
   'location-city': {
     names:
@@ -115,7 +120,7 @@ const PATTERNS = {
     names:
       'applyurl applicationurl applylink url joburl jobdetailurl detailurl detailsurl link joblink absoluteurl hostedurl posturl positionuri publicurl canonicalurl href uri webaddress website applyuri apply referenceurl',
     suits: ({ texts }: PathFacts) => mostly(texts, (text) => URL_TEXT.test(text) && !FILE_TEXT.test(text)),
-    like: /^(?!.*(?:admin|api|avatar|brand|company|edit|employer|feed|icon|image|img|internal|logo|map|photo|picture|pixel|privacy|self|share|social|terms|track|video)).*(?:href|link|path|uri|url)$/,
+    like: /^(?!.*(?:admin|api|avatar|brand|callback|company|edit|employer|feed|icon|image|img|internal|logo|map|photo|picture|pixel|privacy|question|self|share|social|terms|track|video|webhook)).*(?:href|link|path|uri|url)$/,
     differs: true,
   },
   'contact-email-address': {
@@ -138,7 +143,10 @@ const ELSEWHERE_NAMED =
   /^(?:agency|billing|client|company|contact|corporate|employer|headquarters?|hiringmanager|hq|organi[sz]ation|owner|recruiter)(?:address|city|country|location|place|province|region|state|town)/;
 
 /** @param trees samples of the records. */
-export function proposeMapping(trees: readonly RecordTree[], { isState, placeOf, isCountry }: Places): ProposedMapping {
+export function proposeMapping(
+  trees: readonly RecordTree[],
+  { isState, placeOf, isCity, isCountry }: Places,
+): ProposedMapping {
   const all = factsOf(trees);
   const best = (field: keyof typeof PATTERNS, also: (facts: PathFacts) => boolean = () => true) => {
     const { suits, ...names } = PATTERNS[field];
@@ -218,41 +226,52 @@ export function proposeMapping(trees: readonly RecordTree[], { isState, placeOf,
     const namesState = (text: string): boolean => placeOf(text).state !== undefined;
     const hasStates = state?.texts.some(isState) === true;
     const readable = place !== undefined && statesIn(place) > 0;
-    if (!hasStates && !readable) {
+    if (!hasStates) {
       const stateByTexts = byTexts(isState);
-      if (stateByTexts !== undefined) return placeRules(city, stateByTexts, undefined);
-      const placeByTexts = byTexts(namesState);
+      // "New York" in a list of cities may be read as a state.
+      if (stateByTexts !== undefined && (place === undefined || statesIn(place) < stateByTexts.texts.length))
+        return placeRules(city, stateByTexts, place);
+      const placeByTexts = readable ? undefined : byTexts(namesState);
       if (placeByTexts !== undefined) return placeRules(city, undefined, placeByTexts);
     }
+    // One text for all, such as "post" or "college", may be the name of a small city by accident.
+    const cityByTexts = () =>
+      hasStates && place !== undefined && mostly(place.texts, isCity)
+        ? place.path
+        : byTexts(isCity, hasStates ? state : place, 2)?.path;
     if (place !== undefined && !hasStates && (readable || state === undefined)) {
+      const ownCity = city === undefined && mostly(place.texts, isState) ? cityByTexts() : city?.path;
       const cityRule =
-        city === undefined || city.path === place.path
+        ownCity === undefined || ownCity === place.path
           ? withCountry(place, { us_place: 'city', otherwise: 'default' })
-          : city.path;
+          : ownCity;
       return { 'location-city': cityRule, 'location-state': withCountry(place, { us_place: 'state' }) };
     }
     const ofPlace = place?.texts.some((text) => text.includes(',') && namesState(text))
       ? withCountry(place, { us_place: 'city', otherwise: 'default' })
       : undefined;
-    const cityRule = city?.path ?? ofPlace;
+    const cityRule = city?.path ?? ofPlace ?? (state === undefined ? undefined : cityByTexts());
     return {
       ...(cityRule === undefined ? {} : { 'location-city': cityRule }),
       ...(state === undefined ? {} : { 'location-state': withCountry(state, { as: 'us_state' }) }),
     };
   }
 
-  /** A path with another name whose texts are states or places. "DE" alone may be a language, "CA" a country. */
-  function byTexts(names: (text: string) => boolean): PathFacts | undefined {
-    return all.find(
-      (facts) =>
-        facts.path !== title?.path &&
-        facts.path !== city?.path &&
-        isShort(facts) &&
-        isHere(facts) &&
-        !NO_PLACES.test(facts.name) &&
-        mostly(facts.texts, names) &&
-        (new Set(facts.texts).size > 1 || facts.texts.some((text) => text.length > 2)),
-    );
+  /** The path with another name most of whose texts are states or places. "DE" alone may be a language, "CA" a country. */
+  function byTexts(names: (text: string) => boolean, state?: PathFacts, different = 1): PathFacts | undefined {
+    const named = ({ texts }: PathFacts) => texts.filter(names).length;
+    return all
+      .filter(
+        (facts) =>
+          ![title, city, state].some((known) => known?.path === facts.path) &&
+          isShort(facts) &&
+          isHere(facts) &&
+          !NO_PLACES.test(facts.name) &&
+          mostly(facts.texts, names) &&
+          new Set(facts.texts).size >= different &&
+          (new Set(facts.texts).size > 1 || facts.texts.some((text) => text.length > 2)),
+      )
+      .toSorted((a, b) => named(b) - named(a))[0];
   }
 
   /** A country beside it tells Georgia from Georgia, and "Munich, DE" from Delaware. */
@@ -361,8 +380,11 @@ const textRule = ({ path, texts }: PathFacts): ProposedRule =>
 const WRAPPERS =
   /^(?:value|rendered|raw|processed|label|@?descriptor|text|uri|#text|_text|\$t|\$|\$oid|_|__text|cdata|__cdata|#cdata-section|@value|@text)$/i;
 /** What names the values of a list: `<param name="title">`. */
-const NAMERS = ['@name', '@key', '@field', '@id', '@code', '@label', 'name', 'key', 'field', 'label', 'code'];
-const VALUES = ['value', '@value', 'text', 'content', 'values'];
+const NAMERS = [
+  ...['@name', '@key', '@field', '@id', '@code', '@label', 'name', 'key', 'field', 'label', 'code'],
+  ...['fieldName', 'QuestionName', 'Name', 'Key'],
+];
+const VALUES = ['value', '@value', 'text', 'content', 'values', 'Value'];
 
 function factsOf(trees: readonly RecordTree[]): readonly PathFacts[] {
   const paths = new Set(trees.flatMap((tree) => [...textPathsIn(tree)]));

@@ -9,7 +9,7 @@ import { TAKES_EVERY_NAME } from '../posting/id-and-name.ts';
 import { textPathsIn } from '../posting/paths/path-census.ts';
 import { parseValuePath, textsAt } from '../posting/paths/value-path.ts';
 import { compileStates } from '../posting/places.ts';
-import { isCountry } from '../posting/steps/place-names.ts';
+import { compileCities, isCountry } from '../posting/steps/place-names.ts';
 import { compileUsPlaces } from '../posting/steps/us-places.ts';
 import { jsonLists, type RecordList, xmlLists } from './find-lists.ts';
 import { type DocumentType, documentTypeOf } from './opening.ts';
@@ -403,10 +403,12 @@ let known: Parameters<typeof proposeMapping>[1] | undefined;
 function places(): Parameters<typeof proposeMapping>[1] {
   const table = stateTable();
   const findState = compileStates(table);
+  const cities = compileCities(usCities());
   const isUs = (text: string): boolean => table.countryNames.includes(text);
   known ??= {
     isState: (text) => findState(text) !== undefined,
     placeOf: compileUsPlaces(table, findState, { foreignCities: foreignCities(), usCities: usCities() }),
+    isCity: (text) => cities.count(text) > 0,
     isCountry: (text) => isCountry(text, isUs),
   };
   return known;

@@ -260,11 +260,12 @@ describe('JSON', () => {
 
   it.each<[string, (isOpen: boolean) => object]>([
     ['a status', (isOpen) => ({ status: isOpen ? 'Open' : 'Draft' })],
-    ['a status in an object', (isOpen) => ({ status: { id: 2, label: isOpen ? 'Open' : 'On Hold' } })],
+    ['a status in an object', (isOpen) => ({ status: { id: 2, label: isOpen ? 'Open' : 'On Hold - budget' } })],
     ['a status of Zoho', (isOpen) => ({ Job_Opening_Status: isOpen ? 'In-progress' : 'Filled' })],
+    ['what to do with them', (isOpen) => ({ jobAction: isOpen ? 'addOrUpdate' : 'delete' })],
     ['a status that only they have', (isOpen) => (isOpen ? {} : { state: 'draft' })],
     ['a flag', (isOpen) => ({ isListed: isOpen })],
-    ['a flag for the opposite', (isOpen) => ({ is_internal: isOpen ? 'No' : 'Yes' })],
+    ['a flag for the opposite', (isOpen) => ({ meta: { _is_internal: isOpen ? 'No' : 'Yes' } })],
   ])('without those that are closed by %s', async (_what, mark) => {
     const jobs = [...JOBS, { id: 3, title: 'Clerk', city: 'Austin', state: 'TX' }];
     const document = JSON.stringify({ jobs: jobs.map((job) => ({ ...job, ...mark(job.id !== 3) })) });
@@ -291,6 +292,53 @@ describe('JSON', () => {
     const kinds = async (isOpen: boolean) =>
       (await sampleRecords(opened(marked(isOpen)), source)).trees.map((tree) => reader.read(tree).kind);
     expect([await kinds(true), await kinds(false)]).toEqual([Array(2).fill('posting'), Array(2).fill(kind)]);
+  });
+
+  it('with a note on translations, on dates that have passed, and on files of changes', async () => {
+    const jobs = JOBS.map((job) => ({
+      ...job,
+      action: 'add',
+      lang: job.id === 1 ? 'en' : 'es',
+      closing_date: '2020-02-28',
+    }));
+    expect((await proposed(JSON.stringify({ jobs }))).notes).toEqual([
+      expect.stringMatching(/^records are skipped once action says .* every file must list all postings/),
+      expect.stringMatching(
+        /^the records are in several languages \(lang is en, es\): .* skip: \{ "lang": \{ not: en \} \}$/,
+      ),
+      expect.stringMatching(
+        /^closing_date of 2 of the first 2 records has passed, .* skip: \{ "closing_date": \{ past: true \} \}$/,
+      ),
+    ]);
+  });
+
+  it('of distributors, with an ID beside the reference, and names of states and of cities as classifications', async () => {
+    const ads = JOBS.map(
+      ({ id, title, city }) =>
+        `<Job jid="${id}" reference="R${id}"><Position>Internal ${title}</Position><ExternalTitle>${title}</ExternalTitle><Description>Client</Description><PublicDescription>Care</PublicDescription><Class name="Job Family">Health</Class><Class name="Location">Texas</Class><Class name="Area">${city}</Class><CategoryId>7</CategoryId><QuestionsUrl>https://a.example.com/${id}</QuestionsUrl></Job>`,
+    );
+    const read = { 'category-name': 'Health', description: 'Care' };
+    expect(await postings(`<Jobs>${ads.join('')}</Jobs>`)).toEqual([
+      { key: '1', number: '1', ...read, ...NURSE },
+      { key: '2', number: '2', ...read, ...COOK },
+    ]);
+  });
+
+  it('of questions and answers, with the key that a system has prefixed, and states under another name', async () => {
+    const cities = ['Austin', 'New York', 'Washington'];
+    const job = cities.map((city, at) => ({
+      Questions: Object.entries({
+        hrs_job_opening_id: `7${(at * 37) % 5}`,
+        jobtitle: `Nurse ${city}`,
+        location: city,
+        county: ['Texas', 'New York', 'District of Columbia'][at],
+      }).map(([QuestionName, Value]) => ({ QuestionName, Value })),
+    }));
+    expect(await postings(JSON.stringify({ Jobs: { Job: job } }))).toEqual([
+      expect.objectContaining({ key: '70', 'location-city': 'Austin', 'location-state': 'Texas' }),
+      expect.objectContaining({ key: '72', 'location-city': 'New York', 'location-state': 'New York' }),
+      expect.objectContaining({ key: '74', 'location-city': 'Washington', 'location-state': 'District of Columbia' }),
+    ]);
   });
 
   it('of Workday, with several identifiers in each', async () => {
