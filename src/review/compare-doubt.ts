@@ -30,6 +30,8 @@ export interface ShownDoubt {
   /** The jobs that it may have made, as far as they are known. */
   readonly candidateIds: readonly SiteJobId[];
   readonly referenceField: string | undefined;
+  /** Whether the site has a list, which is searched for the job. */
+  readonly hasList: boolean;
 }
 
 /** `undefined`: the entry is not, or no longer, a create in doubt. */
@@ -41,13 +43,15 @@ export async function readDoubt(
   const change = await findChange(db, id);
   const doubt = await doubtOf(db, id);
   if (change === undefined || doubt === undefined) return undefined;
+  const options = sites.get(change.site)?.options;
   return {
     change,
     version: tokenOfChange(change),
     sent: doubt.attempt.accepted.fields,
     startedAt: doubt.startedAt,
     candidateIds: await candidatesOf(db, id),
-    referenceField: sites.get(change.site)?.options.referenceField,
+    referenceField: options?.referenceField,
+    hasList: options?.listPath !== undefined,
   };
 }
 
@@ -226,8 +230,10 @@ export function fieldsBeside(sent: Fields, jobs: readonly ShownCandidate[]): Fie
 
 export const OWNED_BY_ANOTHER = 'It belongs to another posting, or is about to be deleted.';
 
-export const NO_CANDIDATE_KNOWN =
-  "None is known so far: the site's list was not read since, or it showed none. That does not prove that none was made.";
+export const noCandidateKnown = ({ hasList }: Pick<ShownDoubt, 'hasList'>): string =>
+  hasList
+    ? "None is known so far: the site's list was not read since, or it showed none. That does not prove that none was made."
+    : 'None is known so far: the site has no list to search (list_path). Look for the job on the site, and decide.';
 
 /** Why the site shows no such job; one sentence. */
 export const describeAbsent = (candidate: Exclude<DoubtCandidate, { kind: 'shown' }>): string =>

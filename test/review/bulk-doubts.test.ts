@@ -11,6 +11,8 @@ import { type DoubtAction, setBulkState, skippedOfBulk } from '../../src/store/r
 import { readMarks } from '../../src/store/review/review-totals.ts';
 import { runProgram } from '../cli/run-program.ts';
 import { posting } from '../support/indeed-feed.ts';
+import { visitorOf } from '../web/form-visitor.ts';
+import { serve } from '../web/served.ts';
 import { acme, openStage, type Stage } from './stage.ts';
 
 let stage: Stage;
@@ -61,6 +63,22 @@ const states = async () =>
   );
 const left = async (id: number) =>
   Object.fromEntries((await skippedOfBulk(stage.app.db, id)).map(({ message, count }) => [message, count]));
+
+it('a page and a command say that nothing searches a site without a list', async () => {
+  await doubts(['a']);
+  const served = await serve(stage.mirror);
+  try {
+    const anna = await visitorOf(served, 'anna');
+    const { text } = await anna.get('/doubts');
+    expect(text).toContain('Doubts of site board wait for you, as it has no list to search');
+    const [, entry = ''] = /\/doubts\/(\d+)/.exec(text) ?? [];
+    const told = 'the site has no list to search (list_path). Look for the job on the site, and decide.';
+    expect((await anna.get(`/doubts/${entry}`)).text).toContain(told);
+    expect((await runProgram(stage.mirror, 'review', 'show', entry, '--candidates')).out).toContain(told);
+  } finally {
+    await served.close();
+  }
+});
 
 describe('the site has made none of them', () => {
   it('they are sent again, each once, also after a stop', async () => {

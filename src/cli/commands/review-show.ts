@@ -14,7 +14,7 @@ import {
   fieldsBeside,
   LIKENESS_WORDS,
   MOST_COMPARED,
-  NO_CANDIDATE_KNOWN,
+  noCandidateKnown,
   OWNED_BY_ANOTHER,
   type ShownCandidate,
   type ShownDoubt,
@@ -364,10 +364,11 @@ function wordsFor(
 const LONGEST_COMPARED_VALUE = 80;
 
 function describeComparedDoubt(
-  { change, version, sent, startedAt, candidateIds }: ShownDoubt,
+  doubt: ShownDoubt,
   candidates: readonly DoubtCandidate[],
   write: WriteCommand,
 ): string[] {
+  const { change, version, sent, startedAt, candidateIds } = doubt;
   const shown = candidates.filter((candidate) => candidate.kind === 'shown');
   const known = candidateIds.map((id) => `job ${id}`).join(', ');
   const resolve = (...words: readonly string[]) =>
@@ -378,7 +379,7 @@ function describeComparedDoubt(
     : ['sent at', 'it may have made', 'the site made this job', 'the site made no job: send it again'];
   return [
     `entry ${change.id}: posting ${change.key} of feed ${change.feed}, site ${change.site}, ${since} ${formatTime(startedAt)}`,
-    candidateIds.length === 0 ? NO_CANDIDATE_KNOWN : `Jobs that ${those}: ${known}.`,
+    candidateIds.length === 0 ? noCandidateKnown(doubt) : `Jobs that ${those}: ${known}.`,
     ...candidates.flatMap((candidate) => (candidate.kind === 'shown' ? [] : [describeAbsent(candidate)])),
     ...(shown.length === 0 ? [] : ['', ...sideBySide(sent, shown)]),
     '',

@@ -14,7 +14,7 @@ import {
   describeAbsent,
   fieldsBeside,
   LIKENESS_WORDS,
-  NO_CANDIDATE_KNOWN,
+  noCandidateKnown,
   OWNED_BY_ANOTHER,
   readDoubt,
   type ShownCandidate,
@@ -55,7 +55,9 @@ export function doubtPages(pages: Hono<WebEnv>, context: PageContext): void {
       const next = encodeCursor(page.next) ?? undefined;
       const resolved = await resolvedEntry(app, query('resolved'));
       const found = cursor === undefined ? await countFound(db, feed) : [];
-      const props = { feed, entries: page.entries, next, isFirst: cursor === undefined, resolved, found };
+      const sites = [...new Set(page.entries.flatMap(({ site }) => site ?? []))];
+      const withoutList = sites.filter((site) => app.config.sites.get(site)?.options.listPath === undefined);
+      const props = { feed, entries: page.entries, next, isFirst: cursor === undefined, resolved, found, withoutList };
       return <Doubts {...props} />;
     }),
   );
@@ -134,9 +136,11 @@ export interface DoubtsProps {
   readonly resolved: number | undefined;
   /** How many jobs a search of the site found, by feed. */
   readonly found: readonly { readonly feed: FeedName; readonly n: number }[];
+  /** Sites of these entries that have no list. */
+  readonly withoutList: readonly string[];
 }
 
-const Doubts = ({ feed, entries, isFirst, next, resolved, found }: DoubtsProps) => (
+const Doubts = ({ feed, entries, isFirst, next, resolved, found, withoutList }: DoubtsProps) => (
   <Layout title={feed === undefined ? 'Doubts' : `Doubts of feed ${feed}`} section="review">
     {feed !== undefined && (
       <p>
@@ -156,8 +160,10 @@ const Doubts = ({ feed, entries, isFirst, next, resolved, found }: DoubtsProps) 
       <>
         <p>
           The site may have made a job for each of these postings, or not: its answer did not say. Nothing is sent for
-          them until that is known, so that no job is made twice. Most doubts resolve themselves when the site's list is
-          read.
+          them until that is known, so that no job is made twice.{' '}
+          {withoutList.length === 0
+            ? "Most doubts resolve themselves when the site's list is read."
+            : `Doubts of site ${withoutList.join(' and ')} wait for you, as it has no list to search (list_path): open each.`}
         </p>
         <StackedTable
           label="Creates in doubt"
@@ -306,10 +312,10 @@ const DoubtPage = (props: DoubtProps) => {
   );
 };
 
-const Candidates = ({ change, candidateIds, candidates, sent, version }: DoubtProps) => (
+const Candidates = ({ change, candidateIds, candidates, sent, version, hasList }: DoubtProps) => (
   <>
     <h2 id="candidates">Jobs that it may have made</h2>
-    {candidateIds.length === 0 && candidates === undefined && <p>{NO_CANDIDATE_KNOWN}</p>}
+    {candidateIds.length === 0 && candidates === undefined && <p>{noCandidateKnown({ hasList })}</p>}
     {candidateIds.length > 0 && candidates === undefined && (
       <p>{`Found on the site: ${candidateIds.map((id) => `job ${id}`).join(', ')}.`}</p>
     )}
