@@ -139,7 +139,6 @@ export interface FeedCopy {
 /** The copy that an earlier complete pull has read. */
 export interface FormerCopy extends FeedCopy {
   readonly pull: number;
-  readonly records: number;
   /** The pull that first read this content, or that last accepted it again; absent: the earliest known pull that has read it. */
   readonly since?: number;
 }
@@ -206,12 +205,13 @@ export function judgeCopy(copy: FeedCopy, known: readonly FormerCopy[], pull: nu
 const FEW_RECORDS = 10;
 
 /**
- * Whether this content and the two before it have equally many records. So have lists of only the newest postings, whatever their size: each new one
- * pushes another out.
+ * Whether this content has as many records as the two before it, or as the only one that is known. So have lists of only the newest postings,
+ * whatever their size: each new one pushes another out.
+ * @param before how many the two contents before it had
  */
-export function isSteady({ content }: FeedCopy, records: number, former: readonly FormerCopy[]): boolean {
-  const others = former.filter((copy, at) => copy.content !== (former[at - 1]?.content ?? content)).slice(0, 2);
-  return records >= FEW_RECORDS && others.length === 2 && others.every((copy) => copy.records === records);
+export function steadiness(records: number, before: readonly number[]): 'steady' | 'perhaps' | undefined {
+  if (records < FEW_RECORDS || before.length === 0 || before.some((size) => size !== records)) return undefined;
+  return before.length > 1 ? 'steady' : 'perhaps';
 }
 
 function sinceOf(content: string, former: readonly FormerCopy[]): number | undefined {

@@ -68,6 +68,13 @@ export function isCutShort(
   return firstLeft >= 0 && (first > lastLeft || last < firstLeft);
 }
 
+/** Whether as many records are new at one end of a list as are gone at the other: newer ones push older ones out. */
+export function isPushedOut(before: readonly string[], listed: readonly string[], gone: ReadonlySet<string>): boolean {
+  const known = new Set(before);
+  const added = gone.has(before.at(-1) ?? '') ? listed.slice(0, gone.size) : listed.slice(-gone.size);
+  return added.every((each) => !known.has(each));
+}
+
 /** So many APIs list unless they are asked for more, and say no total: Directus and Parse Server 100, Supabase 1000. */
 export const mayBeCapped = (records: number): boolean => records === 100 || records === 1000;
 

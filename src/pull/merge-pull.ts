@@ -103,15 +103,14 @@ export async function mergeWithoutCommit(
   await mergeChanges(pullTx);
   const left = updatesJobs(setup.policy) ? 0 : await leaveReturned(pullTx);
   const read = complete ? copyOf(setup, reading) : undefined;
-  const former = read === undefined ? [] : await formerCopies(pullTx.session, feed);
-  const copy = read && judgeCopy(read, former, pull);
+  const copy = read && judgeCopy(read, await formerCopies(pullTx.session, feed), pull);
   // Changes accepted while the feed streamed are no longer open: the site has them.
   const pendingSameOpen = await mergePendingSame(pullTx);
   const gone = complete
     ? await removeGone(setup, pullTx, ledger, unreadable, {
         ...reading,
         weak,
-        copies: copy && { now: copy, former },
+        copy,
         filledBefore: state?.filledSources,
         listed: recordPlanner.listed,
       })

@@ -1,11 +1,12 @@
 // Finds the postings that a pull did not see, and plans their deletes unless they have to wait for a person.
 
 import type { FeedReading } from '../feed/feed-reading.ts';
-import { type FormerCopy, isSteady, type JudgedCopy, type WeakPull } from '../plan/accounting.ts';
+import { type JudgedCopy, steadiness, type WeakPull } from '../plan/accounting.ts';
 import {
   heldBecause,
   holdReason,
   isCutShort,
+  isPushedOut,
   judgeDeletes,
   mayBeCapped,
   mayBeNewest,
@@ -61,6 +62,7 @@ import {
 import { countNewPostings } from '../store/change/rekey/collect-rekey.ts';
 import { readListedRecords } from '../store/feed/feed-state.ts';
 import { forgetUnexpired } from '../store/pull/posting-expiry.ts';
+import { sizesBefore } from '../store/pull/pull-history.ts';
 import type { PullTransaction } from '../store/pull/pull-transaction.ts';
 import { type FeedSetup, listsEntries } from './feed-setup.ts';
 import type { PullLedger } from './pull-ledger.ts';
@@ -83,7 +85,7 @@ export interface GonePostings {
 interface FeedAsRead extends Pick<Extract<FeedReading, { kind: 'read' }>, 'sources' | 'uncounted' | 'listsEntries'> {
   readonly weak: WeakPull | undefined;
   /** What was read; absent: it is not compared with others. */
-  readonly copies: { readonly now: JudgedCopy; readonly former: readonly FormerCopy[] } | undefined;
+  readonly copy: JudgedCopy | undefined;
   readonly filledBefore: FilledSources | undefined;
   /** See `RecordIntake`. */
   readonly listed: readonly Buffer[] | undefined;
@@ -206,7 +208,7 @@ export async function removeGone(
     return { maybeMade, added, byGuard, load, reason };
   };
   let judged = await judge(found.due);
-  const inTurn = graceOf(setup, weak, read.copies?.now.pulls);
+  const inTurn = graceOf(setup, weak, read.copy?.pulls);
   if (judged.reason === undefined && inTurn > before) {
     before = inTurn;
     found = await countMissingAgain(pullTx, before);
@@ -261,7 +263,7 @@ const emptinessOf = ({ isEmpty, skipped }: PullLedger) => ({ emptied: isEmpty, s
  * The number at which the list may be cut; `undefined`: nothing suggests that it is.
  * A list of entries that had more records before is not cut at this number, unless it was cut at a larger one, or its last ones are gone; a source
  * may have begun to cut its answers at one that others rarely have. A number that is no usual limit counts only if the list had it before, with
- * other records, and lost its first or last ones now. How many a list had is not known if it is one of several, or if records have several places.
+ * other records, and lost its first or last ones now; where only one former version of it is known, only if as many are new at its other end. How many a list had is not known if it is one of several, or if records have several places.
  */
 async function sizeOfNewest(
   setup: FeedSetup,
@@ -271,13 +273,16 @@ async function sizeOfNewest(
   read: FeedAsRead,
 ): Promise<number | undefined> {
   if (setup.mayListNewest === undefined) return undefined;
-  const { uncounted = [], listed, copies } = read;
+  const { uncounted = [], listed, copy } = read;
   const areEntries = listsEntries(setup, read);
   const size = uncounted.find(areEntries ? mayBeNewest : mayBeCapped);
   const isOnly = areEntries && (size ?? uncounted[0]) === records && !hasPlaces(setup.mapping);
   if (size === undefined) {
-    if (!isOnly || copies === undefined || !isSteady(copies.now, records, copies.former)) return undefined;
-    return (await mayBeCut(pullTx, listed, 1)) || (await anyHeldDelete(pullTx, 'newest')) ? records : undefined;
+    if (!isOnly || copy === undefined) return undefined;
+    const steady = steadiness(records, await sizesBefore(pullTx.session, setup.feed, copy));
+    if (steady === undefined) return undefined;
+    const isHeld = await anyHeldDelete(pullTx, 'newest');
+    return isHeld || (await mayBeCut(pullTx, listed, steady)) ? records : undefined;
   }
   if (!isOnly) return size;
   const more = (await recordsBefore(pullTx, pulls)).filter((seen) => seen > records);
@@ -288,13 +293,16 @@ async function sizeOfNewest(
 async function mayBeCut(
   pullTx: PullTransaction,
   listed: readonly Buffer[] | undefined,
-  least?: number,
+  steady?: 'steady' | 'perhaps',
 ): Promise<boolean> {
   const before = listed && (await readListedRecords(pullTx.session, pullTx.subject.feed));
   if (listed === undefined || before === undefined) return false;
-  const [now, then] = [new Set(listed.map(hexOf)), before.map(hexOf)];
-  const lost = before.filter((_, at) => !now.has(then[at] ?? ''));
-  return isCutShort(then, now, new Set((await recordsOfGone(pullTx, lost)).map(hexOf)), least);
+  const [now, then] = [listed.map(hexOf), before.map(hexOf)];
+  const left = new Set(now);
+  const lost = before.filter((_, at) => !left.has(then[at] ?? ''));
+  const gone = new Set((await recordsOfGone(pullTx, lost)).map(hexOf));
+  if (!isCutShort(then, left, gone, steady === undefined ? 2 : 1)) return false;
+  return steady !== 'perhaps' || isPushedOut(then, now, gone);
 }
 
 const hexOf = (hash: Buffer): string => hash.toString('hex');

@@ -6,7 +6,7 @@ import type { FeedName, PostingKey, SiteName } from '../../posting/identifiers.t
 import type { Fields } from '../../posting/posting.ts';
 import type { OpenCounts } from '../backlog/open-counts.ts';
 import { toJsonb } from '../postgres/copy-rows.ts';
-import { type Queryable, readValue, type Stored, withoutNulls } from '../postgres/database.ts';
+import { type Queryable, readColumn, readValue, type Stored, withoutNulls } from '../postgres/database.ts';
 
 /** A pull with the outcomes counted for it so far. */
 export interface CountedPull extends PullRow {
@@ -226,10 +226,25 @@ export interface PulledCopy extends FeedCopy, Partial<Omit<JudgedCopy, keyof Fee
 export const formerCopies = (db: Queryable, feed: FeedName): Promise<FormerCopy[]> =>
   db.query<FormerCopy>(
     `select r.copy->>'source' as source, r.copy->>'content' as content, (r.copy->'madeAt')::float8 as "madeAt", (r.copy->'isCached')::bool as "isCached", r.id as pull,
-       r.seen as records, (r.copy->'since')::bigint as since
-     from (select id, copy, seen from pull where feed = $1 and complete and started_at > now() - interval '7 days'
+       (r.copy->'since')::bigint as since
+     from (select id, copy from pull where feed = $1 and complete and started_at > now() - interval '7 days'
        order by id desc limit 32) r where r.copy is not null order by r.id desc`,
     [feed],
+  );
+
+/** More pulls are not read, however often a feed is read without a change. */
+const MOST_COPIES = 5_000;
+
+/** How many records the two contents before this one had that complete pulls have read from this source, newest first. */
+export const sizesBefore = (db: Queryable, feed: FeedName, { source, content }: FeedCopy): Promise<number[]> =>
+  readColumn<number>(
+    db,
+    `with read as (select id, seen, copy->>'source' as source, copy->>'content' as content from pull
+       where feed = $1 and complete and copy is not null order by id desc limit ${MOST_COPIES}),
+     spans as (select id, seen, source, content <> lag(content, 1, $3) over (order by id desc) as other from read)
+     select seen from spans where other and source is not distinct from $2
+       and id > coalesce((select max(id) from read where source is distinct from $2), 0) order by id desc limit 2`,
+    [feed, source ?? null, content],
   );
 
 /** One pull as listed. Times are the database's. */
