@@ -106,6 +106,10 @@ async function makeTls({ tls }: WrittenCredentials, around: SecretSettings): Pro
     around.complain(['tls'], `the certificate can't be used with this key: ${why}; check key_file and passphrase`);
     return undefined;
   }
+  // Servers answer an expired one with any 400, or with the end of the connection.
+  const { validTo } = cert === undefined ? {} : new X509Certificate(cert);
+  if (validTo !== undefined && Date.parse(validTo) < Date.now())
+    around.warn(`${around.setting}.tls.cert_file: the certificate expired on ${validTo}; get a new one, and reload`);
   return {
     cert,
     key: keyText === undefined ? undefined : new Secret(keyText),

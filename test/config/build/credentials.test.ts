@@ -4,7 +4,7 @@ import { execFileSync } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { inspect } from 'node:util';
-import { beforeAll, describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, test, vi } from 'vitest';
 import { loadConfig } from '../../../src/config/load-config.ts';
 import { isSecretCredential } from '../../../src/config/schema/credentials-schema.ts';
 import { feedName } from '../../../src/posting/identifiers.ts';
@@ -94,6 +94,18 @@ test('a certificate with its key is accepted', async () => {
   const { credentials } = await credentialsOf('{ tls: { cert_file: one.crt, key_file: one.key, ca_file: two.crt } }');
   expect(credentials?.tls?.cert).toMatch(/^-----BEGIN CERTIFICATE/);
   expect(credentials?.tls?.key?.reveal()).toMatch(/^-----BEGIN PRIVATE KEY/);
+});
+
+test('an expired certificate causes a warning', async () => {
+  const written = '{ tls: { cert_file: one.crt, key_file: one.key } }';
+  expect((await load(written)).warnings).toEqual([]);
+  vi.useFakeTimers({ toFake: ['Date'], now: Date.now() + 100 * 365 * 86_400_000 });
+  const { warnings } = await load(written).finally(() => vi.useRealTimers());
+  expect(warnings).toEqual([
+    expect.stringMatching(
+      /^feeds\.acme\.credentials\.tls\.cert_file: the certificate expired on .* GMT; get a new one/,
+    ),
+  ]);
 });
 
 const HOST_KEY = `SHA256:${'aB3+'.repeat(10)}abc`;
