@@ -252,9 +252,13 @@ export const digests = (fields: string, key: string): string => {
     from jsonb_each_text(${fields}) each(name, value), lateral (select ${without('value', key)} as keyless) k) f where f.value <> '') digest`;
 };
 
-/** The content of the document `d` of the posting `x` as the feed had it: a reviewer's edits are undone. */
-export const UNEDITED_FIELDS = `d.fields::jsonb || coalesce((select jsonb_object_agg(o.field, o.source_value) from override o
-  where o.feed = $1 and o.key = x.key and d.fields->>o.field = o.value), '{}')`;
+/** The fields of a posting as the feed has them: a reviewer's edits are undone. */
+export const uneditedFields = (fields: string, key: string): string =>
+  `${fields} || coalesce((select jsonb_object_agg(o.field, o.source_value) from override o
+  where o.feed = $1 and o.key = ${key} and ${fields}->>o.field = o.value), '{}')`;
+
+/** Those of the document `d` of the posting `x`. */
+export const UNEDITED_FIELDS = uneditedFields('d.fields::jsonb', 'x.key');
 
 // Record hashes that match no record, so that the next pull reads the record of the posting and plans it anew. Each is unique in its
 // feed, as pulls take mappings of a feed with equal record hashes for one posting, and stays what it is if the feed is renamed.

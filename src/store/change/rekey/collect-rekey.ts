@@ -6,7 +6,13 @@ import { toJsonb } from '../../postgres/copy-rows.ts';
 import { readNumber, type Session } from '../../postgres/database.ts';
 import { JOB_HAS_EXPIRED } from '../../pull/posting-expiry.ts';
 import type { PullTransaction } from '../../pull/pull-transaction.ts';
-import { type ComparedFields, digests, digestValues, UNEDITED_FIELDS } from '../../pull/record-hashes.ts';
+import {
+  type ComparedFields,
+  digests,
+  digestValues,
+  UNEDITED_FIELDS,
+  uneditedFields,
+} from '../../pull/record-hashes.ts';
 import { releaseHolds } from '../merge/protect-unreadable.ts';
 
 /**
@@ -133,7 +139,7 @@ export async function collectRekey(
   );
   await session.query(
     `insert into rekey_found select true, c.key, digest.content, digest.likeness, digest.settable, null, digest.bare, digest.bare_settable
-     from change c, ${digests('c.fields::jsonb', 'c.key')} where ${NEW_POSTING}`,
+     from change c, ${digests(uneditedFields('c.fields::jsonb', 'c.key'), 'c.key')} where ${NEW_POSTING}`,
     values,
   );
   if (endedGone > 0)
