@@ -147,7 +147,7 @@ function unlessMoved(id: SiteJobId, attempt: Attempt, { policy }: SiteContext): 
 /** Without a list, nothing tells where the job is whose title, as far as it is known, is no longer that of its address. */
 function untraceable(
   id: SiteJobId,
-  { request, before, uncertain = [], number }: Attempt,
+  { request, before, uncertain = [], number, denied }: Attempt,
   { onMissing }: SiteContext['policy'],
   message: string,
 ): Extract<Outcome, { kind: 'unconfirmed' }> | undefined {
@@ -155,7 +155,8 @@ function untraceable(
   // After a delete of unknown outcome every field is uncertain.
   const mayHaveChanged = uncertain.includes('title') && (request.kind === 'update' || number === 1);
   const isKnown = title !== undefined && isMadeOf(id, title) && !mayHaveChanged;
-  if (isKnown || !isMadeOfTitle(id) || (request.kind === 'update' && onMissing === 'leave')) return undefined;
+  const mayDiffer = denied === NAMED_OTHER || (isMadeOfTitle(id) && !isKnown);
+  if (!mayDiffer || (request.kind === 'update' && onMissing === 'leave')) return undefined;
   const advice = request.kind === 'delete' ? ". Delete this posting's job there, and discard this delete" : '';
   return { kind: 'unconfirmed', isUntraceable: true, message: `${message}, which only a list could tell${advice}` };
 }
@@ -339,6 +340,8 @@ const MORE_ATTEMPTS = 3;
 /** Less than `sync` waits for a change; begins anew while the list is read. */
 const WHILE_LISTED_SECONDS = 25;
 const RENEW_AFTER_MS = 8_000;
+/** Without a list: the answer to an earlier try named another job. */
+const NAMED_OTHER = 'its answer named another job';
 /** What the list tells of a job. */
 const LISTED = 'its list shows this one';
 
@@ -377,6 +380,9 @@ async function readDenied(
   const { request, number } = attempt;
   const { canList, retry } = siteContext.policy;
   if (outcome.kind === 'foreign' && response === undefined) return unlessTaken(outcome, attempt, siteContext);
+  // Sites that keep versions give a job another ID when it is changed.
+  const isNamedOther = request.kind === 'update' && outcome.kind === 'unknown' && outcome.contradicts === true;
+  if (isNamedOther && attempt.denied === undefined) return { ...outcome, denied: canList ? 'open' : NAMED_OTHER };
   if (!mayDeny(outcome) || request.kind === 'create' || response === undefined || !canList) return outcome;
   const to = renamedTo(claimed, request.siteJobId);
   // A list that has only some jobs may lack it.

@@ -535,6 +535,35 @@ it('without a list, a job whose former address the site gave to another one is n
   expect([...jobs.values()].filter((fields) => fields.includes('Captain'))).toHaveLength(1);
 });
 
+it.for(['/jobs.xml', undefined])(
+  'with the list %s, a job is not made again that the site gave another ID when it was changed',
+  { tags: 'slow' },
+  async (list_path, { openAt }) => {
+    const jobs = new Map<string, string>();
+    let lastId = 0;
+    const make = (fields: string): string => {
+      jobs.set(`${++lastId}`, fields);
+      return xmlOf(jobs, `${lastId}`);
+    };
+    const handle = (got: Got): Reply => {
+      if (got.headers.authorization !== own) return [401, {}, ''];
+      const sent = /<job>([\s\S]*)<\/job>/.exec(got.body)?.[1] ?? '';
+      if (got.method === 'POST') return [201, {}, make(sent)];
+      if (got.method !== 'PUT') return answerAbout(jobs, got);
+      const [, id = ''] = /\/jobs\/(\d+)\.xml/.exec(got.url) ?? [];
+      const fields = jobs.get(id);
+      jobs.delete(id);
+      return fields === undefined ? [404] : [200, {}, make(withFields(fields, sent))];
+    };
+    const { mirror } = await openAt(handle, { site: { ...SHORT, list_path }, feed: GUARD });
+    const own = `Basic ${Buffer.from(`${mirror.env.BOARD_TOKEN}:X`).toString('base64')}`;
+    await mirror.syncOf([posting('a'), posting('b')]);
+    const changed = [posting('a'), posting('b', { city: 'Salem' })];
+    expect(await mirror.syncOf(changed)).toMatchObject({ status: 'review', created: 0, in_doubt: 1 });
+    expect(jobs.size).toBe(2);
+  },
+);
+
 it('without references, a job that got the former address of another one is neither made again nor left on the site', {
   tags: 'slow',
 }, async ({ openAt }) => {
