@@ -23,6 +23,7 @@ import {
   leaveOthersUncounted,
   openUndo,
   readLeftOut,
+  restartGrace,
   undoSubjects,
   withdrawUndone,
 } from '../store/change/merge/undo-changes.ts';
@@ -259,6 +260,7 @@ async function mergeUndo(setup: FeedSetup, pullTx: PullTransaction, undone: numb
   await mergeChanges(pullTx);
   const createsWait = await endRekeyWithoutNew(pullTx);
   await leaveOthersUncounted(pullTx);
+  await restartGrace(pullTx);
   const { feed, site, referenceField, places } = setup;
   await doubtCreatesWithJobs(session, feed, site, { referenceField, ...places }, pullTx.subject.pull);
   const holdReason = reason === undefined ? undefined : messageOfReason(reason);

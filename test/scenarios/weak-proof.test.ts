@@ -309,6 +309,22 @@ describe('a source that returns older copies of the feed', () => {
     expect(fifth?.message).toContain('returns older copies of the feed in turn');
   });
 
+  it('and whose older copy a person has undone deletes nothing by that one', async () => {
+    await open(XML);
+    await pull('ABA', CACHED);
+    for (const args of [
+      ['undo', '3', '--yes'],
+      ['feeds', 'resume', 'acme'],
+    ]) {
+      await mirror.stopEngine();
+      expect((await runProgram(mirror, ...args)).status).toBe(0);
+    }
+    const [fourth, fifth] = await pull('AB', CACHED);
+    expect(fourth).toMatchObject({ deleted: 0, grace: 1 });
+    expect(fifth).toMatchObject({ deleted: 0, grace: 1 });
+    expect(await keys()).toEqual(['e', 'j1', 'j2', 'j3', 'x', 'y']);
+  });
+
   it.each([
     ['no header tells of a cache', [{}, {}, {}]],
     [

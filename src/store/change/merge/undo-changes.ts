@@ -79,6 +79,11 @@ export async function deleteUndone(
   );
 }
 
+/** What an undone pull did not see is no sign that a posting is gone: its missing pulls are counted anew. */
+export async function restartGrace({ session, subject: { feed } }: PullTransaction): Promise<void> {
+  await session.query('update mapping set missing_pulls = 0 where feed = $1 and missing_pulls > 0', [feed]);
+}
+
 /** The changes that the undo leaves open count towards no pull until one sees their postings. */
 export async function leaveOthersUncounted({ session, subject: { feed, pull } }: PullTransaction): Promise<void> {
   await session.query(
