@@ -1,7 +1,6 @@
 // Types of reading a feed: the source, the sink that receives its records, and the result.
 
-import type { AnswerMark, FeedCopy } from '../plan/accounting.ts';
-import type { SourceRecords } from '../plan/emptied-sources.ts';
+import type { AnswerMark, FeedCopy, SourceRecords } from '../plan/source-faults.ts';
 import type { RecordBatch } from './batch/record-batch.ts';
 import type { SplitOptions } from './format/format.ts';
 import type { FormatName } from './format/format-kinds.ts';

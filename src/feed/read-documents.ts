@@ -1,6 +1,6 @@
 // Reads the documents of an opened source into records: decompresses, decodes and splits each, within the feed's
 // limits, and concludes from their ends whether the reading is complete.
-import type { AnswerMark } from '../plan/accounting.ts';
+import type { AnswerMark } from '../plan/source-faults.ts';
 import type { FieldMapping } from '../posting/field-mapping.ts';
 import { HashSum } from '../posting/hash.ts';
 import type { Splitting } from './batch/splitting.ts';

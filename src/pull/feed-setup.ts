@@ -12,11 +12,11 @@ import {
   type RequestedAddresses,
   type SecretMask,
 } from '../feed/source/sources.ts';
-import type { FeedCopy } from '../plan/accounting.ts';
 import type { DeleteGuard } from '../plan/delete-guard.ts';
 import type { PlaceRules } from '../plan/match/likeness.ts';
 import type { FeedPolicy } from '../plan/policy.ts';
 import type { RekeyGuard } from '../plan/rekey.ts';
+import type { FeedCopy } from '../plan/source-faults.ts';
 import type { FieldMapping } from '../posting/field-mapping.ts';
 import type { FeedName, SiteName } from '../posting/identifiers.ts';
 import type { PostingReader } from '../posting/posting.ts';

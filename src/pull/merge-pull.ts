@@ -1,10 +1,9 @@
 // Plans the records of a pull in one transaction, and ends the pull after reading: checks completeness, merges the
 // planned changes with the open ones and commits the backlog.
 import type { FeedReading } from '../feed/feed-reading.ts';
-import { judgeCopy, keptMarks, weakPullOf } from '../plan/accounting.ts';
-import { type FilledSources, nextFilled } from '../plan/emptied-sources.ts';
 import type { Message } from '../plan/message.ts';
 import { deletesMissing, updatesJobs } from '../plan/policy.ts';
+import { type FilledSources, judgeCopy, keptMarks, nextFilled, weakPullOf } from '../plan/source-faults.ts';
 import { hasPlaces } from '../posting/places.ts';
 import {
   countStillOpen,

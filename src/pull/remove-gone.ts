@@ -1,7 +1,6 @@
 // Finds the postings that a pull did not see, and plans their deletes unless they have to wait for a person.
 
 import type { FeedReading } from '../feed/feed-reading.ts';
-import { type JudgedCopy, steadiness, type WeakPull } from '../plan/accounting.ts';
 import {
   heldBecause,
   holdReason,
@@ -14,9 +13,16 @@ import {
   unreadableHold,
 } from '../plan/delete-guard.ts';
 import { messageOfReason } from '../plan/desired-change.ts';
-import { type ComparedSources, compareSources, type FilledSources } from '../plan/emptied-sources.ts';
 import type { Message } from '../plan/message.ts';
 import { deletesMissing, NEVER_DUE, pullsBeforeDue } from '../plan/policy.ts';
+import {
+  type ComparedSources,
+  compareSources,
+  type FilledSources,
+  type JudgedCopy,
+  steadiness,
+  type WeakPull,
+} from '../plan/source-faults.ts';
 import { hasPlaces } from '../posting/places.ts';
 import {
   addExpired,

@@ -3,7 +3,7 @@
 import type { RecordBatch } from '../feed/batch/record-batch.ts';
 import type { FeedReading, RecordSink } from '../feed/feed-reading.ts';
 import type { OpenedFeed } from '../feed/read-feed.ts';
-import { nextFilled } from '../plan/emptied-sources.ts';
+import { nextFilled } from '../plan/source-faults.ts';
 import { interpretedHash } from '../posting/hash.ts';
 import { hasPlaces } from '../posting/places.ts';
 import type { Database } from '../store/postgres/database.ts';

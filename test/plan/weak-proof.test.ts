@@ -1,6 +1,6 @@
 // Which answers of a source cannot be the same one from a cache.
 import { describe, expect, it } from 'vitest';
-import { type AnswerMark, keptMarks, weakPullOf } from '../../src/plan/accounting.ts';
+import { type AnswerMark, keptMarks, weakPullOf } from '../../src/plan/source-faults.ts';
 
 const SECOND = 1_000;
 const HOUR = 3_600 * SECOND;

@@ -2,7 +2,7 @@
 import type { LookupFunction } from 'node:net';
 import type { Readable } from 'node:stream';
 import type { RateLimiter } from '../../flow/rate-limiter.ts';
-import type { AnswerMark } from '../../plan/accounting.ts';
+import type { AnswerMark } from '../../plan/source-faults.ts';
 import type { FollowingPage } from '../format/format.ts';
 
 /** A kind of source. Everything outside finds it by the kind that a configuration names (`kindOf`). */

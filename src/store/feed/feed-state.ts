@@ -1,9 +1,8 @@
 // Stores the state of each feed between pulls: its site, its current pull, and the version of its source.
 
-import type { AnswerMark, FormerAnswer } from '../../plan/accounting.ts';
 import type { CreateOnlyFields } from '../../plan/desired-change.ts';
-import type { FilledSources } from '../../plan/emptied-sources.ts';
 import type { FeedPolicy } from '../../plan/policy.ts';
+import type { AnswerMark, FilledSources, FormerAnswer } from '../../plan/source-faults.ts';
 import { HASH_BYTES } from '../../posting/hash.ts';
 import type { FeedName, SiteName } from '../../posting/identifiers.ts';
 import { toJsonb } from '../postgres/copy-rows.ts';

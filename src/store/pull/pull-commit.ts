@@ -1,5 +1,6 @@
 // Commits a pull: writes its counts, checks that they add up, and commits everything at once; briefly if nothing has changed.
-import { checkAccounts, type FeedCopy } from '../../plan/accounting.ts';
+import { checkAccounts } from '../../plan/accounting.ts';
+import type { FeedCopy } from '../../plan/source-faults.ts';
 import { countOpen } from '../backlog/open-counts.ts';
 import { createOnlyNames, type FeedStateUpdate, refuseOvertaken, writeFeedState } from '../feed/feed-state.ts';
 import { lockOutcomes } from '../locks/advisory-locks.ts';

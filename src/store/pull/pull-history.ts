@@ -1,7 +1,8 @@
 // Reads past pulls: with their outcomes, the newest of many feeds in brief, and what one has done on the site.
-import type { FeedCopy, FormerCopy, GoneCounts, JudgedCopy, SeenCounts } from '../../plan/accounting.ts';
+import type { GoneCounts, SeenCounts } from '../../plan/accounting.ts';
 import { notesOfFormerlyHeld } from '../../plan/delete-guard.ts';
 import type { Message } from '../../plan/message.ts';
+import type { FeedCopy, FormerCopy, JudgedCopy } from '../../plan/source-faults.ts';
 import type { FeedName, PostingKey, SiteName } from '../../posting/identifiers.ts';
 import type { Fields } from '../../posting/posting.ts';
 import type { OpenCounts } from '../backlog/open-counts.ts';

@@ -11,7 +11,7 @@ import {
 import { request as requestHttps } from 'node:https';
 import { agentFor, type ProxySettings, routeTo } from '../../../flow/proxy.ts';
 import { backoffMs, type RetryOptions, type RetryPolicy, readRetryAfter } from '../../../flow/retry.ts';
-import type { AnswerMark } from '../../../plan/accounting.ts';
+import type { AnswerMark } from '../../../plan/source-faults.ts';
 import { FeedReadingError, type ListTotal, type Network, reasonOf, type SourceDocument } from '../source.ts';
 import { addressForMessages, type TlsFiles } from './http-config.ts';
 import { guardLookup, hostAddress, refusedPlace, refusePrivateName } from './redirects.ts';
