@@ -260,7 +260,7 @@ async function mergeUndo(setup: FeedSetup, pullTx: PullTransaction, undone: numb
   await mergeChanges(pullTx);
   const createsWait = await endRekeyWithoutNew(pullTx);
   await leaveOthersUncounted(pullTx);
-  await restartGrace(pullTx);
+  await restartGrace(pullTx, undone);
   const { feed, site, referenceField, places } = setup;
   await doubtCreatesWithJobs(session, feed, site, { referenceField, ...places }, pullTx.subject.pull);
   const holdReason = reason === undefined ? undefined : messageOfReason(reason);

@@ -79,9 +79,16 @@ export async function deleteUndone(
   );
 }
 
-/** What an undone pull did not see is no sign that a posting is gone: its missing pulls are counted anew. */
-export async function restartGrace({ session, subject: { feed } }: PullTransaction): Promise<void> {
-  await session.query('update mapping set missing_pulls = 0 where feed = $1 and missing_pulls > 0', [feed]);
+/** What an undone pull did not see is no sign that a posting is gone: only the pulls since then count. */
+export async function restartGrace(
+  { session, subject: { feed, pull } }: PullTransaction,
+  undone: number,
+): Promise<void> {
+  await session.query(
+    `with since as (select count(*)::int as n from pull where feed = $1 and id > $2 and id < $3 and complete)
+     update mapping m set missing_pulls = since.n from since where m.feed = $1 and m.missing_pulls > since.n`,
+    [feed, undone, pull],
+  );
 }
 
 /** The changes that the undo leaves open count towards no pull until one sees their postings. */
